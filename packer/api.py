@@ -28,8 +28,7 @@ from packer.run.pack import run
 from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
-from packer.storage.open_source import locate
-from packer.storage.source import StoreSource
+from packer.storage.source import StoreSource, locate
 from reader.store.urls import is_url
 
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")

@@ -60,7 +60,7 @@ def repair(
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
     from packer.inspect.repair import repair as run
-    from packer.storage.open_source import locate
+    from packer.storage.source import locate
 
     if is_url(place):
         raise click.UsageError(

@@ -104,7 +104,7 @@ def pack(
     from packer.run.pack import run
     from packer.run.report import PartReport
     from packer.run.uploads import destination
-    from packer.storage.open_source import locate
+    from packer.storage.source import locate
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")

@@ -87,7 +87,7 @@ def say_plan(
     """Print what would be written; the exit code."""
     from packer.plan.prepare import prepare
     from packer.plan.work import outline
-    from packer.storage.open_source import open_source
+    from packer.storage.source import open_source
 
     progress, dst = output.progress, (to.folder, to.name)
     with open_source(src, progress, *dst, scratch=how.scratch) as (source, spool):
@@ -121,7 +121,7 @@ def say_explained(
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     from packer.plan.prepare import prepare
-    from packer.storage.open_source import open_source
+    from packer.storage.source import open_source
 
     progress = output.progress
     with open_source(src, progress, scratch=how.scratch) as (source, spool):

@@ -24,8 +24,7 @@ from packer.processes import Crashed
 from packer.progress import Progress
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
-from packer.storage.open_source import open_source
-from packer.storage.source import LocalSource, StoreSource
+from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 

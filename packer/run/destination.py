@@ -1,17 +1,11 @@
 """A folder of this machine in which a dataset is written; `uploads` has one in a store."""
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from pathlib import Path
 
-from packer.files.snapshot import Watched
-from packer.options.part import Part
-from packer.plan.work import Work
 from packer.progress import Progress
-from packer.run import parts
-from packer.run.log import Note, RunLog
-from packer.run.run import Run
+from packer.run.log import RunLog
 from packer.shards.shard_writer import Written, is_finished
 from packer.words import option
 from reader.format import FormatError, manifest
@@ -47,12 +41,6 @@ class Destination(RunLog):
 
     def _has_base(self) -> bool:
         return self.committed is not None
-
-    def share(
-        self, part: Part, asked: Run, scan: Callable[[], Work], note: Note
-    ) -> AbstractContextManager[tuple[Work, Watched]]:
-        """Hold a part of it, as `parts.share` does."""
-        return parts.share(self, part, asked, scan, note)
 
     def finished(self, paths: Sequence[Path]) -> set[Path]:
         """Return those tars that need not be written; the index of each is in the folder."""

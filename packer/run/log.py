@@ -1,15 +1,21 @@
-"""The log of an unfinished run in its destination folder, with the lock on it.
+"""The log of an unfinished run: in its destination folder, with the lock on it, and in a store.
 
 ``.packing.json`` says what is being packed, so that only the same command continues it: a line of
 JSON, and a further one whenever the source was mended before the run went on. It is there from the
 first byte written until dataset.json is committed, and is locked by the process that packs.
+
+Guarantees of the one in a store: of runs that begin at one place only one goes on, unless they are
+the same; another one is refused before it has written or removed anything. What is there and
+belongs to no run stays, unless `overwrite` is given.
+
+Assumption: in a store without conditional writes no two runs begin at the same moment.
 """
 
 import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -60,10 +66,14 @@ class RunLog:
             splits = self.begin(file, run, overwrite, keep, note)
             self.remove_temporaries(splits)
             try:
+                self.claim(run, overwrite, keep, note)
                 yield Watched.of(self.path)
             finally:
                 with contextlib.suppress(OSError):  # the body has raised that the disk fails
                     self.remove_temporaries(splits)  # of processes that were ended
+
+    def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
+        """Claim the place to which shards go from the folder, if there is one, for a run."""
 
     def begin(
         self,
@@ -83,7 +93,7 @@ class RunLog:
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            for split in filter(None, remove_dataset(self._storage, splits)):
+            for split in filter(None, _remove_dataset(self._storage, splits)):
                 with contextlib.suppress(OSError):  # it does not exist, or is not empty
                     (self.folder / split).rmdir()
             sync_folder(self.folder)
@@ -104,7 +114,7 @@ class RunLog:
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
         """Add a split to the run of a loop that this process holds, before its first shard."""
-        refuse_strangers(self._storage.name, self._storage.list([split]), [split], keep)
+        _refuse_strangers(self._storage.name, self._storage.list([split]), [split], keep)
         with open(self.path, "rb+", buffering=0) as file:
             _append(file, replace(run, splits=[split]))
 
@@ -154,7 +164,7 @@ class RunLog:
         self, splits: Iterable[str], keep: Manifest | None, tars: Iterable[str] = ()
     ) -> None:
         names = self._storage.list({"", *splits})
-        refuse_strangers(self._storage.name, names, splits, keep, tars)
+        _refuse_strangers(self._storage.name, names, splits, keep, tars)
 
     def _remove_stale(self, found: Run, run: Run, keep: Manifest | None) -> int:
         """Remove what `found` has finished and `run` would not write; return how many shards."""
@@ -167,6 +177,46 @@ class RunLog:
             if (self.folder / split).is_dir():
                 sync_folder(self.folder / split)
         return count
+
+
+def logged(store: Store, listed: Collection[str]) -> Run | None:
+    """Return the run that has claimed a store which lists these names."""
+    text = store.read(JOURNAL) if JOURNAL in listed else None
+    return None if text is None else Run.parsed(text)
+
+
+def claim(store: Store, run: Run, overwrite: bool, keep: Manifest | None) -> tuple[Run, bool]:
+    """Begin or continue a run in a store; return it as logged, and whether it is new there.
+
+    A store has neither locks nor appends: the log is an object that one run creates. A list without
+    it has no shard of a run either.
+    """
+    listed = store.list()
+    found = logged(store, listed)
+    if overwrite and not (found and run.continues(found)):
+        _remove_dataset(store, {*run.splits, *(found.splits if found else ())})
+        store.remove(JOURNAL)
+        listed, found = store.list(), None
+    if found is None:
+        _refuse_strangers(store.name, listed, run.splits, keep)
+    elif not run.joins(found):
+        raise run.refusal(store.name, found)
+    text = json.dumps(asdict(found or run)).encode()
+    is_written = store.create(JOURNAL, text)
+    is_new = is_written and found is None
+    if is_written:
+        store.try_conditions(JOURNAL, text)
+    listed = store.list()
+    found = logged(store, listed)
+    if found is None or not run.joins(found):
+        raise UnusableInput(f"{store.name}: another packer has just begun or finished there.")
+    if is_new:
+        try:  # others may have come meanwhile
+            _refuse_strangers(store.name, listed, run.splits, keep)
+        except UnusableInput:
+            store.remove(JOURNAL)
+            raise
+    return found, is_new
 
 
 def _append(file: Any, run: Run) -> None:
@@ -193,7 +243,7 @@ def _dataset_names(names: Iterable[str], splits: Iterable[str]) -> list[str]:
     return [manifest.FILENAME] * (manifest.FILENAME in names) + shards
 
 
-def refuse_strangers(
+def _refuse_strangers(
     place: str,
     names: Iterable[str],
     splits: Iterable[str],
@@ -217,7 +267,7 @@ def refuse_strangers(
         )
 
 
-def remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
+def _remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
     """Remove dataset.json first, so that nobody reads the half; return the splits."""
     with contextlib.suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:

@@ -18,6 +18,7 @@ from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.log import Note, ignore
+from packer.run.parts import share
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.write_missing import (
@@ -34,8 +35,7 @@ from packer.samples.labels import of_items
 from packer.shards.builder import Rejections
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, remove_shard
-from packer.storage.open_source import open_source, remove_unpacked
-from packer.storage.source import LocalSource, StoreSource
+from packer.storage.source import LocalSource, StoreSource, open_source, remove_unpacked
 from packer.words import listed, many
 from reader.format import Index, Manifest
 
@@ -74,7 +74,7 @@ def run(
         if part is not None and not is_done:
             asked = Run.asked(name, options, how.classes)
             engine = stack.enter_context(connected(how.executor))
-            held = to.share(part, asked, lambda: _sound(scan(), how), progress.note)
+            held = share(to, part, asked, lambda: _sound(scan(), how), progress.note)
             work, watched = stack.enter_context(held)
             guard, numbers = RunGuard(watched, asked.versions), part.shards(len(work.plan))
             announce(work.reading)

@@ -56,23 +56,22 @@ def share(
             found = read(file)
             if found is not None and not asked.mends(found):
                 raise asked.refusal(folder, found)
-            work = None
-            if found is not None and not stale.exists():
-                work = _load(kept, found)
-            if work is None:
+            work = _load(kept, found) if found is not None and not stale.exists() else None
+            if found is None or work is None:
                 if not is_alone:
                     changed = "The source has changed since parts of it were packed."
                     raise UnusableInput(f"{changed} {busy(folder, part)}")
                 work = scan()
-                run = asked.of(work)
-                run_log.begin(file, run, note=note)
-                _save(kept, run, work)
+                found = asked.of(work)
+                run_log.begin(file, found, note=note)
+                _save(kept, found, work)
                 stale.unlink(missing_ok=True)
             if is_alone:
                 run_log.remove_temporaries(work.plan.splits)
                 if not try_lock(file, SHARED):
                     raise busy(folder, part)
         try:
+            run_log.claim(found, False, None, note)
             yield work, Watched.of(run_log.path)
         except Rejected:
             stale.touch()  # the source is to be mended: scan it again

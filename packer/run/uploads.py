@@ -1,20 +1,14 @@
 """Where a dataset is written: the door to a folder, and to a place in a store, shard by shard.
 
-Guarantees of a store, beside those of `Store`: of runs that begin at one place only one goes on,
-unless they are the same; another one is refused before it has written or removed anything. What is
-there and belongs to no run stays, unless `overwrite` is given. A shard that is complete there is
+Guarantees of a store, beside those of `claim` and `Store`: a shard that is complete there is
 neither packed nor uploaded anew, also where the folder was lost; dataset.json is written when the
 store lists all that it names; then nothing else is left in the store and in the folder. A tar whose
 index is in the folder, and which is not, is in the store.
-
-Assumption: in a store without conditional writes no two runs begin at the same moment.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,11 +18,9 @@ import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
 from packer.files.snapshot import Watched
-from packer.options.part import Part
-from packer.plan.work import Work
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.log import JOURNAL, Note, ignore, refuse_strangers, remove_dataset
+from packer.run.log import JOURNAL, Note, claim, ignore, logged
 from packer.run.run import Run
 from packer.shards.shard_writer import Written, index_name, index_of
 from packer.storage.store import AT_ONCE, Store, access, failed
@@ -163,25 +155,19 @@ class StoreDestination(Destination):
         """Hold the folder, and log in the store what is packed there."""
         self._is_begun = True
         with super().hold(run, overwrite, keep, note) as watched:
-            self._begin(run, overwrite, keep, note)
             yield watched
 
-    @contextmanager
-    def share(
-        self, part: Part, asked: Run, scan: Callable[[], Work], note: Note
-    ) -> Iterator[tuple[Work, Watched]]:
-        """Do the same for a part: others may be written from elsewhere."""
-        with super().share(part, asked, scan, note) as (work, watched):
-            self._begin(asked.of(work), False, None, note)
-            yield work, watched
-
-    def _begin(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
+    def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
+        """Log a run in the store; other parts of it may be written from elsewhere."""
         try:
-            self._claim(run, overwrite, keep)
+            found, self._is_claimed = claim(self._store, run, overwrite, keep)
         except UnusableInput:
             if not any(self.folder.rglob("shard-*")):
                 self._empty_folder(run.splits)
             raise
+        self._look()
+        same = (file for file, digest in run.shards.items() if found.shards.get(file) == digest)
+        self._trusted = frozenset(file for file in same if self._has(file))
         if not self._store.heeds_conditions:
             note(_WITHOUT_CONDITIONS.format(self.name))
 
@@ -287,8 +273,8 @@ class StoreDestination(Destination):
 
     def forget(self, content: Manifest) -> None:
         """Remove what a crash right after the commit has left in the store and in the folder."""
-        self._look()
-        if (found := self._found()) is not None and found.source == content.source:
+        found = logged(self._store, self._look())
+        if found is not None and found.source == content.source:
             self._store.remove(JOURNAL)
         if self.folder.exists():
             super().forget(content)
@@ -308,44 +294,9 @@ class StoreDestination(Destination):
         self._listed = self._store.list()
         return self._listed
 
-    def _found(self) -> Run | None:
-        text = self._store.read(JOURNAL) if JOURNAL in self._listed else None
-        return None if text is None else Run.parsed(text)
-
     def _has(self, file: str) -> bool:
         """Whether a shard was complete at the last `_look`: its index comes last."""
         return {file, index_name(file)} <= self._listed.keys()
-
-    def _claim(self, run: Run, overwrite: bool, keep: Manifest | None) -> None:
-        """Begin or continue a run in the store."""
-        self._look()
-        found = self._found()
-        if overwrite and not (found and run.continues(found)):
-            remove_dataset(self._store, {*run.splits, *(found.splits if found else ())})
-            self._store.remove(JOURNAL)
-            self._look()
-            found = None
-        if found is None:
-            refuse_strangers(self.name, self._listed, run.splits, keep)
-        elif not run.joins(found):
-            raise run.refusal(self.name, found)
-        text = json.dumps(asdict(found or run)).encode()
-        is_written = self._store.create(JOURNAL, text)
-        self._is_claimed = is_written and found is None
-        if is_written:
-            self._store.try_conditions(JOURNAL, text)
-        self._look()
-        found = self._found()
-        if found is None or not run.joins(found):
-            raise UnusableInput(f"{self.name}: another packer has just begun or finished there.")
-        if self._is_claimed:
-            try:  # others may have come meanwhile
-                refuse_strangers(self.name, self._listed, run.splits, keep)
-            except UnusableInput:
-                self._store.remove(JOURNAL)
-                raise
-        same = (file for file, digest in run.shards.items() if found.shards.get(file) == digest)
-        self._trusted = frozenset(file for file in same if self._has(file))
 
     def _file(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()

@@ -1,22 +1,40 @@
-"""Sources as they are read: at a path here, or as a copy of what lies in a store."""
+"""The door to a source: a path here or a URL in a store, fetched and decompressed.
 
-from dataclasses import dataclass
+Whatever reads a source (`pack` and its parts, `--dry-run`, `--explain`, `repair`) comes in here, so
+that all of them read the same. No file in a tar that is compressed as a whole can be read without
+those before it, and packing reads in another order: so such a tar is decompressed once.
+
+Guarantees: the tar is whole or not there, so that a run which is interrupted later goes on with it;
+of several parts that need it, one decompresses and the others wait.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from packer.errors import NothingToPack
+from packer.errors import NothingToPack, UnusableInput
+from packer.files.atomic import remove_leavings, replacing
+from packer.layouts.interpretation import Interpretation
 from packer.progress import Progress
 from packer.samples.records import Skipped
 from packer.storage import objects
 from packer.storage.copy import Copy, Transfer
-from packer.storage.store import EventLoop
-from reader.format import ShardfeedError
+from packer.storage.folder import wait_for_lock
+from packer.storage.store import EventLoop, access
+from packer.trees.compressed import DAMAGED, decompressed, is_compressed_tar
+from packer.words import Placeholder, option
+from reader.format import ShardfeedError, mistaken
+from reader.store.urls import checked, is_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reader.store.listing import Listed, ListingStore
+
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -107,3 +125,154 @@ class StoreSource:
     def forget(self) -> None:
         """Remove the copy, unless others use it."""
         self._is_fetched = not self._copy.remove()
+
+
+@contextmanager
+def locate(
+    place: Path | str,
+    scratch: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    provider: Any = None,
+) -> Iterator[Path | StoreSource]:
+    """Yield what the path or URL `place` names; a copy of what is in a store goes to `scratch`."""
+    if not is_url(place):
+        yield Path(place)
+        return
+    url = checked(str(place))
+    if scratch is None:
+        raise UnusableInput(
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder with room for what "
+            "lies there: it is fetched first, and removed when it is packed. The same one again "
+            "continues."
+        )
+    with StoreSource(url, scratch, *access(url, options, provider)) as found:
+        yield found
+
+
+@contextmanager
+def open_source(
+    src: Path | StoreSource | Interpretation,
+    progress: Progress,
+    dst: Path | None = None,
+    dst_name: str = "",
+    *,
+    keeps: bool = False,
+    scratch: Path | None = None,
+) -> Iterator[tuple[LocalSource | Interpretation, Path]]:
+    """Yield what is read in place of `src`, and the folder for what is made of it.
+
+    The source is read at its path without links, as a copy, or as the tar in a compressed one.
+    With `keeps` that folder lies beside the destination `dst` until the dataset is committed;
+    otherwise it is a temporary one in `scratch`, or where the system has such.
+    """
+    if isinstance(src, Interpretation):
+        source: LocalSource | Interpretation = src
+    else:
+        source = _localize(src, progress, dst, dst_name)
+    kept = None if dst is None else _unpacked_folder(dst)
+    with ExitStack() as stack:
+        if kept is not None and keeps:
+            made, stays = kept, "until the dataset is committed"
+        else:
+            if scratch is not None:
+                scratch.mkdir(parents=True, exist_ok=True)
+            folder = TemporaryDirectory(prefix="shardfeed-", dir=scratch)
+            made, stays = Path(stack.enter_context(folder)), "until this command ends"
+        if isinstance(source, LocalSource) and _is_compressed(path := source.path):
+            tar = _target(path, kept or made)
+            if not _is_current(path, tar):
+                tar = _target(path, made)
+                _decompress(path, tar, progress, stays)
+            source = replace(source, path=tar)
+        try:
+            yield source, made
+        except ShardfeedError:
+            if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
+                remove_unpacked(dst)  # no run was begun that could go on with it
+            raise
+
+
+def _localize(
+    src: Path | StoreSource, progress: Progress, dst: Path | None, dst_name: str
+) -> LocalSource:
+    if isinstance(src, Path):
+        src = Path(os.path.realpath(src))
+        name, is_inside = str(src), dst is not None and src in (dst, *dst.parents)
+    else:
+        name, is_inside = src.name, f"{dst_name}/".startswith(f"{src.name}/")
+    if is_inside:
+        raise UnusableInput(
+            f"{dst_name} lies inside {name}, the folder to be packed. Choose another place."
+        )
+    return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
+
+
+def _unpacked_folder(dst: Path) -> Path:
+    return dst.parent / f".{dst.name}.unpacked"
+
+
+def remove_unpacked(dst: Path) -> None:
+    """Remove what was made beside the dataset `dst`, and nothing else."""
+    folder = _unpacked_folder(dst)
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.startswith(("made-", ".")) or path.suffix == ".tar":
+                path.unlink()
+        folder.rmdir()
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.is_file() and is_compressed_tar(path)
+
+
+def _target(src: Path, folder: Path) -> Path:
+    name = src.name
+    for ext in (".gz", ".tgz", ".bz2", ".tbz2", ".tbz", ".xz", ".txz", ".tar"):
+        name = name[: -len(ext)] if name.lower().endswith(ext) else name
+    return folder / f"{name}.tar"
+
+
+def _is_current(src: Path, tar: Path) -> bool:
+    return tar.exists() and tar.stat().st_mtime_ns == os.stat(src).st_mtime_ns
+
+
+def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
+    """Write the tar in `src`, unless another process does; `stays` says how long it is kept."""
+    held = tar.with_name(".lock")
+    waits = f"Waiting for {src.name} to be decompressed."
+    with wait_for_lock(held, lambda: progress.note(waits)):
+        try:
+            if not _is_current(src, tar):
+                progress.note(
+                    f"packer: {src.name} is compressed as a whole. It is unpacked to {tar} first; "
+                    f"that takes its unpacked size on the disk {stays}."
+                )
+                _write_tar(src, tar, progress)
+        finally:
+            held.unlink(missing_ok=True)
+
+
+def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
+    status = os.stat(src)
+    remove_leavings([tar])
+    with (
+        open(src, "rb") as packed,
+        replacing(tar) as unfinished,
+        open(unfinished, "wb") as file,
+        progress.phase("unpack", status.st_size, "B") as advance,
+    ):
+        done, content = 0, decompressed(packed)
+
+        def read() -> bytes:
+            try:
+                return content.read(_CHUNK)
+            except DAMAGED as error:
+                raise UnusableInput(f"{src} is damaged or cut short: {error}.") from error
+
+        for chunk in iter(read, b""):
+            file.write(chunk)
+            advance(packed.tell() - done)
+            done = packed.tell()
+        file.flush()
+        os.fsync(file.fileno())
+        os.utime(unfinished, ns=(status.st_atime_ns, status.st_mtime_ns))
