@@ -16,7 +16,6 @@ from packer.options.chosen import (
     WITHOUT_TILER,
     checked,
     chosen,
-    path_of,
     place_of,
     python_call,
     run_options,
@@ -136,7 +135,7 @@ def pack(
         if is_url(src):
             return run_with(found, chosen(None, asked))
         if isinstance(src, (str, os.PathLike)):
-            place = path_of("src", src)
+            place = Path(os.fsdecode(src))
             if not place.exists():
                 raise UnusableInput(f"There is no {place}.")
             return run_with(place, chosen(place, asked))

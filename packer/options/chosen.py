@@ -37,17 +37,12 @@ def python_call() -> Iterator[None]:
             raise
 
 
-def path_of(name: str, value: Any) -> Path:
-    """Return the path that the argument `name` is."""
-    try:
-        return Path(os.fsdecode(value))
-    except TypeError:
-        raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
-
-
 def place_of(name: str, value: Any) -> Path | str:
     """Return the path or the URL that the argument `name` is."""
-    return str(value) if is_url(value) else path_of(name, value)
+    try:
+        return str(value) if is_url(value) else Path(os.fsdecode(value))
+    except TypeError:
+        raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
 
 
 def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,10 +113,10 @@ def run(
         to.name,
         content,
         written,
+        began,
         reading=work.reading,
         remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
         shards_written=min(count, len(written.entries)),  # without those that were dropped
-        seconds=time.monotonic() - began,
         rejected=all_rejected(work, written),
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )

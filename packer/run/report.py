@@ -4,6 +4,7 @@ An index names what was rejected while its shard was written. dataset.json names
 of the other files, most of them rejected by the scan, and counts all by reason.
 """
 
+import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
@@ -121,8 +122,10 @@ def manifest_of(
     )
 
 
-def report(name: str, content: Manifest, written: Written, **fields: Any) -> PackReport:
-    """Return the report on a committed dataset."""
+def report(
+    name: str, content: Manifest, written: Written, began: float, **fields: Any
+) -> PackReport:
+    """Return the report on a committed dataset, whose run `began` at a monotonic time."""
     return PackReport(
         dataset=name,
         samples=sum(shard.samples for shard in content.shards),
@@ -130,9 +133,10 @@ def report(name: str, content: Manifest, written: Written, **fields: Any) -> Pac
         splits={name: count for name, count in content.split_samples.items() if name},
         shards=len(content.shards),
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
+        seconds=time.monotonic() - began,
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
-        **fields,
+        **{"shards_written": 0, "rejected": [], "ignored": [], **fields},
     )
 
 

@@ -145,12 +145,11 @@ class Session:
             self._to.name,
             content,
             written,
+            self._began,
             reading=content.reading,
             remarks=[*self._remarks, *without_labels(written.labels)],
             shards_written=len(written.entries),
-            seconds=time.monotonic() - self._began,
             rejected=self._rejected,
-            ignored=[],
         )
 
     def discard(self) -> None:

@@ -218,14 +218,10 @@ class StoreDestination(Destination):
 
     def wait(self, progress: Progress) -> None:
         """Wait until all uploads are done."""
-        left = self._store.under_way
-        if not left:
-            return
-        with progress.phase("upload", left, "shards") as advance:
-            while left:
-                now = self._store.settle()
-                advance(left - now)
-                left = now
+        if left := len(self._store.under_way):
+            with progress.phase("upload", left, "shards") as advance:
+                while self._store.under_way:
+                    advance(self._store.settle())
 
     def commit(self, content: Manifest, progress: Progress | None = None) -> None:
         """Write dataset.json when the store lists all shards, and remove all else."""

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -136,12 +135,9 @@ def packed_from(
         to.name,
         content,
         written_of(folder, content),
+        began,
         reading=content.reading,
         remarks=[f"It is packed: {src.name} lists what it was packed of. Nothing was fetched."],
-        shards_written=0,
-        seconds=time.monotonic() - began,
-        rejected=[],
-        ignored=[],
     )
 
 

@@ -101,14 +101,14 @@ class Store:
         self.created: list[str] = []  # names of the objects that were written and are new
         self._store = WritableStore(url, options, provider)
         self._loop = EventLoop()
-        self._under_way: set[Future[None]] = set()
+        self.under_way: set[Future[None]] = set()  # uploads
 
     def __enter__(self) -> "Store":
         self._loop.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._under_way.clear()
+        self.under_way.clear()
         self._loop.__exit__(*error)
 
     def list(self, folders: Iterable[str] = ()) -> "Mapping[str, Listed]":
@@ -164,29 +164,24 @@ class Store:
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:
         """Begin to upload a shard of `folder`, its index last; then its tar is removed there."""
-        while len(self._under_way) >= AT_ONCE:
+        while len(self.under_way) >= AT_ONCE:
             self.settle()
-        self._under_way.add(self._loop.start(self._shard(shard, folder)))
+        self.under_way.add(self._loop.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
-        """Wait until an upload has ended; return how many are still under way."""
-        done, self._under_way = wait(self._under_way, return_when=FIRST_COMPLETED)
+        """Wait until uploads have ended; return how many."""
+        done, self.under_way = wait(self.under_way, return_when=FIRST_COMPLETED)
         for future in done:
             try:
                 future.result()
             except StoreError as error:
                 raise failed(error) from error
-        return len(self._under_way)
-
-    @property
-    def under_way(self) -> int:
-        """Return how many uploads have not ended."""
-        return len(self._under_way)
+        return len(done)
 
     def cancel(self) -> None:
         """Cancel all uploads that are under way."""
         self._loop.cancel()
-        self._under_way.clear()
+        self.under_way.clear()
 
     async def _shard(self, shard: ShardEntry, folder: Path) -> None:
         tar = folder / shard.file
