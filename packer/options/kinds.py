@@ -103,16 +103,16 @@ def _bytes(text: str, least: int) -> int:
     return found
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
+def _instance(kind: type) -> Check:
+    def check(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError
+        return value
+
+    return check
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
+_flag, _text = _instance(bool), _instance(str)
 
 
 def _height_width(value: Any) -> tuple[int, int]:

@@ -15,11 +15,11 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_all
@@ -31,6 +31,9 @@ from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.storage.store import Store
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest, mistaken
+
+if TYPE_CHECKING:
+    from reader.store.listing import Listed
 
 # What lies in a destination while it is packed, beside shards:
 JOURNAL = mistaken.JOURNAL
@@ -52,12 +55,14 @@ class RunLog:
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / JOURNAL
         self._storage = Folder(folder)
+        self.is_asked = False  # whether a run of this process has come to hold it
 
     @contextmanager
     def hold(
         self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
     ) -> Iterator[Watched]:
         """Hold the destination for one packing run, which may add to `keep`; yield its log."""
+        self.is_asked = True
         with open_lock(self.path) as file:
             if not try_lock(file, ALL):
                 raise busy(self.folder)
@@ -185,8 +190,10 @@ def logged(store: Store, listed: Collection[str]) -> Run | None:
     return None if text is None else Run.parsed(text)
 
 
-def claim(store: Store, run: Run, overwrite: bool, keep: Manifest | None) -> tuple[Run, bool]:
-    """Begin or continue a run in a store; return it as logged, and whether it is new there.
+def claim(
+    store: Store, run: Run, overwrite: bool, keep: Manifest | None
+) -> "tuple[Run, Mapping[str, Listed], bool]":
+    """Begin or continue a run in a store; return it, what is listed, and whether it is new there.
 
     A store has neither locks nor appends: the log is an object that one run creates. A list without
     it has no shard of a run either.
@@ -216,7 +223,7 @@ def claim(store: Store, run: Run, overwrite: bool, keep: Manifest | None) -> tup
         except UnusableInput:
             store.remove(JOURNAL)
             raise
-    return found, is_new
+    return found, listed, is_new
 
 
 def _append(file: Any, run: Run) -> None:

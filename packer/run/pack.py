@@ -83,10 +83,9 @@ def run(
         else:
             work = scan()
             committed = base if how.append else None if how.overwrite else already_packed(to, work)
-            is_done = committed is not None and not (how.append and len(work.plan))
-            if committed is not None and is_done:
+            if is_done or (committed is not None and not (how.append and len(work.plan))):
                 announce(work.reading)
-                if part is None:
+                if committed is not None and part is None:
                     content = Manifest.load(committed)
                     written = written_of(committed, content)
                     to.forget(content)

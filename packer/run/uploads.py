@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.files.snapshot import Watched
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.log import JOURNAL, Note, claim, ignore, logged
+from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
-from packer.shards.shard_writer import Written, index_name, index_of
+from packer.shards.shard_writer import Written, index_name, index_of, is_finished
 from packer.storage.store import AT_ONCE, Store, access, failed
 from packer.words import Placeholder, option
 from reader.errors import StoreError
@@ -96,7 +95,7 @@ class StoreDestination(Destination):
         self._listed: Mapping[str, Listed] = {}  # all objects, as of the last `_look`
         self._trusted: frozenset[str] = frozenset()  # complete tars that the run would write
         self._tag: str | None = None  # of the dataset.json that is added to
-        self._is_base = self._is_begun = False
+        self._is_base = False
         self._is_claimed = False  # by this process; no run had begun there
 
     def __enter__(self) -> "StoreDestination":
@@ -104,7 +103,7 @@ class StoreDestination(Destination):
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._is_base and not self._is_begun:  # it was refused
+        if self._is_base and not self.is_asked:  # it was refused
             if not self.path.exists():  # else an unfinished run goes on with it
                 splits: tuple[str, ...] = ()
                 with suppress(FormatError):
@@ -148,24 +147,14 @@ class StoreDestination(Destination):
         """Whether there is a dataset."""
         return self.committed is not None
 
-    @contextmanager
-    def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
-    ) -> Iterator[Watched]:
-        """Hold the folder, and log in the store what is packed there."""
-        self._is_begun = True
-        with super().hold(run, overwrite, keep, note) as watched:
-            yield watched
-
     def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
         """Log a run in the store; other parts of it may be written from elsewhere."""
         try:
-            found, self._is_claimed = claim(self._store, run, overwrite, keep)
+            found, self._listed, self._is_claimed = claim(self._store, run, overwrite, keep)
         except UnusableInput:
             if not any(self.folder.rglob("shard-*")):
                 self._empty_folder(run.splits)
             raise
-        self._look()
         same = (file for file, digest in run.shards.items() if found.shards.get(file) == digest)
         self._trusted = frozenset(file for file in same if self._has(file))
         if not self._store.heeds_conditions:
@@ -173,7 +162,8 @@ class StoreDestination(Destination):
 
     def finished(self, paths: Sequence[Path]) -> set[Path]:
         """Return those in the folder or in the store; fetch the indexes that are missing here."""
-        found = {path for path in paths if self._is_here(path)}
+        found = {path for path in paths if is_finished(path)}
+        found |= {path for path in paths if index_of(path).exists() and self._has(self._file(path))}
         away = [p for p in paths if p not in found and self._file(p) in self._trusted]
         for at in range(0, len(away), _INDEXES):
             some = away[at : at + _INDEXES]
@@ -181,9 +171,6 @@ class StoreDestination(Destination):
             pairs = zip(some, contents, strict=True)
             found.update(path for path, content in pairs if self._keep_index(path, content))
         return found
-
-    def _is_here(self, path: Path) -> bool:
-        return index_of(path).exists() and (path.exists() or self._has(self._file(path)))
 
     def _keep_index(self, path: Path, content: bytes) -> bool:
         """Keep the index of a shard in the store; return False if it is not of that tar."""
@@ -199,7 +186,7 @@ class StoreDestination(Destination):
     def missing(self, paths: Sequence[Path]) -> int:
         """Return the number of those neither here nor, as of now, in the store."""
         self._look()
-        return sum(not (self._is_here(p) or self._has(self._file(p))) for p in paths)
+        return sum(not (is_finished(path) or self._has(self._file(path))) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
         """Return those that are being written or uploaded."""
