@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 from packer.run.pack import PackOptions, pack
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
-from reader.workers import fork_server
+from reader.processes import fork_server
 
 INJECTED = Path(__file__).parent / "injected_reading"
 INJECTOR = runpy.run_path(str(INJECTED / "sitecustomize.py"))
