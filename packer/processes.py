@@ -11,8 +11,9 @@ at most a few items are under way at a time, whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
-Each process is executed, not forked, and spoken to by a thread through its standard input and
-output: so nothing else waits for one that is stopped, and the caller's main module is not run anew.
+On Linux the processes are forked from one that is executed for it and loads what they need once;
+elsewhere each is executed. A thread speaks to each through two pipes: so nothing else waits for one
+that is stopped, and the caller's main module is not run anew.
 """
 
 import logging
@@ -21,21 +22,22 @@ import pickle
 import queue
 import select
 import signal
-import subprocess
+import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from subprocess import PIPE
-from typing import Any, BinaryIO, Generic, NoReturn, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeVar
 
 from packer.errors import ProcessDied
 from packer.progress import Advance
 from packer.words import option
+from reader.processes.child import Child, can_be_ended, end_with_parent, start
+from reader.processes.fork_server import ForkServer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,7 +56,6 @@ DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
 _POLL_SECONDS = 0.2  # how often stalls are looked for
 _TELL_SECONDS = 0.1  # how often a process tells its progress
-_START = "import sys; sys.path[:] = sys.argv[1:]; from packer.processes import serve; serve()"
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
@@ -68,12 +69,14 @@ def map_unordered(
     advance: Advance,
     place: Callable[[Item], str],
     died: Callable[[Item, str], Result] | None = None,
+    load: Sequence[str] = (),
 ) -> Generator[Result, None, None]:
     """Yield ``function(item, advance)`` of all `items` as they are finished.
 
     With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
     is called now and then with how much more was done in all processes together. `place` names an
-    item to a person; `died` gives the result of one at which a fault ended the process.
+    item to a person; `died` gives the result of one at which a fault ended the process; `load` are
+    modules that the processes need, loaded once for all of them.
     """
     if processes == 1 and died is None:
         for item in items:
@@ -85,7 +88,8 @@ def map_unordered(
         return
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    team = [_Process(function, died, tasks, answers) for _ in range(processes)]
+    starts = _Starts(function, load)
+    team = [_Process(function, died, tasks, answers, starts) for _ in range(processes)]
     try:
         try:
             for process in team:
@@ -121,6 +125,7 @@ def map_unordered(
         deadline = time.monotonic() + DYING_SECONDS
         for process in filter(threading.Thread.is_alive, team):
             process.join(max(0, deadline - time.monotonic()))
+        starts.close()
 
 
 def map_isolated(
@@ -130,6 +135,7 @@ def map_isolated(
     advance: Advance,
     place: Callable[[Item], str],
     single: Callable[[Item], Iterable[Item]],
+    load: Sequence[str] = (),
 ) -> Generator[Result | Crashed[Item], None, None]:
     """Do the same for items that may be hostile, always in processes of their own.
 
@@ -138,18 +144,44 @@ def map_isolated(
     """
     crashes: list[Crashed[Item]] = []
     died: Callable[[Item, str], Result | Crashed[Item]] = Crashed
-    for result in map_unordered(function, items, processes, advance, place, died):
+    for result in map_unordered(function, items, processes, advance, place, died, load):
         if isinstance(result, Crashed):
             crashes.append(result)
         else:
             yield result
     for crash in crashes:
         is_named, parts = False, single(crash.item)
-        for result in map_unordered(function, parts, processes, lambda _: None, place, died):
+        for result in map_unordered(function, parts, processes, lambda _: None, place, died, load):
             is_named |= isinstance(result, Crashed)
             yield result
         if not is_named:
             yield crash
+
+
+class _Starts:
+    """Starts the processes of one team, on Linux from a server that has loaded what they need."""
+
+    def __init__(self, function: Any, load: Sequence[str]) -> None:
+        module = getattr(function, "func", function).__module__  # also that of a partial
+        own = [module] if module.startswith("packer.") else []  # nothing of the user's
+        self._load = [*own, *load]
+        self._lock = threading.Lock()
+        self._server: ForkServer | None = None
+
+    def child(self, connection: int) -> Child:
+        """Start one that serves a connection."""
+        if not can_be_ended():
+            return start(__name__, [connection])
+        with self._lock:
+            if self._server is None or not self._server.is_alive():
+                self._server = ForkServer(__name__, self._load)
+            return self._server.fork([connection])
+
+    def close(self) -> None:
+        """End the server."""
+        with self._lock:
+            if self._server is not None:
+                self._server.close()
 
 
 class _Process(threading.Thread):
@@ -164,11 +196,14 @@ class _Process(threading.Thread):
         died: Callable[[Any, str], Any] | None,
         tasks: "queue.SimpleQueue[Any]",
         answers: "queue.SimpleQueue[Any]",
+        starts: _Starts,
     ) -> None:
         super().__init__(daemon=True)
         self._function, self._died = function, died
         self._tasks, self._answers = tasks, answers
-        self._popen: subprocess.Popen[bytes] | None = None
+        self._starts = starts
+        self._child: Child | None = None
+        self._stream: Any = None  # to it and from it
         self._is_over = False
         self._at = ""  # for a person; empty between two items
         self._quiet = 0  # how often it was looked at since it was heard of
@@ -176,17 +211,17 @@ class _Process(threading.Thread):
     def kill(self) -> None:
         """Have it end, whatever it is at."""
         self._is_over = True
-        if (popen := self._popen) is not None:  # else it is killed as it starts
-            popen.kill()
+        if (child := self._child) is not None:  # else it is killed as it starts
+            child.kill()
 
     def watch(self) -> None:
         """Warn, once for each stall; is called every so often, but not while all is suspended."""
         self._quiet += 1
-        popen, at = self._popen, self._at
-        if popen is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
+        child, at = self._child, self._at
+        if child is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
             _log.warning(
                 "packer: process %d, at %s, has come no further for %.0f s. %s",
-                *(popen.pid, at, STALL_SECONDS, _HINT),
+                *(child.pid, at, STALL_SECONDS, _HINT),
             )
 
     def run(self) -> None:
@@ -206,12 +241,13 @@ class _Process(threading.Thread):
 
     def _call(self, item: Any, place: str) -> Any:
         message = pickle.dumps((self._function, item))
-        ask, hear = self._pipes()
+        if self._child is None:
+            self._begin()
         self._at, self._quiet = place, 0
         try:
-            ask.write(message)
-            ask.flush()
-            while isinstance(answer := pickle.load(hear), int):
+            self._stream.write(message)
+            self._stream.flush()
+            while isinstance(answer := pickle.load(self._stream), int):
                 self._answers.put(answer)
                 self._quiet = 0
         except (EOFError, OSError, pickle.UnpicklingError) as error:
@@ -224,25 +260,29 @@ class _Process(threading.Thread):
             raise_again(failure, place, trace)
         return result
 
-    def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
-        if self._popen is None:
-            command = [sys.executable, "-c", _START, *sys.path]
-            try:
-                self._popen = subprocess.Popen(command, stdin=PIPE, stdout=PIPE)
-            except (OSError, MemoryError) as error:
-                raise _not_started(error) from error
-            if self._is_over:
-                self._popen.kill()
-        return cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
+    def _begin(self) -> None:
+        try:
+            ours, theirs = socket.socketpair()
+            with theirs, ours:
+                self._child = self._starts.child(theirs.fileno())
+                self._stream = ours.makefile("rwb")
+        except (OSError, MemoryError) as error:
+            raise _not_started(error) from error
+        if self._is_over:
+            self._child.kill()
+        with suppress(OSError):  # it died; that is seen by the first answer
+            self._stream.write(pickle.dumps(sys.path))
 
     def _let_go(self) -> int:
-        """Close the pipes and wait for the end, which that brings about; return the exit status."""
-        popen, self._popen = self._popen, None
-        if popen is None:
+        """Close the connection and wait for the end, which that brings about; return the status."""
+        child, self._child = self._child, None
+        if child is None:
             return 0
-        with suppress(OSError), popen:  # what was not sent has nowhere to go
-            pass
-        return popen.returncode
+        with suppress(OSError):  # what was not sent has nowhere to go
+            self._stream.close()
+        code = child.wait(DYING_SECONDS)
+        child.kill()
+        return code
 
 
 def _not_started(error: Exception) -> ProcessDied:
@@ -272,12 +312,15 @@ def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
     raise failure from RuntimeError(f"in a process of its own:\n{trace}")
 
 
-def serve() -> None:
-    """Be one of the processes: do what standard input asks for, until the parent is gone."""
-    tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what a library prints is not an answer
-    threading.Thread(target=_die_with_parent, args=(tasks.fileno(),), daemon=True).start()
+def main(arguments: Sequence[str | int]) -> None:
+    """Be one of the processes: do what the connection asks for, until the parent is gone."""
+    connection, life, *_ = map(int, arguments)
+    end_with_parent(life)
+    tasks, answers = os.fdopen(connection, "rb"), os.fdopen(os.dup(connection), "wb")
+    os.dup2(2, 1)  # what a library prints is for a person
+    if not can_be_ended():
+        threading.Thread(target=_die_with_parent, args=(connection,), daemon=True).start()
+    sys.path[:] = pickle.load(tasks)
     sent, more = time.monotonic(), 0
 
     def say(message: bytes) -> None:
@@ -306,7 +349,7 @@ def serve() -> None:
 
 
 def _die_with_parent(lifeline: int) -> None:
-    """Wait for nothing but the end of the parent, which holds the pipe's other end."""
+    """Wait for nothing but the end of the parent, which holds the connection's other end."""
     poll = select.poll()
     poll.register(lifeline, 0)
     poll.poll()

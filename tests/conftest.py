@@ -17,7 +17,7 @@ from PIL import Image
 from packer import Writer
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
-from reader.workers import fork_server
+from reader.processes import fork_server
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import psutil
 
-from reader.workers import fork_server
+from reader.processes import fork_server
 
 
 def started(count: int) -> list[psutil.Process]:
@@ -23,7 +23,7 @@ def workers(parent: int | None = None) -> list[psutil.Process]:
     found = []
     for child in psutil.Process(parent).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if "reader.workers.fork_server" in _command_line(child):
+            if "reader.workers.worker" in _command_line(child):
                 found += child.children()
     return found
 

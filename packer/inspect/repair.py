@@ -22,7 +22,7 @@ from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
 from packer.progress import Progress
-from packer.shards.jobs import run_isolated, tell_of_compiling
+from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.shard_writer import index_of
 from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
@@ -115,10 +115,11 @@ def _repair_shards(
             path.parent.mkdir()
             tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
         names = (sample.name for job in tasks for sample in job.samples)
-        tell_of_compiling(work.options.policy, names, progress)
+        load = modules_for(work.options.policy, names, progress)
         total = sum(len(job.samples) for job in tasks)
         with progress.phase("repair", total, "samples") as advance:
-            for result in run_isolated(tasks, max(1, min(jobs, len(tasks))), advance):
+            processes = max(1, min(jobs, len(tasks)))
+            for result in run_isolated(tasks, processes, advance, load):
                 if isinstance(result, Crashed):
                     crashed.setdefault(result.item.path.parent, []).append(result)
         for shard, job in zip(damaged, tasks, strict=True):

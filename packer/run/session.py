@@ -25,7 +25,7 @@ from packer.run.run import Run
 from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, Sample
 from packer.shards.builder import Rejections, ShardStream
-from packer.shards.jobs import tell_of_compiling
+from packer.shards.jobs import modules_for
 from packer.words import option
 from reader.format import FORMATS, Index, Manifest
 
@@ -126,7 +126,7 @@ class Session:
         is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
         if is_jpeg and not self._has_jpeg:
             self._has_jpeg = True
-            tell_of_compiling(policy, ("x.jpg",), self._progress)
+            modules_for(policy, ("x.jpg",), self._progress)
 
     def commit(self) -> PackReport:
         """Finish the shards and write dataset.json; what goes wrong discards all."""

@@ -15,7 +15,7 @@ from packer.run.destination import Destination
 from packer.run.report import PackReport, report
 from packer.shards.builder import Rejections
 from packer.shards.executors import run_in
-from packer.shards.jobs import Unfinished, run_jobs, tell_of_compiling
+from packer.shards.jobs import Unfinished, modules_for, run_jobs
 from packer.shards.shard_writer import Written, remove_shard
 from packer.storage.source import StoreSource
 from packer.words import option
@@ -62,14 +62,14 @@ def write_missing(
     every = max(todo // _LOOKED_AT, 1)
     looked_at = (n for number in missing for n in work.plan.shard(number)[::every])
     names = (work.scanned.listing[n].name for n in looked_at)
-    tell_of_compiling(work.options.policy, names, progress)
+    load = modules_for(work.options.policy, names, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
             shard_job(work, paths[n], work.plan.shard(n), threads, not how.skips, guard)
             for n in missing
         )
         if executor is None:
-            outcomes = run_jobs(tasks, processes, advance)
+            outcomes = run_jobs(tasks, processes, advance, load)
         else:
             outcomes = run_in(executor, tasks, jobs, advance)
         for outcome in outcomes:

@@ -6,7 +6,7 @@ Guarantees: a shard's bytes do not depend on the number of processes; beside tha
 Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -71,28 +71,35 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
     return Written.of(job.path, job.samples[0].split if len(job.samples) else "")
 
 
-def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) -> None:
-    """Say why the first JPEGs take seconds, where a file among `names` may be one."""
-    compiles = tiling.is_available() and not tiling.is_compiled()
-    if not policy.tiled or policy.raw is not None or not compiles:
-        return
-    if policy.quality or any(name.lower().rpartition(".")[2] not in _NO_JPEG for name in names):
+def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tuple[str, ...]:
+    """Return what the processes load once, where a file among `names` may be a JPEG to be tiled.
+
+    A note says why the first JPEGs take seconds, if that is not compiled yet.
+    """
+    if not policy.tiled or policy.raw is not None or not tiling.is_available():
+        return ()
+    if not policy.quality and all(name.lower().rpartition(".")[2] in _NO_JPEG for name in names):
+        return ()
+    if not tiling.is_compiled():
         progress.note(
             "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
             "ten seconds."
         )
+    return ("packer.images.tiling.transcode",)
 
 
-def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Advance) -> Iterator[Outcome]:
+def run_jobs(
+    jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
+) -> Iterator[Outcome]:
     """Pack all `jobs` in processes of this machine; yield what became of each as it is finished."""
-    return map_unordered(pack_shard, jobs, processes, advance, _path)
+    return map_unordered(pack_shard, jobs, processes, advance, _path, load=load)
 
 
 def run_isolated(
-    jobs: Iterable[ShardJob], processes: int, advance: Advance
+    jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome | Crashed[ShardJob]]:
     """Do the same where a sample may crash the process: its job is done again sample by sample."""
-    return map_isolated(pack_shard, jobs, processes, advance, _path, _single)
+    return map_isolated(pack_shard, jobs, processes, advance, _path, _single, load)
 
 
 def _single(job: ShardJob) -> Iterator[ShardJob]:

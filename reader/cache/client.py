@@ -17,7 +17,6 @@ import fcntl
 import os
 import secrets
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -45,12 +44,13 @@ from reader.cache.messages import (
     receive,
     send,
 )
-from reader.child_process import start
 from reader.errors import StoreError
 from reader.format import ShardfeedError
+from reader.processes.child import Child, start
 from reader.store.credentials import sent
 from reader.store.urls import LIBRARY, checked, need
 
+_ENDING_SECONDS = 60.0
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
 _ANSWER_SECONDS = 30.0  # to what needs no network
@@ -275,11 +275,10 @@ class _Threads(threading.local):
 class _Process:
     """A fetching process that this process has started."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", life: int, control: Connection) -> None:
-        self.pid = process.pid
-        self._control = control
-        self._life = life
-        self.end = weakref.finalize(self, _end, process, life, os.getpid())
+    def __init__(self, child: Child, control: Connection) -> None:
+        self.pid = child.pid
+        self._child, self._control = child, control
+        self.end = weakref.finalize(self, _end, child, os.getpid())
         _processes.add(self)
 
     @classmethod
@@ -300,11 +299,11 @@ class _Process:
             listener.listen(_CONNECTIONS)
             try:
                 fds = (theirs.fileno(), listener.fileno())
-                process, life = start("reader.cache.process", fds)
+                child = start("reader.cache.process", fds)
             except OSError as error:
                 ours.close()
                 raise StoreError(f"{sys.executable} cannot be started: {error}.") from error
-        return cls(process, life, Connection(ours.detach()))
+        return cls(child, Connection(ours.detach()))
 
     def opened(self, setup: Setup) -> str:
         """The folder in which it has opened the dataset."""
@@ -327,9 +326,8 @@ class _Process:
 
     def let_go(self) -> None:
         """Leave it to the process that this one is a fork of."""
-        if self.end.alive:
-            os.close(self._life)
-            self.end.detach()
+        if self.end.detach():
+            self._child.let_go()
         self._control.close()
 
 
@@ -345,11 +343,10 @@ def _let_go_after_fork() -> None:
 os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
-def _end(process: "subprocess.Popen[bytes]", life: int, owner: int) -> None:
+def _end(child: Child, owner: int) -> None:
     if os.getpid() == owner:
-        os.close(life)
-        process.kill()
-        process.wait()
+        child.kill()
+        child.wait(_ENDING_SECONDS)
 
 
 def _user_cache_dir(url: str) -> str:

@@ -52,10 +52,10 @@ from reader.cache.mirror import Mirror, MirroredShard, mirrored
 from reader.cache.quota import DiskQuota, Full
 from reader.cache.ranges import Part
 from reader.cache.schedule import Schedule
-from reader.child_process import end_with_parent
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.format.checksum import PREFIX, checksum
+from reader.processes.child import end_with_parent
 from reader.store.calls import CallingStore
 from reader.store.client import Store
 from reader.store.errors import Missing

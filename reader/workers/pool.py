@@ -191,7 +191,7 @@ class Pool:
         while not (ready := with_news(controls, self._watch.tick)):
             self._watch.look(
                 [
-                    WorkerState(p.process.pid, p.is_ready, self._board.slot(p.place).read())
+                    WorkerState(p.pid, p.is_ready, self._board.slot(p.place).read())
                     for p in self._processes
                 ]
             )

@@ -1,7 +1,6 @@
 """One worker process: how it is started, spoken to and ended."""
 
 import contextlib
-import fcntl
 import math
 import os
 import pickle
@@ -9,16 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from io import FileIO
 from multiprocessing.connection import Connection
 
 import cloudpickle
 
 from reader.batch.ring import unnamed_file
-from reader.child_process import environment, start
 from reader.errors import WorkerError
-from reader.workers import fork_server
+from reader.processes import fork_server
+from reader.processes.child import environment
 from reader.workers.messages import Go, Setup
 
 _DYING_SECONDS = 2.0
@@ -28,13 +27,10 @@ _TRIAL_SECONDS = 2.0  # to hear why a worker dies
 class WorkerProcess:
     """One worker as the parent sees it.
 
-    It ends with this process, however that ends, and whatever it is doing then: a pipe of which
-    this process holds the other end has the system kill it (see `reader.child_process`). Telling
-    it something waits for nothing, also if it is stopped: what is long lies in the file of its
-    set-up, and the little that it has not heard yet has room in its socket.
+    Telling it something waits for nothing, also if it is stopped: what is long lies in the file of
+    its set-up, and the little that it has not heard yet has room in its socket.
 
     Attributes:
-        process: of the operating system.
         place: its place on the board.
         control: what is said to it and by it; at its end the worker has died.
         is_ready, ready_at: whether and when it has said that it is set up.
@@ -51,7 +47,7 @@ class WorkerProcess:
             with theirs, contextlib.ExitStack() as undone:
                 undone.callback(ours.close)
                 fds = (theirs.fileno(), setup, tasks.fileno(), memory, board)
-                self.process, self._life = _started(fds, place)
+                self._child = fork_server.fork("reader.workers.worker", fds, place, load=["cv2"])
                 undone.pop_all()
         except OSError as error:
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
@@ -63,6 +59,11 @@ class WorkerProcess:
         self.is_resting = False
         self.is_retiring = False
         self.is_retired = False
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._child.pid
 
     def send(self, message: object) -> None:
         """Say something short; to a dead worker, nothing."""
@@ -78,43 +79,22 @@ class WorkerProcess:
         """Keep it on `cores`, once it is ready; on any, if there are none."""
         if cores and self.is_ready:  # before that its process may not be there
             with contextlib.suppress(OSError):  # the system does not grant them
-                os.sched_setaffinity(self.process.pid, cores)
+                os.sched_setaffinity(self.pid, cores)
 
     def let_go(self) -> None:
         """Close this process's ends; without another fork that has them, it ends."""
         self.control.close()
-        if self._life >= 0:
-            os.close(self._life)
-            self._life = -1
+        self._child.let_go()
 
     def kill(self) -> None:
         """Have it end."""
-        self.let_go()
-        self.process.kill()
+        self.control.close()
+        self._child.kill()
 
     def stop(self) -> int:
         """Kill it; its exit status."""
         self.kill()
-        try:
-            return self.process.wait(_DYING_SECONDS)
-        except subprocess.TimeoutExpired:  # in a disk's hands: the system ends it when that lets go
-            return -signal.SIGKILL
-
-
-def _started(
-    descriptors: Sequence[int], place: int
-) -> tuple["subprocess.Popen[bytes] | fork_server.Forked", int]:
-    """A worker's process, and what holds it alive until it is closed."""
-    if not hasattr(fcntl, "F_SETSIG"):  # by which closing it ends the process, whatever that does
-        return start("reader.workers.worker", descriptors, place)
-    theirs, life = os.pipe()
-    try:
-        return fork_server.fork([*descriptors, theirs], place), life
-    except BaseException:
-        os.close(life)
-        raise
-    finally:
-        os.close(theirs)
+        return self._child.wait(_DYING_SECONDS)
 
 
 def setup_file(setup: Setup) -> FileIO:

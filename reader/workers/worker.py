@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
-from reader.child_process import end_with_parent
 from reader.columns.row_writer import RowWriter
 from reader.errors import (
     SampleError,
@@ -41,6 +40,7 @@ from reader.errors import (
     own_lines,
 )
 from reader.format import ShardfeedError
+from reader.processes.child import end_with_parent
 from reader.samples.pixels import Planned
 from reader.samples.raw import RawBatchReader
 from reader.samples.sample import SampleReader

@@ -64,7 +64,7 @@ def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
     found = []
     for child in (parent or psutil.Process()).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if "reader.workers.fork_server" in child.cmdline():
+            if "reader.workers.worker" in child.cmdline():
                 found += child.children()
     return found
 

@@ -28,7 +28,7 @@ from packer.options.declared import PackOptions, RunOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
-from reader.workers import fork_server
+from reader.processes import fork_server
 
 INJECTED = Path(__file__).parent / "injected_reading"
 INJECTOR = runpy.run_path(str(INJECTED / "sitecustomize.py"))

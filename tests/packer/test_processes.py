@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 from packer import processes
 from packer.errors import ProcessDied
 from packer.processes import map_unordered
+from reader.processes.child import Child
 
 Advance = Callable[[int], None]
 
@@ -73,7 +75,7 @@ def send_back(content: bytes, advance: Advance) -> bytes:
 
 
 def stopped_processes(parent: int) -> list[psutil.Process]:
-    children = psutil.Process(parent).children()
+    children = psutil.Process(parent).children(recursive=True)
     return [child for child in children if child.status() == psutil.STATUS_STOPPED]
 
 
@@ -133,7 +135,7 @@ def test_a_process_that_comes_no_further_is_told_of_once_with_what_it_is_at(
     monkeypatch.setattr(processes, "STALL_SECONDS", 1.0)
 
     def let_go(record: logging.LogRecord) -> bool:
-        for child in psutil.Process().children():
+        for child in psutil.Process().children(recursive=True):
             child.send_signal(signal.SIGCONT)
         return True
 
@@ -157,19 +159,22 @@ def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(processes, "DYING_SECONDS", 0.1)
-    kill = subprocess.Popen.kill
+    kill, held = Child.kill, []
 
-    def kill_unless_it_is_held(process: "subprocess.Popen[bytes]") -> None:
-        if psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
-            kill(process)
+    def kill_unless_it_is_held(child: Child) -> None:
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(child.pid)
+            if process.status() == psutil.STATUS_STOPPED:
+                held.append(process)
+                return
+        kill(child)
 
-    monkeypatch.setattr(subprocess.Popen, "kill", kill_unless_it_is_held)
+    monkeypatch.setattr(Child, "kill", kill_unless_it_is_held)
     with pytest.raises(OSError, match="No space left"):
         list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
-    (held,) = stopped_processes(os.getpid())
-    held.kill()
-    while psutil.pid_exists(held.pid):  # its thread sees it end
-        pass
+    held[0].kill()
+    while held[0].is_running() and held[0].status() != psutil.STATUS_ZOMBIE:
+        pass  # nobody waits for it but the system
 
 
 def test_a_process_that_cannot_be_started_is_told_in_a_sentence(

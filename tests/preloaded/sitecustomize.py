@@ -8,5 +8,5 @@ import os
 import sys
 
 is_started_by_tests = os.environ.get("PRELOADED_FOR") == str(os.getppid())
-if is_started_by_tests and "reader.workers.fork_server" in sys.orig_argv:
+if is_started_by_tests and "reader.workers.worker" in sys.orig_argv:
     import torch  # noqa: F401

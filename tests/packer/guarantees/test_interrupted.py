@@ -46,7 +46,8 @@ def packing_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     found = []
     for child in psutil.Process(process.pid).children(recursive=True):
         try:
-            if "packer.processes" in " ".join(child.cmdline()):
+            is_server = child.ppid() == process.pid  # from which the others are forked
+            if "packer.processes" in " ".join(child.cmdline()) and not is_server:
                 found.append(child)
         except psutil.Error:
             continue
@@ -219,22 +220,29 @@ def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warnin
 
 # What it starts stops, and the first of them tells it to end before: then it hears of nothing.
 HELD = """
-import subprocess, sys
+import os
 from packer import processes
 from packer.cli.main import main
 
-subprocess.Popen.kill = lambda process: None
+start = processes.ForkServer
+processes.ForkServer = lambda module, load: start(module, [*load, "holding"])
+processes.Child.kill = lambda child: None
 processes.DYING_SECONDS = 0.1
-processes._START = f'''
-import os, signal
-try:
-    os.mkdir({sys.argv[2] + ".marker"!r})
-    os.kill(os.getppid(), signal.SIGTERM)
-except FileExistsError:
-    pass
-os.kill(os.getpid(), signal.SIGSTOP)
-'''
+os.environ["INTERRUPTED"] = str(os.getpid())
 main()
+"""
+HOLDING = """
+import os, signal
+
+def hold():
+    try:
+        os.mkdir(__file__ + ".marker")
+        os.kill(int(os.environ["INTERRUPTED"]), signal.SIGTERM)
+    except FileExistsError:
+        pass
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+os.register_at_fork(after_in_child=hold)
 """
 
 
@@ -243,11 +251,12 @@ def test_an_interrupted_run_ends_though_a_disk_holds_its_processes(
 ) -> None:
     script, said = tmp_path / "held.py", tmp_path / "said"
     script.write_text(HELD)
+    (tmp_path / "holding.py").write_text(HOLDING)
     copy = shutil.copytree(packed, tmp_path / "copy")
     with said.open("w") as file:
         process = subprocess.Popen(
             [sys.executable, script, "verify", copy, "--jobs", "2"],
-            env=os.environ | {"PYTHONPATH": str(Path(packer.__file__).parent.parent)},
+            env=os.environ | {"PYTHONPATH": f"{Path(packer.__file__).parent.parent}:{tmp_path}"},
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,

@@ -1,12 +1,13 @@
-"""The process that workers are forked from, on Linux: `main` of this module, executed once.
+"""The process that others are forked from, on Linux: `main` of this module, executed once.
 
-Purpose: a worker starts in a few milliseconds, and the memory of what all of them import is there
+Purpose: a process starts in a few milliseconds, and the memory of what all of them import is there
 once. A second loader, and a worker in place of one that died, wait for no imports.
 
-Guarantees: nothing of the user's is ever imported or called in it, so that each worker begins as
-clean as if it were executed; what a process inherits (environment, working directory, cores,
-limits, output) is what this one has when a worker is started, or another is executed. It ends with
-this process, and by itself once it has had no worker for `_KEPT_SECONDS`.
+Guarantees: it imports the module whose ``main`` its processes run, and those that it is asked to
+load before, and nothing of the user's, so that each process begins as clean as if it were executed;
+what a process inherits (environment, working directory, cores, limits, output) is what the parent
+has when it is started, or another server is executed. It ends with its parent, and by itself once
+it has had no process for `_KEPT_SECONDS`.
 
 Assumptions: it runs one thread, so it may fork.
 """
@@ -25,38 +26,41 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from reader.child_process import end_with_parent, environment, start
-from reader.workers import worker
+from reader.processes.child import Child, can_be_ended, end_with_parent, environment, start
 
 _KEPT_SECONDS = 30
 _ENDING_SECONDS = 2.0
-_REQUEST = struct.Struct("=qq")  # number and place of a worker
-_NEWS = struct.Struct("=qqq")  # its number, its process, and exit status or `_BEGUN`
+_SLICE_SECONDS = 0.02
+_REQUEST = struct.Struct("=qq")  # number and argument of a process
+_NEWS = struct.Struct("=qqq")  # its number, its pid, and exit status or `_BEGUN`
 _BEGUN = 1 << 32
-_DESCRIPTORS = 7  # of a request: the working directory, then see `reader.workers.worker.main`
+_MOST_DESCRIPTORS = 16  # of a request: the working directory, then those of the process
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
 class ForkServer:
-    """That process, as its parent sees it; it ends when this and its workers are gone."""
+    """That process, as its parent sees it; it ends when this and its processes are gone.
 
-    def __init__(self) -> None:
-        self.inherited = _inherited()
+    Several threads may use it.
+    """
+
+    def __init__(self, module: str, load: Sequence[str] = ()) -> None:
+        """Execute it, for processes that run ``main`` of `module`, with the modules `load`."""
         self._socket, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process, self._life = start(
-                    "reader.workers.fork_server", (theirs.fileno(),), _KEPT_SECONDS
-                )
+                fds = (theirs.fileno(),)
+                self._child = start(__name__, fds, _KEPT_SECONDS, module, *load)
         except BaseException:
             self._socket.close()
             raise
-        self.process = self._process.pid
-        self.close = weakref.finalize(self, _close, self._process, self._socket, self._life)
+        self.process = self._child.pid
+        self.close = weakref.finalize(self, _close, self._child, self._socket)
         living.add(self)
         self._lock = threading.Lock()
         self.asked = 0
@@ -69,36 +73,48 @@ class ForkServer:
             pass
         return self._socket.fileno() >= 0
 
-    def fork(self, descriptors: Sequence[int], place: int) -> "Forked":
-        """Have it start a worker; where it has just ended, one that has ended too."""
-        number, self.asked = self.asked, self.asked + 1
+    def fork(self, descriptors: Sequence[int], argument: int = 0) -> Child:
+        """Start a process; where the server has just ended, one that has ended too.
+
+        The arguments of its ``main`` are those of a process that is executed by `start`.
+        """
+        theirs, life = os.pipe()
         folder = os.open(".", os.O_PATH)
         try:
-            with contextlib.suppress(ConnectionError):
-                request = [_REQUEST.pack(number, place)]
-                socket.send_fds(self._socket, request, [folder, *descriptors])
+            with self._lock:
+                number, self.asked = self.asked, self.asked + 1
+                with contextlib.suppress(ConnectionError):
+                    request = [_REQUEST.pack(number, argument)]
+                    socket.send_fds(self._socket, request, [folder, *descriptors, theirs])
+        except BaseException:
+            os.close(life)
+            raise
         finally:
             os.close(folder)
-        return Forked(self, number)
+            os.close(theirs)
+        return Child(_Forked(self, number), life)
 
     def pid(self, number: int) -> int:
-        """The process of a worker; before that is forked, the one that it will be forked from."""
+        """Return a process's pid; before it is forked, that of the server."""
         self.is_alive()
         return self.pids.get(number, self.process)
 
     def code(self, number: int, timeout: float) -> int | None:
-        """The exit status of a worker that ends within `timeout` seconds; else None."""
+        """Return the exit status of a process that ends within `timeout` seconds; else None."""
         deadline = time.monotonic() + timeout
-        while number not in self._codes and self._hear(deadline - time.monotonic()):
-            pass
-        # Of a worker that its end leaves alone, there is its own status to tell.
-        return self._codes.get(number, self._process.poll())
+        while number not in self._codes and (left := deadline - time.monotonic()) > 0:
+            # A slice at a time: another thread may take the news of this process.
+            if not self._hear(min(left, _SLICE_SECONDS)) and self._socket.fileno() < 0:
+                break
+        if number in self._codes or self._socket.fileno() >= 0:
+            return self._codes.get(number)
+        return self._child.wait(_ENDING_SECONDS)  # a process that it leaves behind has its status
 
     def let_go(self) -> None:
         """Close this process's ends and leave it alone: this is a fork of its parent."""
         if self.close.detach():
             self._socket.close()
-            os.close(self._life)
+            self._child.let_go()
 
     def _hear(self, timeout: float) -> bool:
         """Take the next of its news, after a wait of up to `timeout` seconds; whether there was."""
@@ -108,11 +124,14 @@ class ForkServer:
         news.register(self._socket.fileno(), select.POLLIN)
         if not news.poll(max(timeout, 0) * 1000):
             return False
-        with self._lock, contextlib.suppress(BlockingIOError):  # another thread took it
-            content = b""
-            with contextlib.suppress(ConnectionError):
+        with self._lock:
+            try:
                 content = self._socket.recv(_NEWS.size, socket.MSG_DONTWAIT)
-            if not content:  # it has ended
+            except BlockingIOError:  # another thread took it
+                return True
+            except OSError:  # another thread has closed it, or the server has ended
+                content = b""
+            if not content:
                 self.close()
                 return False
             number, pid, code = _NEWS.unpack(content)
@@ -122,16 +141,14 @@ class ForkServer:
         return True
 
 
-def _close(process: "subprocess.Popen[bytes]", connection: socket.socket, life: int) -> None:
+def _close(child: Child, connection: socket.socket) -> None:
     connection.close()
-    os.close(life)
-    process.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired):  # in a disk's hands
-        process.wait(_ENDING_SECONDS)
+    child.kill()
+    child.wait(_ENDING_SECONDS)
 
 
-class Forked:
-    """The process of a worker, as far as a `subprocess.Popen` is needed."""
+class _Forked:
+    """A forked process, as far as a `subprocess.Popen` is needed."""
 
     def __init__(self, server: ForkServer, number: int) -> None:
         self._server = server
@@ -143,46 +160,54 @@ class Forked:
         return self._server.pid(self._number)
 
     def kill(self) -> None:
-        """Nothing: the system kills it when the pipe that holds it alive is closed."""
+        """Do nothing: the system kills it when the pipe that holds it alive is closed."""
 
-    def wait(self, timeout: float) -> int:
-        """Its exit status."""
-        code = self._server.code(self._number, timeout)
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit status."""
+        code = self._server.code(self._number, timeout or 0.0)
         if code is None:
-            raise subprocess.TimeoutExpired("a worker", timeout)
+            raise subprocess.TimeoutExpired("a process", timeout or 0.0)
         return code
 
 
 _lock = threading.Lock()
-_server: ForkServer | None = None  # the newest
+_servers: dict[tuple[str, ...], tuple[ForkServer, tuple[Any, ...]]] = {}  # the newest of each kind
 living: "weakref.WeakSet[ForkServer]" = weakref.WeakSet()
 
 
-def fork(descriptors: Sequence[int], place: int) -> Forked:
-    """Start a worker as `ForkServer.fork` does, from a process that is as this one is now."""
-    global _server
+def fork(
+    module: str, descriptors: Sequence[int], argument: int = 0, *, load: Sequence[str] = ()
+) -> Child:
+    """Start ``main`` of `module` in a process that is as if this one had executed it now.
+
+    On Linux it is forked from a server that has loaded `module` and `load`; elsewhere executed.
+    """
+    if not can_be_ended():
+        return start(module, descriptors, argument)
+    kind = (module, *load)
     with _lock:
-        if not (_server and _server.is_alive() and _server.inherited == _inherited()):
-            _server = ForkServer()
-        return _server.fork(descriptors, place)
+        server, inherited = _servers.get(kind, (None, ()))
+        if not (server and server.is_alive() and inherited == _inherited()):
+            inherited, server = _inherited(), ForkServer(module, load)
+            _servers[kind] = server, inherited
+        return server.fork(descriptors, argument)
 
 
 def end() -> None:
-    """End that process now."""
-    global _server
+    """End the servers now."""
     with _lock:
-        if _server is not None:
-            _server.close()
-            _server = None
+        for server, _ in _servers.values():
+            server.close()
+        _servers.clear()
 
 
 def _let_go_after_fork() -> None:
     # A forked child that kept its ends would keep it alive after its parent.
-    global _lock, _server
+    global _lock
     _lock = threading.Lock()
     for other in living:
         other.let_go()
-    _server = None
+    _servers.clear()
 
 
 os.register_at_fork(after_in_child=_let_go_after_fork)
@@ -200,13 +225,14 @@ def _inherited() -> tuple[Any, ...]:
     return sys.executable, environment(), os.sched_getaffinity(0), output, limits, priority
 
 
-def main(arguments: list[str]) -> None:
-    """Fork workers, and tell how they end."""
-    requests_fd, life, patience = map(int, arguments)
+def main(arguments: Sequence[str]) -> None:
+    """Fork processes, and report how they end."""
+    requests_fd, life, patience = map(int, arguments[:3])
     end_with_parent(life)
-    import cv2
-
-    cv2.setNumThreads(1)  # the processes are the parallelism
+    run = import_module(arguments[3]).main
+    for name in arguments[4:]:
+        with contextlib.suppress(Exception):  # a process that needs it says why it cannot have it
+            import_module(name)
     requests = socket.socket(fileno=requests_fd)
     noticed, notice = os.pipe()
     os.set_blocking(notice, False)
@@ -226,11 +252,11 @@ def main(arguments: list[str]) -> None:
                 _tell(requests, numbers.pop(pid), pid, code)
         if requests.fileno() in descriptors:
             content, received, *_ = socket.recv_fds(
-                requests, _REQUEST.size, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                requests, _REQUEST.size, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
             if not content:
                 return  # the parent is gone
-            number, place = _REQUEST.unpack(content)
+            number, argument = _REQUEST.unpack(content)
             try:
                 pid = os.fork()
             except OSError:
@@ -244,7 +270,7 @@ def main(arguments: list[str]) -> None:
                     for descriptor in (noticed, notice, life, requests.detach(), folder):
                         os.close(descriptor)
                     np.random.seed()  # as in a process of its own
-                    worker.main([*own, place])
+                    run([*own, argument])
                     return
                 numbers[pid] = number
                 _tell(requests, number, pid, _BEGUN)

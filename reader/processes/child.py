@@ -1,4 +1,4 @@
-"""Processes that are executed, not forked, and end with the one that started them.
+"""Processes that are executed or forked from one that was, and end with the one that wants them.
 
 No ``__main__`` guard is needed, nothing that the user's process has loaded is in them, and no
 thread of it can hold a lock in them.
@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
+from typing import Protocol
 
 # Like ``python -m MODULE``, but no module in the working directory can get in the way, and Ctrl-C
 # is left to the parent, which says when to end.
@@ -25,10 +27,54 @@ _ONE_THREAD = dict.fromkeys(
 )
 
 
-def start(
-    module: str, descriptors: Sequence[int], *arguments: int
-) -> tuple["subprocess.Popen[bytes]", int]:
-    """Execute ``main`` of `module`; the process, and what holds it alive until it is closed.
+class Process(Protocol):
+    """As much of a `subprocess.Popen` as a `Child` needs."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    def kill(self) -> None:
+        """End it."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit status, or raise `subprocess.TimeoutExpired`."""
+
+
+class Child:
+    """A process of this one; it ends with this one, however that ends, whatever it is doing then.
+
+    A pipe of which this process holds the other end has the system kill it.
+    """
+
+    def __init__(self, process: Process, life: int) -> None:
+        self._process = process
+        self._life = FileIO(life, "wb")  # which two threads may close
+
+    @property
+    def pid(self) -> int:
+        """Its number; before it is forked, that of the process that it will be forked from."""
+        return self._process.pid
+
+    def let_go(self) -> None:
+        """Close this process's end of the pipe; without another fork that has it, it ends."""
+        self._life.close()
+
+    def kill(self) -> None:
+        """Have it end."""
+        self.let_go()
+        self._process.kill()
+
+    def wait(self, timeout: float) -> int:
+        """Return its exit status, that of SIGKILL while a disk holds it."""
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:  # the system ends it when the disk lets go
+            return -signal.SIGKILL
+
+
+def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Child:
+    """Execute ``main`` of `module`.
 
     Its arguments are the `descriptors` that it inherits, the one for `end_with_parent`, and
     `arguments`.
@@ -51,14 +97,19 @@ def start(
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(theirs)
-    return process, life
+    return Child(process, life)
 
 
 def environment() -> dict[str, str]:
     """That of such a process."""
-    package = str(Path(__file__).parent.parent)
+    package = str(Path(__file__).parent.parent.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+
+
+def can_be_ended() -> bool:
+    """Whether closing its pipe ends a process whatever it does, as on Linux."""
+    return hasattr(fcntl, "F_SETSIG")
 
 
 def end_with_parent(life: int) -> None:
@@ -68,7 +119,7 @@ def end_with_parent(life: int) -> None:
     callable would not see that from a connection. (PR_SET_PDEATHSIG would kill it also when just
     the thread ends that started it.)
     """
-    if hasattr(fcntl, "F_SETSIG"):
+    if can_be_ended():
         with contextlib.suppress(OSError):
             fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
