@@ -31,7 +31,7 @@ def _products() -> Layout:
     files = images(top + path for path in truth)
     files[top + "Ebay_train.txt"] = lines(train)
     files[top + "Ebay_test.txt"] = lines(test)
-    files[top + "Ebay_info.txt"] = lines([train[0]] + train[1:] + test[1:])
+    files[top + "Ebay_info.txt"] = lines([train[0], *train[1:], *test[1:]])
     files |= {f"{top}{kind}_final.txt": lines(rows) for kind, rows in listed.items()}
     return Layout(
         "Stanford Online Products",
