@@ -2,8 +2,11 @@
 
 import json
 
-from tests.published.making import archived, images, lines, mat, of, picture, tar, zipped
-from tests.published.row import Layout, Truth
+import numpy as np
+
+from published.images import picture
+from published.making import archived, images, lines, mat, named, of, tar, zipped
+from published.row import Layout, Truth
 
 _WNIDS = ("n01440764", "n01443537")
 _TV = "torchvision.datasets."
@@ -283,20 +286,43 @@ def _cub_inner() -> Layout:
 
 
 def _cars_devkit() -> Layout:
-    truth = {f"cars_train/0000{n}.jpg": of(f"Car {n % 3}", split="train") for n in range(1, 7)}
-    truth |= {f"cars_test/0000{n}.jpg": of(f"Car {n % 3}", split="test") for n in range(1, 7)}
-    files = images(f"stanford_cars/{path}" for path in truth)
-    annotations = {
-        "annotations": [[1, 1, 20, 20, n % 3, f"0000{n}.jpg"] for n in range(1, 7)],
+    truth = {
+        f"cars_train/0000{n}.jpg": of(f"Car {n % 3}", str(n % 3 + 1), split="train")
+        for n in range(1, 7)
     }
-    files["stanford_cars/devkit/cars_train_annos.mat"] = mat(**annotations)
-    files["stanford_cars/devkit/cars_meta.mat"] = mat(class_names=["Car 0", "Car 1", "Car 2"])
+    truth |= {
+        f"cars_test/0000{n}.jpg": of(f"Car {n % 3}", str(n % 3 + 1), split="test")
+        for n in range(1, 7)
+    }
+    files = images(f"stanford_cars/{path}" for path in truth)
+    names = ("bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname")
+    rows = [(2, 3, 14, 15, n % 3 + 1, f"0000{n}.jpg") for n in range(1, 7)]
+    annotations = np.array(rows, [(name, "O") for name in names])
+    files["stanford_cars/devkit/cars_train_annos.mat"] = mat(annotations=annotations)
+    files["stanford_cars/devkit/cars_meta.mat"] = mat(
+        class_names=np.array(["Car 0", "Car 1", "Car 2"], object)
+    )
     files["stanford_cars/devkit/train_perfect_preds.txt"] = lines(str(n % 3) for n in range(1, 7))
     files["stanford_cars/devkit/eval_train.m"] = "% evaluate\n"
     files["stanford_cars/devkit/README.txt"] = "annotations: bbox, class, fname\n"
-    files["stanford_cars/cars_test_annos_withlabels.mat"] = mat(**annotations)
+    files["stanford_cars/cars_test_annos_withlabels.mat"] = mat(annotations=annotations)
     return Layout(
         "Stanford Cars with its devkit", _TV + "StanfordCars", files, truth, "stanford_cars"
+    )
+
+
+def _cars_texts() -> Layout:
+    row = _cars_devkit()
+    files = dict(row.files)
+    texts = mat(annotations=[[2, 3, 14, 15, n % 3 + 1, f"0000{n}.jpg"] for n in range(1, 7)])
+    files["stanford_cars/devkit/cars_train_annos.mat"] = texts
+    files["stanford_cars/cars_test_annos_withlabels.mat"] = texts
+    return Layout(
+        "Stanford Cars whose annotations were saved as texts",
+        "https://docs.scipy.org/doc/scipy/reference/generated/scipy.io.savemat.html",
+        files,
+        row.truth,
+        "stanford_cars",
     )
 
 
@@ -620,7 +646,7 @@ def _dtd() -> Layout:
     for name in classes:
         for n in range(6):
             split = ("train", "val", "test")[n % 3]
-            truth[f"images/{name}/{name}_000{n}.jpg"] = of(name)
+            truth[f"images/{name}/{name}_000{n}.jpg"] = of(name, split=split)  # of the first
             listed[split].append(f"{name}/{name}_000{n}.jpg")
             other[("val", "test", "train")[n % 3]].append(f"{name}/{name}_000{n}.jpg")
     files = images(f"dtd/{path}" for path in truth)
@@ -665,7 +691,7 @@ def _eurosat_kaggle() -> Layout:
             for n in range(2):
                 number = 10 * ("train", "validation", "test").index(split) + n
                 path = f"{kind}/{kind}_{number}.jpg"
-                truth[f"EuroSAT/{path}"] = of(kind, split=split)
+                truth[f"EuroSAT/{path}"] = of(kind, str(c), split=split)
                 rows.append(f"{len(rows) - 1},{path},{c},{kind}")
         tables[split] = rows
     files = images(f"eurosat/{path}" for path in truth)
@@ -851,6 +877,15 @@ def _visda_test() -> Layout:
     return Layout("VisDA-2017, its test folder", row.source, row.files, truth, "visda/test")
 
 
+def _visda_tar() -> Layout:
+    row = _visda()
+    truth = {path: fact for path, fact in row.truth.items() if path.startswith("test/")}
+    inside = {path: row.files[f"visda/{path}"] for path in (*truth, "test/image_list.txt")}
+    return Layout(
+        "VisDA-2017, its test tar", row.source, {"test.tar": tar(inside)}, truth, "test.tar"
+    )
+
+
 # Signs and animals
 
 
@@ -999,80 +1034,84 @@ def _copied(name: str, source: str, classes: dict[str, list[str]], twice: str, s
 
 _SEEDS = {"no": ["1 no.jpg", "2 no.jpg", "3 no.jpg"], "yes": ["Y1.jpg", "Y2.jpg", "Y3.jpg"]}
 
-LAYOUTS: list[Layout] = [
-    _imagenet_tars(),
-    _imagenet_openmmlab(),
-    _imagenet_caffe(),
-    _imagenet_kaggle(),
-    _imagenet_c(),
-    _imagenet_r(),
-    archived(_imagenet_r(), "imagenet-r.tar", "ImageNet-R, its tar"),
-    _imagenet_a(),
-    _imagenet_sketch(),
-    _tiny_imagenet(),
-    archived(_tiny_imagenet(), "tiny-imagenet-200.zip", "Tiny ImageNet, its zip"),
-    _cub(),
-    _cub_inner(),
-    archived(_cub_inner(), "CUB_200_2011.tgz", "CUB-200-2011, its tgz"),
-    _cars_devkit(),
-    _cars_kaggle(),
-    _aircraft(),
-    archived(_aircraft(), "fgvc-aircraft-2013b.tar.gz", "FGVC-Aircraft, its tar"),
-    _flowers(),
-    _flowers_tgz(),
-    _pets(False),
-    _pets(True),
-    _food(),
-    archived(_food(), "food-101.tar.gz", "Food-101, its tar"),
-    _inaturalist_json(),
-    _inaturalist_2021(),
-    _places(),
-    _places_easy(),
-    archived(_places_easy(), "places365standard_easyformat.tar", "Places365, easy, its tar"),
-    _sun397(False),
-    _sun397(True),
-    archived(_sun397(False), "SUN397.tar.gz", "SUN397, its tar"),
-    _indoor(),
-    _dtd(),
-    archived(_dtd(), "dtd-r1.0.1.tar.gz", "DTD, its tar"),
-    _ucmerced(),
-    _eurosat_kaggle(),
-    _eurosat_zip(),
-    _resisc(),
-    _caltech101(),
-    _caltech256(),
-    _domainnet(),
-    _domainnet_one(),
-    _pacs(),
-    _office_home(),
-    _visda(),
-    _visda_test(),
-    archived(_visda_test(), "test.tar", "VisDA-2017, its test tar"),
-    _gtsrb(),
-    _gtsrb_training(),
-    _gtsrb_kaggle(),
-    _awa2(),
-    _ucf_frames(),
-    _hmdb_frames(),
-    _copied(
-        "Malaria cells, with the nested copy of Kaggle's zip",
-        "https://www.kaggle.com/datasets/iarunava/cell-images-for-detecting-malaria",
-        {k: [f"C{n}P61_{k[0]}.png" for n in range(3)] for k in ("Parasitized", "Uninfected")},
-        "cell_images",
-        "cell_images",
-    ),
-    _copied(
-        "Brain MRI, with the nested copy of Kaggle's zip",
-        "https://www.kaggle.com/datasets/navoneel/brain-mri-images-for-brain-tumor-detection",
-        _SEEDS,
-        "brain_tumor_dataset",
-        "archive",
-    ),
-    _copied(
-        "Rock, paper, scissors, with the nested copy of Kaggle's zip",
-        "https://www.kaggle.com/datasets/drgfreeman/rockpaperscissors",
-        {k: [f"{k[0]}{n}.png" for n in range(3)] for k in ("paper", "rock", "scissors")},
-        "rps-cv-images",
-        "rockpaperscissors",
-    ),
-]
+LAYOUTS = named(
+    "classification",
+    [
+        _imagenet_tars(),
+        _imagenet_openmmlab(),
+        _imagenet_caffe(),
+        _imagenet_kaggle(),
+        _imagenet_c(),
+        _imagenet_r(),
+        archived(_imagenet_r(), "imagenet-r.tar", "ImageNet-R, its tar"),
+        _imagenet_a(),
+        _imagenet_sketch(),
+        _tiny_imagenet(),
+        archived(_tiny_imagenet(), "tiny-imagenet-200.zip", "Tiny ImageNet, its zip"),
+        _cub(),
+        _cub_inner(),
+        archived(_cub_inner(), "CUB_200_2011.tgz", "CUB-200-2011, its tgz"),
+        _cars_devkit(),
+        _cars_texts(),
+        _cars_kaggle(),
+        _aircraft(),
+        archived(_aircraft(), "fgvc-aircraft-2013b.tar.gz", "FGVC-Aircraft, its tar"),
+        _flowers(),
+        _flowers_tgz(),
+        _pets(False),
+        _pets(True),
+        _food(),
+        archived(_food(), "food-101.tar.gz", "Food-101, its tar"),
+        _inaturalist_json(),
+        _inaturalist_2021(),
+        _places(),
+        _places_easy(),
+        archived(_places_easy(), "places365standard_easyformat.tar", "Places365, easy, its tar"),
+        _sun397(False),
+        _sun397(True),
+        archived(_sun397(False), "SUN397.tar.gz", "SUN397, its tar"),
+        _indoor(),
+        _dtd(),
+        archived(_dtd(), "dtd-r1.0.1.tar.gz", "DTD, its tar"),
+        _ucmerced(),
+        _eurosat_kaggle(),
+        _eurosat_zip(),
+        _resisc(),
+        _caltech101(),
+        _caltech256(),
+        _domainnet(),
+        _domainnet_one(),
+        _pacs(),
+        _office_home(),
+        _visda(),
+        _visda_test(),
+        _visda_tar(),
+        _gtsrb(),
+        _gtsrb_training(),
+        _gtsrb_kaggle(),
+        _awa2(),
+        _ucf_frames(),
+        _hmdb_frames(),
+        _copied(
+            "Malaria cells, with the nested copy of Kaggle's zip",
+            "https://www.kaggle.com/datasets/iarunava/cell-images-for-detecting-malaria",
+            {k: [f"C{n}P61_{k[0]}.png" for n in range(3)] for k in ("Parasitized", "Uninfected")},
+            "cell_images",
+            "cell_images",
+        ),
+        _copied(
+            "Brain MRI, with the nested copy of Kaggle's zip",
+            "https://www.kaggle.com/datasets/navoneel/brain-mri-images-for-brain-tumor-detection",
+            _SEEDS,
+            "brain_tumor_dataset",
+            "archive",
+        ),
+        _copied(
+            "Rock, paper, scissors, with the nested copy of Kaggle's zip",
+            "https://www.kaggle.com/datasets/drgfreeman/rockpaperscissors",
+            {k: [f"{k[0]}{n}.png" for n in range(3)] for k in ("paper", "rock", "scissors")},
+            "rps-cv-images",
+            "rockpaperscissors",
+        ),
+    ],
+)

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.published.making import images, lines, of, xlsx
-from tests.published.row import Layout, Truth
+from published.making import images, lines, named, of, xlsx
+from published.row import Layout, Truth
 
 _C = "https://www.kaggle.com/c/"
 _D = "https://www.kaggle.com/datasets/"
@@ -456,26 +456,29 @@ def _pawpularity() -> Layout:
     )
 
 
-LAYOUTS: list[Layout] = [
-    _dogs_vs_cats(),
-    _dogs_vs_cats_train(),
-    _plant_2020(),
-    _plant_2021(),
-    _hpa(),
-    _histopathology(),
-    _planet(),
-    _cassava(),
-    _whale(),
-    _landmark(),
-    _landmark_archive(),
-    _aptos(),
-    _covid(),
-    _fruits(),
-    _fruits_sound(),
-    _animals_10(),
-    _intel(),
-    _flowers_tpu(),
-    _melanoma(),
-    _state_farm(),
-    _pawpularity(),
-]
+LAYOUTS = named(
+    "kaggle",
+    [
+        _dogs_vs_cats(),
+        _dogs_vs_cats_train(),
+        _plant_2020(),
+        _plant_2021(),
+        _hpa(),
+        _histopathology(),
+        _planet(),
+        _cassava(),
+        _whale(),
+        _landmark(),
+        _landmark_archive(),
+        _aptos(),
+        _covid(),
+        _fruits(),
+        _fruits_sound(),
+        _animals_10(),
+        _intel(),
+        _flowers_tpu(),
+        _melanoma(),
+        _state_farm(),
+        _pawpularity(),
+    ],
+)

@@ -5,42 +5,20 @@ import io
 import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from tests.published.row import Layout, Truth
-
-_FORMATS = {
-    "jpg": "JPEG",
-    "jpeg": "JPEG",
-    "png": "PNG",
-    "gif": "GIF",
-    "bmp": "BMP",
-    "tif": "TIFF",
-    "tiff": "TIFF",
-    "ppm": "PPM",
-    "webp": "WEBP",
-}
-
-
-def picture(name: str, side: int = 24) -> bytes:
-    """Return an image file of pixels that `name` decides, in the format of its extension."""
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    pixels = rng.integers(0, 256, (4, 4, 3), np.uint8).repeat(side // 4, 0).repeat(side // 4, 1)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, _FORMATS[name.rsplit(".", 1)[-1].lower()])
-    return file.getvalue()
+from published.images import is_image, picture
+from published.row import Layout, Truth
 
 
 def content(name: str, text: str | bytes) -> bytes:
     """Return the bytes of a file as `Layout` describes it."""
     if isinstance(text, bytes):
         return text
-    return text.encode() if text else picture(name)
+    return picture(name) if text == "" and is_image(name) else text.encode()
 
 
 def tar(files: Mapping[str, str | bytes], compression: str = "") -> bytes:
@@ -83,6 +61,11 @@ def images(names: Iterable[str]) -> dict[str, str | bytes]:
 def lines(rows: Iterable[str], end: str = "\n") -> str:
     """Return the text of a list."""
     return "".join(f"{row}{end}" for row in rows)
+
+
+def named(group: str, rows: Iterable[Layout]) -> list[Layout]:
+    """Return `rows` with the name of their group before each name."""
+    return [row._replace(name=f"{group}: {row.name}") for row in rows]
 
 
 def archived(row: Layout, archive: str, name: str, top: str = "") -> Layout:

@@ -1,7 +1,7 @@
 """Faces, products and attributes: lists of pairs, identities, boxes and partitions."""
 
-from tests.published.making import archived, images, lines, of
-from tests.published.row import Layout, Truth
+from published.making import archived, images, lines, named, of
+from published.row import Layout, Truth
 
 
 def _products() -> Layout:
@@ -115,7 +115,7 @@ def _celeba(attributes: bool, folder: str = "img_align_celeba") -> Layout:
         split = ("train", "train", "val", "test")[n % 4]
         truth[f"{folder}/{name}"] = of(
             *([] if attributes else [str(2880 + n // 3)]),
-            labels=has if attributes else (),
+            holds=has if attributes else (),
             split=split,
         )
         marks.append(f"{name} " + " ".join(" 1" if a in has else "-1" for a in _ATTRIBUTES))
@@ -149,7 +149,7 @@ def _celeba_kaggle() -> Layout:
     for path, fact in row.truth.items():
         name = path.rsplit("/", 1)[1]
         attributes.append(
-            f"{name}," + ",".join("1" if a in fact.labels else "-1" for a in _ATTRIBUTES)
+            f"{name}," + ",".join("1" if a in fact.holds else "-1" for a in _ATTRIBUTES)
         )
         part.append(f"{name},{('train', 'val', 'test').index(fact.split)}")
         box.append(f"{name},2,3,16,17")
@@ -352,18 +352,16 @@ def _mit_states() -> Layout:
 
 
 def _utkface() -> Layout:
-    names = [
-        f"{age}_{g}_{r}_2017010918092{n}.jpg.chip.jpg"
-        for n, (age, g, r) in enumerate([(100, 1, 0), (26, 0, 1), (1, 0, 2), (35, 1, 4)])
-    ]
-    truth = {f"UTKFace/{name}": of(holds=[name.split("_")[0]]) for name in names}
+    stem = "2017010918092"
+    kinds = ("100_1_0", "26_0_1", "1_0_2", "35_1_4")
+    truth = {f"{kind}_{stem}{n}.jpg.chip.jpg": of() for n, kind in enumerate(kinds)}
     return Layout(
         "UTKFace, age, gender and race in the names of files",
         "https://susanqq.github.io/UTKFace/",
-        images(truth),
+        images(f"UTKFace/{path}" for path in truth),
         truth,
         "UTKFace",
-    )._replace(truth={path.split("/")[1]: of() for path in truth})
+    )
 
 
 def _coil() -> Layout:
@@ -377,23 +375,26 @@ def _coil() -> Layout:
     )
 
 
-LAYOUTS: list[Layout] = [
-    _products(),
-    _deepfashion(),
-    _deepfashion_inshop(),
-    _celeba(True),
-    _celeba(False),
-    _celeba_kaggle(),
-    _celeba_attributes_csv(),
-    _lfw(False),
-    archived(_lfw(False), "lfw.tgz", "LFW, its tgz"),
-    _lfw(True),
-    _lfw_kaggle(),
-    _vggface2(),
-    _msceleb(),
-    _market(),
-    _nus_wide(),
-    _mit_states(),
-    _utkface(),
-    _coil(),
-]
+LAYOUTS = named(
+    "retrieval",
+    [
+        _products(),
+        _deepfashion(),
+        _deepfashion_inshop(),
+        _celeba(True),
+        _celeba(False),
+        _celeba_kaggle(),
+        _celeba_attributes_csv(),
+        _lfw(False),
+        archived(_lfw(False), "lfw.tgz", "LFW, its tgz"),
+        _lfw(True),
+        _lfw_kaggle(),
+        _vggface2(),
+        _msceleb(),
+        _market(),
+        _nus_wide(),
+        _mit_states(),
+        _utkface(),
+        _coil(),
+    ],
+)
