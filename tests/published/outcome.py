@@ -24,8 +24,9 @@ from reader.format import Index, Manifest
 RIGHT = "right"  # packed, and all of the truth is there
 KEPT = "kept"  # packed; a label is no label there, and a member of its sample holds it
 BY_COMMAND = "by command"  # refused; a command that the message prints is right
+BY_OPTION = "by option"  # refused; the same command with an option that the message names is right
 BY_COMMANDS = "by commands"  # refused; so is that command, and the one in its message is right
-WORKS = "refused, command works"  # a printed command packs, adds nothing, and stores less
+WORKS = "refused, less works"  # what the message names packs, adds nothing, and stores less
 REFUSED = "refused"
 WRONG = "wrong"
 WRONG_BY_COMMAND = "wrong by command"  # a printed command stores what is not true
@@ -140,7 +141,7 @@ def _tried(arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcom
         return Outcome(verdict, message, texts)
     if steps == 0:
         return Outcome(REFUSED, message)
-    return _proposed(message, layout, dst, steps)
+    return _proposed(message, arguments, layout, dst, steps)
 
 
 def _run(arguments: list[str]) -> tuple[int, str, str]:
@@ -150,7 +151,7 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
     return result.exit_code, result.output, crash
 
 
-def _proposed(message: str, layout: Layout, dst: str, steps: int) -> Outcome:
+def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcome:
     tried: list[tuple[str, Outcome]] = []
     for command in commands_of(message):
         shutil.rmtree(dst, ignore_errors=True)
@@ -161,30 +162,52 @@ def _proposed(message: str, layout: Layout, dst: str, steps: int) -> Outcome:
     for code in python_of(message):
         shutil.rmtree(dst, ignore_errors=True)
         tried.append((code, _executed(code, layout, dst)))
+    chosen: list[tuple[str, Outcome]] = []
+    if steps == _STEPS:
+        for option in options_of(message):
+            shutil.rmtree(dst, ignore_errors=True)
+            words = [*arguments, *shlex.split(option)]
+            chosen.append((option, _tried(words, layout, dst, 0)))
     verdicts = [outcome.verdict for _, outcome in tried]
-    invents = [
-        outcome
-        for _, outcome in tried
-        if outcome.verdict in FAULTY and outcome.faults[:1] != ("only lost:",)
-    ]
+    optional = [outcome for _, outcome in chosen if not _invents(outcome)]
+    invents = [outcome for _, outcome in tried if _invents(outcome)]
     faults: tuple[str, ...] = ()
     if RIGHT in verdicts:
         verdict = BY_COMMAND
     elif {BY_COMMAND, BY_COMMANDS} & set(verdicts):
         verdict = BY_COMMANDS
+    elif any(outcome.verdict == RIGHT for outcome in optional):
+        verdict = BY_OPTION
     elif invents:
         verdict, faults = WRONG_BY_COMMAND, invents[0].faults
     elif WRONG_BY_COMMAND in verdicts:
         verdict = WRONG_BY_COMMAND
         faults = next(outcome.faults for _, outcome in tried if outcome.verdict == verdict)
-    elif {WRONG, WORKS, KEPT} & set(verdicts):
-        verdict = WORKS
-        works = (WRONG, WORKS, KEPT)
-        faults = next(outcome.faults for _, outcome in tried if outcome.verdict in works)
+    elif works := [
+        outcome
+        for outcome in (*(outcome for _, outcome in tried), *optional)
+        if outcome.verdict in (WRONG, WORKS, KEPT)
+    ]:
+        verdict, faults = WORKS, works[0].faults
     else:
         verdict = REFUSED
-    shown = tuple((command, outcome.verdict) for command, outcome in tried)
+    shown = tuple((command, outcome.verdict) for command, outcome in (*tried, *chosen))
     return Outcome(verdict, message, faults, shown)
+
+
+def _invents(outcome: Outcome) -> bool:
+    """Whether what was packed is not true: an option that may be wrong is the user's choice."""
+    return outcome.verdict in FAULTY and outcome.faults[:1] != ("only lost:",)
+
+
+def options_of(message: str) -> list[str]:
+    """Return the options with values that the sentences of `message` name."""
+    text = _COMMAND.sub("", message)
+    found = re.findall(r"(?<![\w-])--[a-z-]+ (?:'[^']*'|[a-z0-9][\w|./-]*)", text)
+    options = [one.rstrip(".") for one in found]
+    known = ("--as ", "--class-depth ", "--label-column ", "--label-separator ", "--box-format ")
+    others = ("--root ", "--split-column ", "--image-column ", "--pair ")
+    return [one for one in dict.fromkeys(options) if one.startswith(known + others)]
 
 
 def commands_of(message: str) -> list[str]:

@@ -41,7 +41,6 @@ def _things(number: int) -> tuple[Thing, ...]:
 
 
 STREET = {f"street_{number + 1:02}": _things(number) for number in range(8)}
-SIX = {name: things for name, things in list(STREET.items())[:6]}
 TRAIN, VAL = list(STREET)[:5], list(STREET)[5:]
 PETS = {f"pet_{number + 1:02}": ("cat", "dog", "bird")[number * 2 % 3] for number in range(8)}
 
