@@ -22,9 +22,11 @@ from published.row import Layout, Truth
 from reader.format import Index, Manifest
 
 RIGHT = "right"  # packed, and all of the truth is there
+KEPT = "kept"  # packed; a label is no label there, and a member of its sample holds it
 BY_COMMAND = "by command"  # refused; a command that the message prints is right
+BY_OPTION = "by option"  # refused; the same command with an option that the message names is right
 BY_COMMANDS = "by commands"  # refused; so is that command, and the one in its message is right
-WORKS = "refused, command works"  # a printed command packs, adds nothing, and stores less
+WORKS = "refused, less works"  # what the message names packs, adds nothing, and stores less
 REFUSED = "refused"
 WRONG = "wrong"
 WRONG_BY_COMMAND = "wrong by command"  # a printed command stores what is not true
@@ -51,10 +53,12 @@ class Fault(NamedTuple):
 
     Attributes:
         is_invented: it is there and not true; otherwise it is true and not there.
+        is_kept: it is a class, and a member of the sample holds its name.
     """
 
     is_invented: bool
     text: str
+    is_kept: bool = False
 
 
 class Outcome(NamedTuple):
@@ -131,13 +135,13 @@ def _tried(arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcom
     if code == 0:
         faults = list(_faults(Path(dst), layout))
         texts = tuple(fault.text for fault in faults)
-        verdict = WRONG if faults else RIGHT
+        verdict = _verdict(faults)
         if faults and not any(fault.is_invented for fault in faults):
             texts = ("only lost:", *texts)
         return Outcome(verdict, message, texts)
     if steps == 0:
         return Outcome(REFUSED, message)
-    return _proposed(message, layout, dst, steps)
+    return _proposed(message, arguments, layout, dst, steps)
 
 
 def _run(arguments: list[str]) -> tuple[int, str, str]:
@@ -147,7 +151,7 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
     return result.exit_code, result.output, crash
 
 
-def _proposed(message: str, layout: Layout, dst: str, steps: int) -> Outcome:
+def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcome:
     tried: list[tuple[str, Outcome]] = []
     for command in commands_of(message):
         shutil.rmtree(dst, ignore_errors=True)
@@ -158,29 +162,52 @@ def _proposed(message: str, layout: Layout, dst: str, steps: int) -> Outcome:
     for code in python_of(message):
         shutil.rmtree(dst, ignore_errors=True)
         tried.append((code, _executed(code, layout, dst)))
+    chosen: list[tuple[str, Outcome]] = []
+    if steps == _STEPS:
+        for option in options_of(message):
+            shutil.rmtree(dst, ignore_errors=True)
+            words = [*arguments, *shlex.split(option)]
+            chosen.append((option, _tried(words, layout, dst, 0)))
     verdicts = [outcome.verdict for _, outcome in tried]
-    invents = [
-        outcome
-        for _, outcome in tried
-        if outcome.verdict in FAULTY and outcome.faults[:1] != ("only lost:",)
-    ]
+    optional = [outcome for _, outcome in chosen if not _invents(outcome)]
+    invents = [outcome for _, outcome in tried if _invents(outcome)]
     faults: tuple[str, ...] = ()
     if RIGHT in verdicts:
         verdict = BY_COMMAND
     elif {BY_COMMAND, BY_COMMANDS} & set(verdicts):
         verdict = BY_COMMANDS
+    elif any(outcome.verdict == RIGHT for outcome in optional):
+        verdict = BY_OPTION
     elif invents:
         verdict, faults = WRONG_BY_COMMAND, invents[0].faults
     elif WRONG_BY_COMMAND in verdicts:
         verdict = WRONG_BY_COMMAND
         faults = next(outcome.faults for _, outcome in tried if outcome.verdict == verdict)
-    elif {WRONG, WORKS} & set(verdicts):
-        verdict = WORKS
-        faults = next(outcome.faults for _, outcome in tried if outcome.verdict in (WRONG, WORKS))
+    elif works := [
+        outcome
+        for outcome in (*(outcome for _, outcome in tried), *optional)
+        if outcome.verdict in (WRONG, WORKS, KEPT)
+    ]:
+        verdict, faults = WORKS, works[0].faults
     else:
         verdict = REFUSED
-    shown = tuple((command, outcome.verdict) for command, outcome in tried)
+    shown = tuple((command, outcome.verdict) for command, outcome in (*tried, *chosen))
     return Outcome(verdict, message, faults, shown)
+
+
+def _invents(outcome: Outcome) -> bool:
+    """Whether what was packed is not true: an option that may be wrong is the user's choice."""
+    return outcome.verdict in FAULTY and outcome.faults[:1] != ("only lost:",)
+
+
+def options_of(message: str) -> list[str]:
+    """Return the options with values that the sentences of `message` name."""
+    text = _COMMAND.sub("", message)
+    found = re.findall(r"(?<![\w-])--[a-z-]+ (?:'[^']*'|[a-z0-9][\w|./-]*)", text)
+    options = [one.rstrip(".") for one in found]
+    known = ("--as ", "--class-depth ", "--label-column ", "--label-separator ", "--box-format ")
+    others = ("--root ", "--split-column ", "--image-column ", "--pair ")
+    return [one for one in dict.fromkeys(options) if one.startswith(known + others)]
 
 
 def commands_of(message: str) -> list[str]:
@@ -271,7 +298,13 @@ def _executed(code: str, layout: Layout, dst: str) -> Outcome:
     if not (Path(dst) / "dataset.json").exists():
         return Outcome(REFUSED, "Nothing was packed.")
     faults = list(_faults(Path(dst), layout))
-    return Outcome(WRONG if faults else RIGHT, "", tuple(fault.text for fault in faults))
+    return Outcome(_verdict(faults), "", tuple(fault.text for fault in faults))
+
+
+def _verdict(faults: list[Fault]) -> str:
+    if not faults:
+        return RIGHT
+    return KEPT if all(fault.is_kept for fault in faults) else WRONG
 
 
 class _Sample(NamedTuple):
@@ -302,7 +335,7 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
             yield Fault(False, f"{path} is not a sample")
             continue
         for fault in _of_sample(found[path], truth, manifest, contents, below):
-            yield Fault(fault.is_invented, f"{path}: {fault.text}")
+            yield fault._replace(text=f"{path}: {fault.text}")
 
 
 def _samples(dst: Path, manifest: Any) -> Iterator[_Sample]:
@@ -359,10 +392,12 @@ def _of_sample(
     sample: _Sample, truth: Truth, manifest: Any, contents: Mapping[str, bytes], below: str
 ) -> Iterator[Fault]:
     parsed = {name: _parsed(name, content) for name, content in sample.members.items()}
+    texts = _Texts(sample, parsed, manifest)
     if truth.labels:
-        yield from _of_labels(sample, truth, manifest, parsed)
+        yield from _of_labels(sample, truth, manifest, parsed, texts)
     elif truth.label and not sample.label:
-        yield Fault(False, f"it has no label, not one of {sorted(truth.label)}")
+        is_kept = any(map(texts.hold, truth.label))
+        yield Fault(False, f"it has no label, not one of {sorted(truth.label)}", is_kept)
     elif truth.label and sample.label not in truth.label:
         yield Fault(True, f"its label is {sample.label!r}, not one of {sorted(truth.label)}")
     elif sample.label and not truth.label and not _is_of_objects(sample.label, truth, manifest):
@@ -372,7 +407,6 @@ def _of_sample(
     )
     if own != right:
         yield Fault(bool(own), f"its split is {own!r}, not {right!r}")
-    texts = _Texts(sample, parsed, manifest)
     for text in truth.holds:
         if not texts.hold(text):
             yield Fault(text.startswith("box "), f"no member holds {text!r}")
@@ -388,17 +422,16 @@ def _is_of_objects(label: str, truth: Truth, manifest: Any) -> bool:
 
 
 def _of_labels(
-    sample: _Sample, truth: Truth, manifest: Any, parsed: Mapping[str, Any]
+    sample: _Sample, truth: Truth, manifest: Any, parsed: Mapping[str, Any], texts: "_Texts"
 ) -> Iterator[Fault]:
     named = [_named(value, manifest) for key, value in _entries(parsed) if key == "labels"]
-    if sample.label and len(truth.labels) > 1:
+    if sample.label and {sample.label} != truth.labels:
         yield Fault(True, f"its label is {sample.label!r}, not {sorted(truth.labels)}")
-    elif sample.label and {sample.label} == truth.labels:
-        return
-    if named and truth.labels not in named:
+    elif not sample.label and named and truth.labels not in named:
         yield Fault(True, f"its labels are {named}, not {sorted(truth.labels)}")
-    elif not named:
-        yield Fault(False, f"it has no labels, not {sorted(truth.labels)}")
+    elif not sample.label and not named:
+        is_kept = all(map(texts.hold, truth.labels))
+        yield Fault(False, f"it has no labels, not {sorted(truth.labels)}", is_kept)
 
 
 def _named(value: Any, manifest: Any) -> frozenset[str]:
