@@ -71,7 +71,12 @@ def named(group: str, rows: Iterable[Layout]) -> list[Layout]:
 def archived(row: Layout, archive: str, name: str, top: str = "") -> Layout:
     """Return `row` as the archive its publisher offers; `top` is a folder in it for all files."""
     below = f"{row.src}/" if row.src else ""
-    inside = {top + path: text for path, text in row.files.items() if path.startswith(below)}
+    masks = {below + path for fact in row.truth.values() for path in fact.files}
+    inside = {
+        top + path: picture(path, mask=True) if path in masks and text == "" else text
+        for path, text in row.files.items()
+        if path.startswith(below)
+    }
     packed = zipped(inside) if archive.endswith(".zip") else tar(inside, _compression(archive))
     truth = {top + below + path: _below(fact, top + below) for path, fact in row.truth.items()}
     return Layout(name, row.source, {archive: packed}, truth, archive, row.options)

@@ -1,8 +1,5 @@
 """Pairs of images: low and high resolution, blurred and sharp, translated."""
 
-import functools
-import operator
-
 from published.making import images, lines, named, of
 from published.row import Layout, Truth
 
@@ -12,10 +9,11 @@ def _pairs(
 ) -> Layout:
     """Return a layout of targets and what they are to be made of."""
     truth: dict[str, Truth] = {}
-    for path, others in pairs.items():
+    for path, found in pairs.items():
         split = next((own for start, own in splits.items() if path.startswith(start)), "")
-        truth[path] = of(split=split, files=others)
-    files = images(f"{src}/{path}" for path in (*truth, *functools.reduce(operator.iadd, pairs.values(), [])))
+        truth[path] = of(split=split, files=found)
+    others = [path for found in pairs.values() for path in found]
+    files = images(f"{src}/{path}" for path in (*truth, *others))
     return Layout(name, source, files, truth, src)
 
 

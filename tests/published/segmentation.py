@@ -358,6 +358,22 @@ def _ade20k_full() -> Layout:
     )
 
 
+def _ade20k_images() -> Layout:
+    row = _ade20k_full()
+    truth = {path.removeprefix("images/ADE/"): fact for path, fact in row.truth.items()}
+    truth = {
+        path: fact._replace(files=tuple(p.removeprefix("images/ADE/") for p in fact.files))
+        for path, fact in truth.items()
+    }
+    return Layout(
+        "ADE20K in full, its folder of images",
+        row.source,
+        row.files,
+        truth,
+        "ADE20K_2021_17_01/images/ADE",
+    )
+
+
 def _pascal_context() -> Layout:
     top = "VOCdevkit/VOC2010/"
     splits = {"2008_000002": "train", "2008_000003": "train", "2008_000007": "val"}
@@ -692,6 +708,7 @@ LAYOUTS = named(
         archived(_loveda(False), "Val.zip", "LoveDA, Val.zip"),
         _ade20k_scene(),
         _ade20k_full(),
+        _ade20k_images(),
         _pascal_context(),
         _davis(),
         _youtube_vos(),
