@@ -25,9 +25,8 @@ def _table(
     """Return a folder of images beside a table of them."""
     files = images(f"data/{folder}{path}" for path in truth)
     files[f"data/{table}"] = text
-    facts = truth
-    if src == "data":
-        facts = {f"{folder}{path}": fact for path, fact in truth.items()}
+    top = "" if src == "data" else "data/"
+    facts = {f"{top}{folder}{path}": fact for path, fact in truth.items()}
     return Layout(name, source, files | (more or {}), facts, src, options)
 
 
@@ -591,6 +590,7 @@ def _roots() -> list[Layout]:
         ["image,label"] + [f"{n},{x}" for n, x in list(plain.items())[:3]]
     )
     facts = {path: of(x) for path, x in folders.items()}
+    truth = {f"downloads/data/pictures/{n}": fact for n, fact in truth.items()}
     return [
         Layout(
             "--root with a folder around the images",
