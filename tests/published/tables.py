@@ -50,7 +50,7 @@ def _words() -> list[Layout]:
         unicodedata.normalize("NFD" if n % 2 else "NFC", label) for n, label in enumerate(accents)
     ]
     spaced = ["cat ", "cat", " dog", "dog", "dog ", "cat"]
-    nothing = ["None", "cat", "", "dog", "N/A", "cat"]
+    nothing = ["None", "cat", "", "dog", "None", "cat"]
     codes = ["01", "1", "02", "01", "2", "10"]
     case = ["Cat", "cat", "Dog", "dog", "cat", "dog"]
     return [
@@ -81,10 +81,10 @@ def _words() -> list[Layout]:
             _of_labels(accents),
         ),
         _table(
-            "labels None, N/A and blank",
+            "labels None and blank",
             _PANDAS.replace("DataFrame.", "") + "read_csv.html, na_values",
             _csv(nothing),
-            {f"{n:03}.jpg": of(*[x] if x in ("cat", "dog") else []) for n, x in enumerate(nothing)},
+            {f"{n:03}.jpg": of(*[x] if x else []) for n, x in enumerate(nothing)},
         ),
         _table("numbers with zeros before them as labels", _RFC, _csv(codes), _of_labels(codes)),
         _table("labels that differ in case", _RFC, _csv(case), _of_labels(case)),
@@ -196,7 +196,7 @@ def _columns() -> list[Layout]:
             "https://www.kaggle.com/c/petfinder-pawpularity-score/data",
             lines(
                 ["image,blurred,occluded"]
-                + [f"{n:03}.jpg,{int(n == 0)},{int(n != 0)}" for n in range(6)]
+                + [f"{n:03}.jpg,{int(n == 0)},{int(n % 2)}" for n in range(6)]
             ),
             {f"{n:03}.jpg": of() for n in range(6)},
         ),
@@ -274,7 +274,7 @@ def _captions() -> list[Layout]:
             "https://github.com/mlfoundations/open_clip#training-clip",
             lines(["filepath\ttitle"] + [f"{n:03}.jpg\t{t}" for n, t in enumerate(texts)]),
             truth,
-            "train.tsv",
+            "captions.tsv",
         ),
         _table(
             "captions with quotes and line ends",
