@@ -1,5 +1,6 @@
 """Folders that may mean several things: chunks, copies, thumbnails, exports of programs."""
 
+import json
 import unicodedata
 
 from published.images import picture
@@ -92,8 +93,9 @@ def _apple() -> list[Layout]:
     files |= {f"Export/IMG_000{n}.MOV": b"\0\0\0\x14ftypqt  " for n in range(2)}
     google = {f"Takeout/Google Photos/Photos from 2023/IMG_{n}.jpg": "" for n in range(4)}
     sides = {
-        path + ".json": '{"title": "%s", "photoTakenTime": {"timestamp": "1"}}'
-        % path.rsplit("/", 1)[1]
+        path + ".json": json.dumps(
+            {"title": path.rsplit("/", 1)[1], "photoTakenTime": {"timestamp": "1"}}
+        )
         for path in google
     }
     lightroom = {f"Lightroom/2023/IMG_{n}.jpg": of() for n in range(3)}
@@ -226,7 +228,7 @@ def _strays() -> list[Layout]:
                 for kind in ("cat", "dog")
                 for n in range(2)
             },
-            {f"{kind}/{n}.jpg": of() for kind in ("cat", "dog") for n in range(2)},
+            {f"{kind}/{n}.jpg": of(kind) for kind in ("cat", "dog") for n in range(2)},
             "data",
         ),
     ]

@@ -1,18 +1,20 @@
 """Tars in WebDataset's form, and outputs of the tools that write them."""
 
 import json
+from collections.abc import Iterable
 
 from published.making import images, named, of, parquet, tar
 from published.row import Layout, Truth
 
 _WDS = "https://github.com/webdataset/webdataset#the-webdataset-format"
+_Member = tuple[str, str | bytes]
 _IMG2 = "https://github.com/rom1504/img2dataset#output-format-choice"
 
 
 def _shards(
     name: str,
     source: str,
-    members: list[list[tuple[str, str | bytes]]],
+    members: list[list[_Member]],
     truth: dict[str, Truth],
     src: str = "shards",
     more: dict[str, str | bytes] | None = None,
@@ -24,14 +26,18 @@ def _shards(
     return Layout(name, source, files | (more or {}), truth, src)
 
 
-def _cls(key: str, ext: str, content: str) -> list[tuple[str, str | bytes]]:
+def _cls(key: str, ext: str, content: str) -> list[_Member]:
     return [(f"{key}.jpg", ""), (f"{key}.{ext}", content)]
 
 
+def _joined(samples: Iterable[list[_Member]]) -> list[_Member]:
+    return [member for sample in samples for member in sample]
+
+
 def _numbered() -> list[Layout]:
-    def shards(ext: str, text: str) -> list[list[tuple[str, str | bytes]]]:
+    def shards(ext: str, text: str) -> list[list[_Member]]:
         return [
-            sum((_cls(f"{s}{n:05}", ext, text.format(n % 3, f"word {s}{n}")) for n in range(4)), [])
+            _joined((_cls(f"{s}{n:05}", ext, text.format(n % 3, f"word {s}{n}")) for n in range(4)))
             for s in range(2)
         ]
 
@@ -83,31 +89,31 @@ def _dotted() -> list[Layout]:
         _shards(
             "keys with dots, a.b.c.jpg with a.b.c.json",
             _WDS,
-            [sum(dotted, [])],
+            [_joined(dotted)],
             {f"{k}.jpg": of(holds=[f"of {k}"]) for k in keys},
         ),
         _shards(
             "keys with dots of a host",
             _WDS,
-            [sum(sites, [])],
+            [_joined(sites)],
             {f"{k}.jpg": of(holds=[f"text of {k}"]) for k in site},
         ),
         _shards(
             "keys below a folder with a dot",
             _WDS,
-            [sum(folders, [])],
+            [_joined(folders)],
             {f"a.b/{n}.jpg": of(holds=[f"text {n}"]) for n in range(3)},
         ),
         _shards(
             "two images for a key",
             _WDS,
-            [sum(two, [])],
+            [_joined(two)],
             {f"{n}.left.jpg": of(holds=[f"t{n}"]) for n in range(3)},
         ),
         _shards(
             "extensions in capitals",
             _WDS,
-            [sum(capital, [])],
+            [_joined(capital)],
             {f"{n}.JPG": of(holds=[f"text {n}"]) for n in range(3)},
         ),
         _shards(
@@ -133,8 +139,8 @@ def _img2dataset() -> list[Layout]:
         }
         for k in keys
     }
-    shards: list[list[tuple[str, str | bytes]]] = [
-        sum(
+    shards: list[list[_Member]] = [
+        _joined(
             (
                 [
                     (f"{k}.jpg", ""),
@@ -143,8 +149,7 @@ def _img2dataset() -> list[Layout]:
                 ]
                 for k in keys
                 if k.startswith(f"{s:05}")
-            ),
-            [],
+            )
         )
         for s in range(2)
     ]
@@ -188,7 +193,7 @@ def _mixed() -> list[Layout]:
     beside = images(["shards/cover.png"])
     split = {
         f"shards/{s}-{n:04}.tar": tar(
-            dict(sum((_cls(f"{s}{n}{k}", "cls", str(k)) for k in range(2)), []))
+            dict(_joined((_cls(f"{s}{n}{k}", "cls", str(k)) for k in range(2))))
         )
         for s in ("train", "validation")
         for n in range(2)
@@ -200,7 +205,7 @@ def _mixed() -> list[Layout]:
         for k in range(2)
     }
     folders = tar(images(f"{kind}/{n}.jpg" for kind in ("cat", "dog") for n in range(3)))
-    missing = sum((_cls(f"{n}", "cls", str(n)) for n in range(3)), [])[:-1]
+    missing = _joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))[:-1]
     return [
         _shards(
             "tars of images only",
@@ -211,7 +216,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "a stray image beside shards",
             _WDS,
-            [sum((_cls(f"{n}", "cls", str(n)) for n in range(3)), [])],
+            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             beside,
@@ -243,7 +248,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "shards with an index of DALI beside each",
             "nvidia.dali.fn.readers.webdataset",
-            [sum((_cls(f"{n}", "cls", str(n)) for n in range(3)), [])],
+            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             {"shards/shard-000000.idx": "v1.2 3\njpg 512 700 0.jpg\n"},
@@ -251,7 +256,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "shards with dataset-meta of wids",
             "https://github.com/webdataset/webdataset, wids",
-            [sum((_cls(f"{n}", "cls", str(n)) for n in range(3)), [])],
+            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             {
