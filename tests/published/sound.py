@@ -265,7 +265,7 @@ def _systems() -> list[Layout]:
 
 
 def _names() -> list[Layout]:
-    truth = {path: fact for path, fact in _CLASSES.items()}
+    truth = dict(_CLASSES.items())
     table = lines(["image,label"] + [f"{path},{path.split('/')[0]}" for path in truth])
     counts = lines(["class,count"] + [f"{kind},3" for kind in _KINDS])
     features = parquet({"class": list(_KINDS), "mean": [0.1, 0.2, 0.3]})

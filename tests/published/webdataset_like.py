@@ -37,7 +37,7 @@ def _joined(samples: Iterable[list[_Member]]) -> list[_Member]:
 def _numbered() -> list[Layout]:
     def shards(ext: str, text: str) -> list[list[_Member]]:
         return [
-            _joined((_cls(f"{s}{n:05}", ext, text.format(n % 3, f"word {s}{n}")) for n in range(4)))
+            _joined(_cls(f"{s}{n:05}", ext, text.format(n % 3, f"word {s}{n}")) for n in range(4))
             for s in range(2)
         ]
 
@@ -141,15 +141,13 @@ def _img2dataset() -> list[Layout]:
     }
     shards: list[list[_Member]] = [
         _joined(
-            (
-                [
-                    (f"{k}.jpg", ""),
-                    (f"{k}.json", json.dumps(metas[k])),
-                    (f"{k}.txt", metas[k]["caption"]),
-                ]
-                for k in keys
-                if k.startswith(f"{s:05}")
-            )
+            [
+                (f"{k}.jpg", ""),
+                (f"{k}.json", json.dumps(metas[k])),
+                (f"{k}.txt", metas[k]["caption"]),
+            ]
+            for k in keys
+            if k.startswith(f"{s:05}")
         )
         for s in range(2)
     ]
@@ -193,7 +191,7 @@ def _mixed() -> list[Layout]:
     beside = images(["shards/cover.png"])
     split = {
         f"shards/{s}-{n:04}.tar": tar(
-            dict(_joined((_cls(f"{s}{n}{k}", "cls", str(k)) for k in range(2))))
+            dict(_joined(_cls(f"{s}{n}{k}", "cls", str(k)) for k in range(2)))
         )
         for s in ("train", "validation")
         for n in range(2)
@@ -205,7 +203,7 @@ def _mixed() -> list[Layout]:
         for k in range(2)
     }
     folders = tar(images(f"{kind}/{n}.jpg" for kind in ("cat", "dog") for n in range(3)))
-    missing = _joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))[:-1]
+    missing = _joined(_cls(f"{n}", "cls", str(n)) for n in range(3))[:-1]
     return [
         _shards(
             "tars of images only",
@@ -216,7 +214,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "a stray image beside shards",
             _WDS,
-            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
+            [_joined(_cls(f"{n}", "cls", str(n)) for n in range(3))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             beside,
@@ -248,7 +246,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "shards with an index of DALI beside each",
             "nvidia.dali.fn.readers.webdataset",
-            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
+            [_joined(_cls(f"{n}", "cls", str(n)) for n in range(3))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             {"shards/shard-000000.idx": "v1.2 3\njpg 512 700 0.jpg\n"},
@@ -256,7 +254,7 @@ def _mixed() -> list[Layout]:
         _shards(
             "shards with dataset-meta of wids",
             "https://github.com/webdataset/webdataset, wids",
-            [_joined((_cls(f"{n}", "cls", str(n)) for n in range(3)))],
+            [_joined(_cls(f"{n}", "cls", str(n)) for n in range(3))],
             {f"{n}.jpg": of(str(n)) for n in range(3)},
             "shards",
             {
