@@ -330,11 +330,12 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
             yield Fault(True, f"{path} is more than one sample")
         else:
             found[path] = sample
+    is_whole = len({truth.split for truth in layout.truth.values()}) == 1
     for path, truth in layout.truth.items():
         if path not in found:
             yield Fault(False, f"{path} is not a sample")
             continue
-        for fault in _of_sample(found[path], truth, manifest, contents, below):
+        for fault in _of_sample(found[path], truth, is_whole, manifest, contents, below):
             yield fault._replace(text=f"{path}: {fault.text}")
 
 
@@ -389,8 +390,17 @@ def _path_of(
 
 
 def _of_sample(
-    sample: _Sample, truth: Truth, manifest: Any, contents: Mapping[str, bytes], below: str
+    sample: _Sample,
+    truth: Truth,
+    is_whole: bool,
+    manifest: Any,
+    contents: Mapping[str, bytes],
+    below: str,
 ) -> Iterator[Fault]:
+    """Yield the faults of one sample.
+
+    `is_whole`: all of the layout is one split, which a dataset need not name.
+    """
     parsed = {name: _parsed(name, content) for name, content in sample.members.items()}
     texts = _Texts(sample, parsed, manifest)
     if truth.labels:
@@ -528,14 +538,17 @@ def _boxes(sample: _Sample, parsed: Mapping[str, Any], manifest: Any) -> Iterato
     width, height = Image.open(BytesIO(sample.image)).size
     for member, encoding in (manifest.boxes or {}).items():
         for numbers in _written(sample.members.get(member), parsed.get(member), encoding):
-            a, b, c, d = map(float, numbers[:4])
-            if encoding.normalized:
-                a, b, c, d = a * width, b * height, c * width, d * height
-            if encoding.format == "xyxy":
-                c, d = c - a, d - b
-            elif encoding.format == "cxcywh":
-                a, b = a - c / 2, b - d / 2
-            yield [a, b, c, d]
+            scales = [(1, 1), (width, height)]
+            if encoding.normalized is not None:
+                scales = [scales[encoding.normalized]]
+            for across, down in scales:
+                a, b, c, d = map(float, numbers[:4])
+                a, b, c, d = a * across, b * down, c * across, d * down
+                if encoding.format == "xyxy":
+                    c, d = c - a, d - b
+                elif encoding.format == "cxcywh":
+                    a, b = a - c / 2, b - d / 2
+                yield [a, b, c, d]
 
 
 def _written(content: bytes | None, parsed: Any, encoding: Any) -> Iterator[list[float]]:
