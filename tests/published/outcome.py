@@ -7,7 +7,9 @@ import os
 import re
 import shlex
 import shutil
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -320,6 +322,8 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     samples = list(_samples(dst, manifest))
     masks = _masks(layout)
     contents = {path: bytes_of(path, text, masks) for path, text in layout.files.items()}
+    for content in list(contents.values()):
+        contents = _members_of(content) | contents
     below = f"{layout.src}/" if layout.src else ""
     found: dict[str, _Sample] = {}
     for sample in samples:
@@ -337,6 +341,19 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
             continue
         for fault in _of_sample(found[path], truth, is_whole, manifest, contents, below):
             yield fault._replace(text=f"{path}: {fault.text}")
+
+
+def _members_of(content: bytes) -> dict[str, bytes]:
+    """Return the files of an archive, by their paths in it; of any other file, none."""
+    if content.startswith(b"PK\3\4"):
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    try:
+        with tarfile.open(fileobj=BytesIO(content)) as archive:
+            members = [(one.name, archive.extractfile(one)) for one in archive]
+            return {name: file.read() for name, file in members if file is not None}
+    except tarfile.TarError:
+        return {}
 
 
 def _samples(dst: Path, manifest: Any) -> Iterator[_Sample]:
