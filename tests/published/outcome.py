@@ -206,7 +206,7 @@ def options_of(message: str) -> list[str]:
     """Return the options with values that the sentences of `message` name."""
     text = _COMMAND.sub("", message)
     found = re.findall(r"(?<![\w-])--[a-z-]+ (?:'[^']*'|[a-z0-9][\w|./-]*)", text)
-    options = [one.rstrip(".") for one in found]
+    options = [one.rstrip(".") for one in found if one != "--root where"]
     known = ("--as ", "--class-depth ", "--label-column ", "--label-separator ", "--box-format ")
     others = ("--root ", "--split-column ", "--image-column ", "--pair ")
     return [one for one in dict.fromkeys(options) if one.startswith(known + others)]
@@ -403,7 +403,15 @@ def _path_of(
     ]
     if len(ends) == 1 and (not same or ends[0] in same or below + ends[0] not in contents):
         return ends[0]
-    return same[0] if same else None
+    if same:
+        return same[0]
+    texts = [member.decode("utf-8", "replace") for member in sample.members.values()]
+    found = [  # an image within a table has a name of no file
+        path
+        for path, truth in layout.truth.items()
+        if path not in contents and truth.holds and any(truth.holds[0] in text for text in texts)
+    ]
+    return found[0] if len(found) == 1 and not ends else None
 
 
 def _of_sample(
