@@ -10,6 +10,7 @@ from published import (
     segmentation,
     sound,
     tables,
+    webdataset_like,
 )
 from published.making import archived, named
 from published.row import Layout
@@ -26,12 +27,19 @@ _ROWS = {
         segmentation,
         sound,
         tables,
+        webdataset_like,
     )
     for row in module.LAYOUTS
 }
 
 # The name of a layout, and the archive.
 _OFFERED = [
+    ("classification: ImageNet, its tars beside the devkit", "classes.tar"),
+    ("folders_doubtful: a tar for each class", "classes.tar"),
+    ("folders_doubtful: a tar for each class with a metadata file", "classes.tar"),
+    ("folders_doubtful: a tar for each class, with its folder, and a table", "classes.tar"),
+    ("folders_doubtful: ImageNet-21k, tars of synsets beside words.txt", "classes.tar"),
+    ("webdataset_like: tars of class folders", "classes.tar"),
     ("classification: DomainNet, one domain with its lists", "clipart.zip"),
     ("classification: EuroSAT as Kaggle has it, with tables of splits", "archive.zip"),
     (

@@ -43,12 +43,12 @@ def _imagenet_tars() -> Layout:
         "gz",
     )
     truth: dict[str, Truth] = {
-        f"ILSVRC2012_img_train.tar/{wnid}.tar/{name}": of(wnid, split="train")
+        f"ILSVRC2012_img_train/{wnid}/{name}": of(wnid, split="train")
         for wnid, names in _imagenet_train().items()
         for name in names
     }
     for name, number in zip(val, (2, 1, 1, 2), strict=True):
-        truth[f"ILSVRC2012_img_val.tar/{name}"] = of(_WNIDS[number - 1], split="val")
+        truth[f"ILSVRC2012_img_val/{name}"] = of(_WNIDS[number - 1], split="val")
     files: dict[str, str | bytes] = {
         "imagenet/ILSVRC2012_img_train.tar": tar(inner),
         "imagenet/ILSVRC2012_img_val.tar": tar(images(val)),

@@ -375,7 +375,7 @@ def _tars() -> list[Layout]:
     files: dict[str, str | bytes] = {
         f"data/{kind}.tar": tar(images(f"{kind}{n}.jpg" for n in range(3))) for kind in kinds
     }
-    truth = {f"{kind}.tar/{kind}{n}.jpg": of(kind) for kind in kinds for n in range(3)}
+    truth = {f"{kind}/{kind}{n}.jpg": of(kind) for kind in kinds for n in range(3)}
     named_too = dict(files)
     named_too["data/meta.json"] = '{"classes": ["cat", "dog"]}'
     below: dict[str, str | bytes] = {
@@ -405,7 +405,7 @@ def _tars() -> list[Layout]:
             "ImageNet-21k, tars of synsets beside words.txt",
             "https://github.com/Alibaba-MIIL/ImageNet21K",
             winter,
-            {f"{w}.tar/{w}_{n}.JPEG": of(w) for w in ("n01440764", "n01443537") for n in range(3)},
+            {f"{w}/{w}_{n}.JPEG": of(w) for w in ("n01440764", "n01443537") for n in range(3)},
             "data",
         ),
     ]

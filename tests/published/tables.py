@@ -1,9 +1,11 @@
 """Tables and lists of images, with what people and their programs write into them."""
 
+import gzip
 import json
+import pickle
 import unicodedata
 
-from published.making import images, lines, named, of, parquet, xlsx
+from published.making import images, lines, named, npz, of, parquet, xlsx
 from published.row import Layout, Truth
 
 _PANDAS = "https://pandas.pydata.org/docs/reference/api/pandas.DataFrame."
@@ -629,6 +631,202 @@ def _roots() -> list[Layout]:
     ]
 
 
+def _forms() -> list[Layout]:
+    plain = {f"{n:03}.jpg": label for n, label in enumerate(_PLAIN)}
+    truth = {name: of(label) for name, label in plain.items()}
+    kinds = sorted(set(_PLAIN))
+    numbered = {name: of(label, str(kinds.index(label))) for name, label in plain.items()}
+    several = ["cat;dog", "dog", "cat", "bird;cat", "bird", "dog"]
+    lists = {f"{n:03}.jpg": of(labels=text.split(";")) for n, text in enumerate(several)}
+    shown = ["\u00a0cat", "cat", "dog\u200b", "dog", "\ufeffbird", "bird"]
+    clean = {f"{n:03}.jpg": of(text.strip("\u00a0\u200b\ufeff")) for n, text in enumerate(shown)}
+    parts = ("train", "train", "train", "val", "test", "train")
+    split = {
+        name: of(label, split=part)
+        for (name, label), part in zip(plain.items(), parts, strict=True)
+    }
+    both = zip(plain.items(), parts, strict=True)
+    divided = [f"{name},{label},{part}" for (name, label), part in both]
+    folds = [row.replace("train", "0").replace("val", "1").replace("test", "2") for row in divided]
+    bare = _csv(_PLAIN).replace(".jpg", "")
+    capital = {name.replace(".jpg", ".JPG"): fact for name, fact in truth.items()}
+    return [
+        _table(
+            "marks of Unicode around labels",
+            "https://unicode.org/reports/tr36/",
+            _csv(shown),
+            clean,
+        ),
+        _table(
+            "a label of True and False",
+            _PANDAS + "to_csv.html",
+            _csv([str(x == "cat") for x in _PLAIN]),
+            {n: of(str(x == "cat")) for n, x in plain.items()},
+        ),
+        _table(
+            "whole numbers with a point as labels",
+            _PANDAS + "to_csv.html",
+            _csv([f"{kinds.index(x)}.0" for x in _PLAIN]),
+            {n: of(str(kinds.index(x)), f"{kinds.index(x)}.0") for n, x in plain.items()},
+        ),
+        _table(
+            "labels that begin at 1",
+            "MATLAB",
+            _csv([str(kinds.index(x) + 1) for x in _PLAIN]),
+            {n: of(str(kinds.index(x) + 1)) for n, x in plain.items()},
+        ),
+        _table(
+            "labels of -1 and 1",
+            "LIBSVM",
+            _csv([str((x == "cat") * 2 - 1) for x in _PLAIN]),
+            {n: of(str((x == "cat") * 2 - 1)) for n, x in plain.items()},
+        ),
+        _table(
+            "several labels with semicolons between", "fastai, label_delim", _csv(several), lists
+        ),
+        _table(
+            "several labels as a list of JSON",
+            _PANDAS + "to_csv.html",
+            _csv(['"' + json.dumps(x.split(";")).replace('"', '""') + '"' for x in several]),
+            lists,
+        ),
+        _table(
+            "several labels as a list of Python",
+            _PANDAS + "to_csv.html",
+            _csv([f'"{x.split(";")}"' for x in several]),
+            lists,
+        ),
+        _table(
+            "several labels with commas between, in quotes",
+            _RFC,
+            _csv([f'"{x.replace(";", ",")}"' for x in several]),
+            lists,
+        ),
+        _table(
+            "tabs in a file named .csv",
+            _PANDAS + "to_csv.html, sep",
+            _csv(_PLAIN).replace(",", "\t"),
+            truth,
+        ),
+        _table("a header in capitals", _RFC, _csv(_PLAIN, head="IMAGE,LABEL"), truth),
+        _table("a header with spaces", _RFC, _csv(_PLAIN, head=" image , label "), truth),
+        _table("a header in German", _RFC, _csv(_PLAIN, head="Dateiname,Klasse"), truth),
+        _table("no header", _PANDAS + "to_csv.html, header", _csv(_PLAIN).split("\n", 1)[1], truth),
+        _table("a header only, no rows", _RFC, "image,label\n", {n: of() for n in plain}),
+        _table(
+            "names without extension",
+            "https://www.kaggle.com/c/dog-breed-identification",
+            bare.replace("image,", "id,").replace("label", "breed"),
+            truth,
+        ),
+        _table("names of another case", "Windows", _csv(_PLAIN), capital),
+        _table("names of a .png where .jpg lie", _RFC, _csv(_PLAIN).replace(".jpg", ".png"), truth),
+        _table("a column subset", _RFC, lines(["image,label,subset", *divided]), split),
+        _table("a column phase", _RFC, lines(["image,label,phase", *divided]), split),
+        _table(
+            "a column set of 0, 1 and 2", "CelebA", lines(["image,label,partition", *folds]), split
+        ),
+        _table(
+            "a gzipped CSV",
+            _PANDAS + "to_csv.html, compression",
+            gzip.compress(_csv(_PLAIN).encode(), mtime=0),
+            truth,
+            "labels.csv.gz",
+        ),
+        _table(
+            "an old workbook .xls",
+            "Excel",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
+            truth,
+            "labels.xls",
+        ),
+        _table(
+            "a YAML of names and labels",
+            "https://yaml.org",
+            lines(f"{n}: {x}" for n, x in plain.items()),
+            truth,
+            "labels.yaml",
+        ),
+        _table(
+            "an XML of names and labels",
+            "ImageCLEF",
+            "<images>"
+            + "".join(f'<image file="{n}" label="{x}"/>' for n, x in plain.items())
+            + "</images>",
+            truth,
+            "labels.xml",
+        ),
+        _table(
+            "an SQLite database",
+            "https://sqlite.org/fileformat.html",
+            b"SQLite format 3\0" + bytes(496),
+            truth,
+            "labels.sqlite",
+        ),
+        _table(
+            "a pickled dict of labels",
+            "https://docs.python.org/3/library/pickle.html",
+            pickle.dumps(plain, 4),
+            truth,
+            "labels.pkl",
+        ),
+        _table(
+            "an array of labels",
+            "numpy.save",
+            npz(labels=[1, 2, 1, 2, 0, 0]),
+            numbered,
+            "labels.npz",
+        ),
+        _table(
+            "Google Cloud Vision's CSV without header",
+            "https://cloud.google.com/vision/automl/docs/prepare",
+            lines(
+                f"{p.upper() if p != 'val' else 'VALIDATION'},gs://bucket/images/{n},{x}"
+                for (n, x), p in zip(plain.items(), parts, strict=True)
+            ),
+            split,
+            "import.csv",
+        ),
+        _table(
+            "SageMaker's augmented manifest",
+            "https://docs.aws.amazon.com/sagemaker/latest/dg/augmented-manifest.html",
+            lines(
+                json.dumps(
+                    {
+                        "source-ref": f"s3://bucket/images/{n}",
+                        "class": kinds.index(x),
+                        "class-metadata": {
+                            "class-name": x,
+                            "type": "groundtruth/image-classification",
+                        },
+                    }
+                )
+                for n, x in plain.items()
+            ),
+            numbered,
+            "output.manifest",
+        ),
+        _table(
+            "two tables that agree, of the labels and of the sizes",
+            _PANDAS + "merge.html",
+            _csv(_PLAIN),
+            truth,
+            more={"data/sizes.csv": lines(["image,width,height"] + [f"{n},24,24" for n in plain])},
+        ),
+        _table(
+            "train.csv beside images of train and test in one folder",
+            "https://www.kaggle.com/c/plant-seedlings-classification",
+            _csv(_PLAIN[:4]),
+            {
+                n: (of(plain[n], split="train") if k < 4 else of(split="test"))
+                for k, n in enumerate(plain)
+            },
+            "train.csv",
+            more={"data/test.csv": "image\n004.jpg\n005.jpg\n"},
+        ),
+    ]
+
+
 LAYOUTS = named(
     "tables",
     [
@@ -640,5 +838,6 @@ LAYOUTS = named(
         *_encodings(),
         *_lists(),
         *_roots(),
+        *_forms(),
     ],
 )
