@@ -6,6 +6,7 @@ exports.json has the files of each, but for the images. `source` names the tool 
 import json
 from base64 import b64decode
 from pathlib import Path, PurePosixPath
+from zlib import decompress
 
 from published.row import Layout, Truth
 from published.scenes import PETS, STREET, split_of
@@ -18,6 +19,9 @@ _MASKS = {
     "datumaro: masks, kitti_segmentation": "{split}/semantic/{name}.png",
     "datumaro: masks, voc_segmentation": "SegmentationClass/{name}.png",
 }
+# The keys of what img2dataset fetched, in the order of its list.
+_FETCHED = [*(f"00000/{number:06}" for number in range(5)), "00001/000010", "00001/000011"]
+_FETCHED.append("00001/000012")
 _WITHOUT_SPLITS = ("datumaro: boxes, mot_seq_gt", "datumaro: classes, imagenet")
 
 
@@ -46,9 +50,18 @@ def _layouts() -> list[Layout]:
     found = []
     for name, export in written.items():
         files = {
-            path: content if isinstance(content, str) else b64decode(content["base64"])
+            path: content if isinstance(content, str) else decompress(b64decode(content["zlib"]))
             for path, content in export["files"].items()
         }
+        if name.startswith("img2dataset"):
+            truth = {
+                f"{key if 'files' in name else key[6:]}.jpg": plain(
+                    "", f"a street seen {number} times at noon"
+                )
+                for number, key in enumerate(_FETCHED, 1)
+            }
+            found.append(Layout(name, f"https://pypi.org: {export['source']}", files, truth))
+            continue
         pictures = [path for path in files if path.endswith(".jpg")]
         truth = {path: _truth(name, path) for path in pictures}
         found.append(Layout(name, f"https://pypi.org: {export['source']}", files, truth))

@@ -1,11 +1,9 @@
 """Datasets of written text and documents, and of captions, questions and instructions."""
 
-import io
 import json
-import tarfile
 from typing import Any
 
-from published.images import SIDE, picture
+from published.images import SIDE
 from published.row import Layout
 from published.scenes import dumps
 from published.words import box, labelled, plain
@@ -743,16 +741,6 @@ _add(
 # Pairs from the web
 
 
-def _tar(files: dict[str, bytes]) -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as archive:
-        for path, data in files.items():
-            entry = tarfile.TarInfo(path)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return content.getvalue()
-
-
 def _fetched(at: int, status: str = "success") -> str:
     return dumps(
         {
@@ -773,35 +761,13 @@ def _fetched(at: int, status: str = "success") -> str:
 
 _IMG2 = "https://github.com/rom1504/img2dataset"
 _add(
-    "img2dataset: files",
+    "img2dataset: files, more in a shard",
     _IMG2,
     {f"{at // 5:05}/{at:09}.jpg": "" for at in NUMBERS}
     | {f"{at // 5:05}/{at:09}.txt": _caption(at, 0) for at in NUMBERS}
     | {f"{at // 5:05}/{at:09}.json": _fetched(at) for at in NUMBERS}
     | {f"{at:05}_stats.json": dumps({"count": 4, "successes": 4}) for at in range(2)},
     {f"{at // 5:05}/{at:09}.jpg": plain("", _caption(at, 0)) for at in NUMBERS},
-)
-_add(
-    "img2dataset: webdataset",
-    _IMG2,
-    {
-        f"{shard:05}.tar": _tar(
-            {
-                f"{at:09}.{ending}": content
-                for at in NUMBERS
-                if at // 5 == shard
-                for ending, content in (
-                    ("jpg", picture(f"{at:09}.jpg")),
-                    ("json", _fetched(at).encode()),
-                    ("txt", _caption(at, 0).encode()),
-                )
-            }
-        )
-        for shard in range(2)
-    }
-    | {f"{at:05}_stats.json": dumps({"count": 4, "successes": 4}) for at in range(2)}
-    | {f"{at:05}.parquet": b"PAR1" + bytes(16) + b"PAR1" for at in range(2)},
-    {f"{at:09}.jpg": plain("", _caption(at, 0)) for at in NUMBERS},
 )
 _DIFFUSION = "https://huggingface.co/datasets/poloclub/diffusiondb"
 _add(
