@@ -63,6 +63,10 @@ def _tested(path: str, fact: Truth) -> Truth:
     return fact if fact.split == "test" else fact._replace(split="")
 
 
+def _trained(path: str, fact: Truth) -> Truth:
+    return fact if fact.split == "train" else fact._replace(split="")
+
+
 def _without(name: str, *ends: str, left: Callable[[str, Truth], Truth] = _kept) -> Layout:
     """Return a layout without some of its lists; `left` is what the others tell of an image."""
     row = _ROWS[name]
@@ -274,7 +278,7 @@ LAYOUTS = named(
         _without("Oxford-IIIT Pet with trimaps", "trainval.txt", left=_tested),
         _without("CelebA with its five lists", "list_eval_partition.txt", left=_undivided),
         _without("Food-101", "train.txt", "test.txt"),
-        _without("Food-101", "test.txt", "test.json"),
+        _without("Food-101", "test.txt", "test.json", left=_trained),
         _without("iNaturalist 2018 with its JSON", "val2018.json"),
         _without("GTSRB with its CSV files of semicolons", "GT-final_test.csv"),
         _cut("CUB-200-2011, the folder itself", "/image_class_labels.txt", 5, "a list cut short"),
