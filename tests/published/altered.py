@@ -68,7 +68,7 @@ def _trained(path: str, fact: Truth) -> Truth:
 
 
 def _without(name: str, *ends: str, left: Callable[[str, Truth], Truth] = _kept) -> Layout:
-    """Return a layout without some of its lists; `left` is what the others tell of an image."""
+    """Return a layout without some of its lists; `left` returns the facts that remain."""
     row = _ROWS[name]
     files = {path: text for path, text in row.files.items() if not path.endswith(ends)}
     truth = {path: left(path, fact) for path, fact in row.truth.items()}

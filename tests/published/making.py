@@ -49,7 +49,7 @@ def of(
     holds: Iterable[str] = (),
     files: Iterable[str] = (),
 ) -> Truth:
-    """Return the truth about an image whose class may be called any of `names`."""
+    """Return the truth about an image whose class may have any of `names`."""
     return Truth(frozenset(names), frozenset(labels), split, tuple(holds), tuple(files))
 
 
