@@ -1,0 +1,23 @@
+"""Each published layout is read right, or refused with what to do.
+
+``PYTHONPATH=tests python -m published --write`` brings outcomes.txt up to date. The rows of it
+that are "wrong" are what is to be mended next; none is to be added.
+"""
+
+import pytest
+
+from published.outcome import outcome_of
+from published.rows import all_layouts, expected
+
+LAYOUTS = all_layouts()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_layout_is_read_right_or_refused(name, tmp_path):
+    outcome = outcome_of(LAYOUTS[name], tmp_path)
+    said = "\n".join([outcome.message, *outcome.faults])
+    assert outcome.verdict == expected().get(name), f"{LAYOUTS[name].source}\n{said}"
+
+
+def test_each_outcome_is_that_of_a_layout():
+    assert set(expected()) == set(LAYOUTS)
