@@ -210,7 +210,7 @@ def _write_energon(export: _Export) -> None:
                 try:
                     for name in (shard.file, shard.split):
                         name.encode()
-                    _insert(database, number, runs, edges)
+                    _insert(database, number, export.folder / shard.file, runs, edges)
                 except UnicodeEncodeError as error:
                     raise UnusableInput(
                         f"{export.folder / shard.file}: energon's indexes hold UTF-8 alone, and "
@@ -248,15 +248,24 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _insert(
-    database: sqlite3.Connection, number: int, runs: list[list[Member]], edges: list[int]
+    database: sqlite3.Connection,
+    number: int,
+    tar_path: Path,
+    runs: list[list[Member]],
+    edges: list[int],
 ) -> None:
-    rows = (
-        (number, run[0].stem, row, edges[row], edges[row + 1] - edges[row])
-        for row, run in enumerate(runs)
-    )
     parts = ((number, row, m.ext, m.offset, m.size) for row, run in enumerate(runs) for m in run)
     with database:
-        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", rows)
+        for row, run in enumerate(runs):
+            values = number, run[0].stem, row, edges[row], edges[row + 1] - edges[row]
+            try:
+                database.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", values)
+            except sqlite3.IntegrityError as error:
+                raise UnusableInput(
+                    f"{tar_path}: an earlier sample has the key {run[0].stem!r}, too, and energon "
+                    "requires unique keys. Pack these tars with `packer pack`, which makes keys "
+                    "unique, and export that dataset."
+                ) from error
         database.executemany("INSERT INTO sample_parts VALUES (?, ?, ?, ?, ?)", parts)
 
 

@@ -90,7 +90,7 @@ def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
         if len(lacking) < len(known):
             yield "not known", f"{', '.join(lacking)}: the time is without it"
         else:
-            yield "time", f"cannot be told, as none of {', '.join(lacking)} is known"
+            yield "time", f"not estimated; pass {' or '.join(lacking)} to `packer plan`"
 
 
 def _memory(held: Memory) -> Iterator[Line]:
