@@ -58,6 +58,7 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from packer.processes import s
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
+_NO_MEMORY = "there is not enough memory for it"
 _HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; packing again goes on."
 
 
@@ -80,7 +81,7 @@ def map_unordered(
             try:
                 result = function(item, advance)
             except MemoryError as error:
-                raise _out_of_memory(place(item)) from error
+                raise _lost(f"{place(item)}: {_NO_MEMORY}") from error
             yield result
         return
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -174,7 +175,7 @@ class _Process(threading.Thread):
         self._quiet = 0  # how often it was looked at since it was heard of
 
     def kill(self) -> None:
-        """Have it end, whatever it is at."""
+        """End it, whatever it is at."""
         self._is_over = True
         if (popen := self._popen) is not None:  # else it is killed as it starts
             popen.kill()
@@ -195,9 +196,8 @@ class _Process(threading.Thread):
         for item, place in iter(self._tasks.get, None):
             if self._is_over:
                 break
-            answer: tuple[Any, Exception | None]
             try:
-                answer = self._call(item, place), None
+                answer: Any = self._call(item, place), None
             except Exception as error:
                 answer = None, error
             self._at = ""
@@ -206,7 +206,15 @@ class _Process(threading.Thread):
 
     def _call(self, item: Any, place: str) -> Any:
         message = pickle.dumps((self._function, item))
-        ask, hear = self._pipes()
+        if self._popen is None:
+            command = [sys.executable, "-c", _START, *sys.path]
+            try:
+                self._popen = subprocess.Popen(command, stdin=PIPE, stdout=PIPE)
+            except (OSError, MemoryError) as error:
+                raise _not_started(error) from error
+            if self._is_over:
+                self._popen.kill()
+        ask, hear = cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
         self._at, self._quiet = place, 0
         try:
             ask.write(message)
@@ -218,22 +226,11 @@ class _Process(threading.Thread):
             code = self._let_go()
             if self._died is not None and -code in _FAULTS:
                 return self._died(item, _cause(code))
-            raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_remedy()}") from error
+            raise _lost(f"A process died at {place}: {_cause(code)}") from error
         result, failure, trace = answer
         if failure is not None:
             raise_again(failure, place, trace)
         return result
-
-    def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
-        if self._popen is None:
-            command = [sys.executable, "-c", _START, *sys.path]
-            try:
-                self._popen = subprocess.Popen(command, stdin=PIPE, stdout=PIPE)
-            except (OSError, MemoryError) as error:
-                raise _not_started(error) from error
-            if self._is_over:
-                self._popen.kill()
-        return cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
 
     def _let_go(self) -> int:
         """Close the pipes and wait for the end, which that brings about; return the exit status."""
@@ -247,11 +244,12 @@ class _Process(threading.Thread):
 
 def _not_started(error: Exception) -> ProcessDied:
     reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
-    return ProcessDied(f"No process can be started: {reason}. {_remedy()}")
+    return _lost(f"No process can be started: {reason}")
 
 
-def _remedy() -> str:
-    return f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
+def _lost(what: str) -> ProcessDied:
+    remedy = f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
+    return ProcessDied(f"{what}. {remedy}")
 
 
 def _cause(code: int) -> str:
@@ -261,14 +259,10 @@ def _cause(code: int) -> str:
     return f"{signal.strsignal(-code)} (signal {-code}){hint}"
 
 
-def _out_of_memory(place: str) -> ProcessDied:
-    return ProcessDied(f"{place}: there is not enough memory for it. {_remedy()}")
-
-
 def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
     """Raise what another process has raised at an item, with its traceback."""
     if isinstance(failure, MemoryError):
-        raise _out_of_memory(place) from failure
+        raise _lost(f"{place}: {_NO_MEMORY}") from failure
     raise failure from RuntimeError(f"in a process of its own:\n{trace}")
 
 

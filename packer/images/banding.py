@@ -52,11 +52,7 @@ def is_worth_it(data: bytes) -> bool:
 
 
 def band(data: bytes) -> tuple[bytes, BandTable]:
-    """Return the banded form of a sound PNG, with its other chunks in their order, and its table.
-
-    Raises:
-        Unbandable: there is none, or it is too large.
-    """
+    """Return the banded form of a sound PNG, its other chunks in their order, and its table."""
     width, height, bits, colour = struct.unpack_from(">IIBB", data, len(PNG_BEGIN))
     if bits != 8 or colour not in CHANNELS:
         raise Unbandable(f"its values have {bits} bits, not 8")
@@ -66,10 +62,8 @@ def band(data: bytes) -> tuple[bytes, BandTable]:
     if b"acTL" in names:
         raise Unbandable("it is an animation")
     values = _values(data, height, width, CHANNELS[colour])
-    if (
-        colour == PALETTE
-        and int(values.max()) >= len(dict(chunks[:first][::-1]).get(b"PLTE", b"")) // 3
-    ):
+    palette = dict(chunks[:first][::-1]).get(b"PLTE", b"")
+    if colour == PALETTE and int(values.max()) >= len(palette) // 3:
         raise Unbandable("it has a value that is not in its palette")
     stream, lengths = _deflated(values, CHANNELS[colour])
     plain = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)  # without interlacing
@@ -91,7 +85,7 @@ def check_pixels(one: bytes, other: bytes) -> None:
 
 
 def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
-    """The values of each row, (height, bytes), as PNG has them before they are filtered."""
+    """Return the values of each row, (height, bytes), as PNG has them before they are filtered."""
     with opened(data, "PNG") as image:
         image.load()
         if _MODES.get(image.mode) != per_pixel:

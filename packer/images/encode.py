@@ -67,9 +67,7 @@ class Policy:
     max_side: int | None = None  # pixels; larger images are made smaller
     quality: int | None = None  # of JPEGs; None: only what is resized is re-encoded
     check: bool = False  # decode what was transcoded and compare every pixel
-    raw: tuple[int, int] | None = (
-        None  # store upright RGB of this size: scaled to cover it, cropped
-    )
+    raw: tuple[int, int] | None = None  # store upright RGB: scaled to cover this size, cropped
     limits: Limits = field(default_factory=Limits)  # of the image before and after
 
     def reencodes(self, height: int, width: int) -> bool:
@@ -105,9 +103,6 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
-
-    Raises:
-        BadImage: it is not a sound image, or beyond a limit.
     """
     if isinstance(image, bytes):
         encoded = _file_encoded(image, policy)
@@ -201,10 +196,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def _with_whole_palette(image: Image.Image) -> Image.Image:
-    """With a colour for each number: Pillow saves as few bits as the palette needs.
-
-    Class numbers above the palette, 255 for what is to be ignored, would lose their high bits.
-    """
+    """Give each number a colour: Pillow drops the high bits of numbers above the palette."""
     mode = image.palette.mode if image.palette else "RGB"
     palette, black = image.getpalette(mode) or [], [0, 0, 0, 255][: len(mode)]
     there = len(palette) // len(mode)
@@ -240,10 +232,7 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
 
 
 def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
-    """Return a JPEG of the image as stored, with its EXIF and ICC profile.
-
-    The pixels are not turned, because masks and boxes may follow them as they are stored.
-    """
+    """Return a JPEG of the image, not turned, as masks are not, with its EXIF and ICC profile."""
     with _opened(data) as image:
         pixels = _in_jpegs_mode(image)
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
@@ -254,10 +243,7 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
 
 
 def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
-    """Return the EXIF of a JPEG that is stored in place of `image`, with the index's orientation.
-
-    The image may have that in XMP or in a raw profile, which a JPEG does not keep.
-    """
+    """Return EXIF with the index's orientation, which `image` may have in XMP or a raw profile."""
     if exif and not exif.startswith(_EXIF):
         exif = _EXIF + exif  # which WebPs may lack
     stored = Image.Image()

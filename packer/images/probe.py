@@ -28,13 +28,14 @@ PILLOW_ERRORS = (
 _NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 ORIENTATION = 0x0112  # EXIF's tag
 _PNG = b"\x89PNG\r\n"
-_BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
-    "jpg": b"\xff\xd8",
-    "png": b"\x89PNG",
-    "webp": b"RIFF",
-    "gif": b"GIF8",
-    "bmp": b"BM",
-    "tif": (b"II*\0", b"MM\0*"),
+_BEGINNINGS = {
+    b"\xff\xd8": "jpg",
+    b"\x89PNG": "png",
+    b"RIFF": "webp",
+    b"GIF8": "gif",
+    b"BM": "bmp",
+    b"II*\0": "tif",
+    b"MM\0*": "tif",
 }
 _JXL_BOX = b"\0\0\0\x0cJXL \r\n\x87\n"
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
@@ -155,7 +156,7 @@ def _not_packed(data: bytes) -> tuple[str, str] | None:
 
 def extension_of(data: bytes, name: str) -> str:
     """Return the extension that an image file would have; `name`: of the column that holds it."""
-    for ext, begin in _BEGINNINGS.items():
+    for begin, ext in _BEGINNINGS.items():
         if data.startswith(begin):
             return ext
     raise BadImage(f"what its {name!r} holds is not an image of a known format")
@@ -175,10 +176,7 @@ def check_size(height: int, width: int, limits: Limits) -> None:
 
 
 def orientation_of(image: Image.Image) -> int:
-    """Return the EXIF orientation that Pillow's `exif_transpose` would apply, 1 for none.
-
-    Pillow looks into EXIF, then a PNG's raw profile, then XMP: some lie behind the pixels.
-    """
+    """Return the orientation by EXIF, a PNG's raw profile or XMP, as Pillow has it; 1 for none."""
     try:
         value = image.getexif().get(ORIENTATION)
     except PILLOW_ERRORS:

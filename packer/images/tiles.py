@@ -37,13 +37,9 @@ def transcoders() -> dict[str, str]:
 
 
 def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
-    """Transcode a JPEG whose header has been read; metadata is kept.
+    """Transcode a JPEG, with its metadata: in this process, else by jpegtran to the same bytes.
 
-    In this process where that is possible, else by jpegtran: the bytes are the same.
-
-    Raises:
-        Untileable: it is refused.
-        ValueError: it does not decode without a warning.
+    Raises Untileable if it is refused, ValueError if it does not decode without a warning.
     """
     interval = restart_interval(header, len(data))
     if tiling.is_available():
@@ -66,8 +62,7 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
 def check_pixels(one: bytes, other: bytes) -> None:
     """Raise Untileable if two JPEGs decode to different pixels, ValueError if one does not decode.
 
-    Decoders smooth a progressive file that lacks its last scans, and a sequential one never: what
-    jpegtran has made of such a file is another picture. `tiling` refuses it unseen.
+    Decoders smooth a progressive file that lacks its last scans, and a sequential one never.
     """
     if not np.array_equal(simplejpeg.decode_jpeg(one), simplejpeg.decode_jpeg(other)):
         raise Untileable("its pixels would not stay the same")

@@ -62,11 +62,7 @@ class Info:
 
 
 def info(dst: Path) -> Info:
-    """Sum up the indexes of `dst`, one after the other.
-
-    Raises:
-        FormatError: it is not a dataset, or an index is damaged.
-    """
+    """Sum up the indexes of `dst`, one after the other."""
     content = Manifest.load(dst)
     found = Info(str(dst), content.packer, splits=splits_of(content))
     rejected: list[tuple[str, str]] = []

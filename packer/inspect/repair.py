@@ -60,13 +60,7 @@ def repair(
     progress: Progress | None = None,
     scratch: Path | None = None,
 ) -> RepairReport:
-    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
-
-    Raises:
-        FormatError: `dst` is not a dataset.
-        UnusableInput: `src` is not what was packed, or dataset.json is damaged.
-        PackingFailed: a shard cannot be written.
-    """
+    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed."""
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))

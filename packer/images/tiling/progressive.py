@@ -3,7 +3,7 @@
 import numpy as np
 
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, bits_at, find_long
+from packer.images.tiling.huffman import PEEK, TABLES, Tables, bits_at, find_long
 from packer.images.tiling.sequential import (
     CUT_SHORT,
     DONE,
@@ -27,10 +27,9 @@ def _number(words: Array, position: int, size: int) -> int:
 
 
 @helper
-def _symbol(
-    words: Array, position: int, table: int, specs: Array, shorts: Array, longers: Array
-) -> tuple[int, int]:
+def _symbol(words: Array, position: int, table: int, tables: Tables) -> tuple[int, int]:
     """The next symbol, -1 where there is none; and where its additional bits begin."""
+    specs, shorts, longers = tables
     bits = bits_at(words, position)
     entry = shorts[table, bits >> np.uint64(64 - PEEK)]
     if entry == 0:
@@ -49,24 +48,14 @@ def _extended(bits: int, size: int) -> int:
 
 @helper
 def _first_pass(
-    words: Array,
-    position: int,
-    run: int,
-    band: Array,
-    table: int,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
-    number: int,
+    words: Array, position: int, run: int, band: Array, table: int, tables: Tables, block: Array
 ) -> tuple[int, int, int]:
     """AC coefficients for the first time (G.1.2.2): fault, position, and blocks that stay empty."""
     if run:
         return DONE, position, run - 1
-    first, last, low = band[0], band[1], band[3]
-    at = first
+    at, last, low = band[0], band[1], band[3]
     while at <= last:
-        symbol, position = _symbol(words, position, table, specs, shorts, longers)
+        symbol, position = _symbol(words, position, table, tables)
         if symbol < 0:
             return NO_CODE, position, run
         zeros, size = symbol >> 4, symbol & 15
@@ -74,7 +63,7 @@ def _first_pass(
             at += zeros
             if at > last:
                 return LONG_RUN, position, run
-            coefficients[number, at] = _extended(_number(words, position, size), size) << low
+            block[at] = _extended(_number(words, position, size), size) << low
             position += size
             at += 1
         elif zeros == 15:
@@ -88,23 +77,14 @@ def _first_pass(
 
 @helper
 def _later_pass(
-    words: Array,
-    position: int,
-    run: int,
-    band: Array,
-    table: int,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
-    number: int,
+    words: Array, position: int, run: int, band: Array, table: int, tables: Tables, block: Array
 ) -> tuple[int, int, int]:
     """One bit more of AC coefficients (G.1.2.3): as `_first_pass`."""
     at, last, bit = band[0], band[1], 1 << band[3]
     while at <= last:
         new, zeros = 0, 64  # of a block that gets no new coefficient, all that are left
         if not run:
-            symbol, position = _symbol(words, position, table, specs, shorts, longers)
+            symbol, position = _symbol(words, position, table, tables)
             if symbol < 0 or symbol & 15 > 1:
                 return NO_CODE, position, run
             zeros = symbol >> 4
@@ -116,10 +96,10 @@ def _later_pass(
                 position += zeros
                 zeros = 64
         while at <= last:
-            value = np.int64(coefficients[number, at])
+            value = np.int64(block[at])
             if value:
                 if _bit(words, position) and not abs(value) & bit:
-                    coefficients[number, at] = value + (bit if value > 0 else -bit)
+                    block[at] = value + (bit if value > 0 else -bit)
                 position += 1
             elif zeros:
                 zeros -= 1
@@ -129,35 +109,26 @@ def _later_pass(
         if new:
             if at > last:
                 return LONG_RUN, position, run
-            coefficients[number, at] = new
+            block[at] = new
         at += 1
     return DONE, position, max(run - 1, 0)
 
 
 @kernel(
-    "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
-    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1])"
+    f"int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], {TABLES}, int16[:, ::1])"
 )
 def decode_scan(
-    words: Array,
-    parts: Array,
-    frame: Array,
-    band: Array,
-    places: Array,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
+    words: Array, parts: Array, frame: Array, band: Array, places: Array, tables: Tables, out: Array
 ) -> int:
     """Decode one scan, into what the scans before it have left: a fault or `DONE`.
 
     Args:
-        words, parts, specs, shorts, longers: as `sequential.decode` has them.
+        words, parts, tables: as `sequential.decode` has them.
         frame: MCUs in a row, MCUs, the restart interval (or 0).
         band: the first and the last coefficient, and the successive approximation's high and low.
         places: of each block of an MCU: component, tables (DC, AC), the number of the first MCU's
             block, and how far the next MCU's is in the row, and in the column.
-        coefficients: of each block, 64 in zigzag order.
+        out: coefficients of each block, 64 in zigzag order.
     """
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]
@@ -175,26 +146,23 @@ def decode_scan(
         for place in range(places.shape[0]):
             component, dc, ac = places[place, 0], places[place, 1], places[place, 2]
             number = places[place, 3] + column * places[place, 4] + row * places[place, 5]
+            block = out[number]
             if band[0] and high:
-                fault, position, run = _later_pass(
-                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
-                )
+                fault, position, run = _later_pass(words, position, run, band, ac, tables, block)
             elif band[0]:
-                fault, position, run = _first_pass(
-                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
-                )
+                fault, position, run = _first_pass(words, position, run, band, ac, tables, block)
             elif high:
-                coefficients[number, 0] |= _bit(words, position) << low
+                block[0] |= _bit(words, position) << low
                 position += 1
             else:
-                size, position = _symbol(words, position, dc, specs, shorts, longers)
+                size, position = _symbol(words, position, dc, tables)
                 if size < 0:
                     return NO_CODE
                 before[component] += _extended(_number(words, position, size), size)
                 position += size
                 if abs(before[component]) << low > 32767:
                     return LARGE
-                coefficients[number, 0] = before[component] << low
+                block[0] = before[component] << low
             if fault != DONE:
                 return fault
             if position > parts[part]:

@@ -171,9 +171,8 @@ def opened(
         raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
     declared, *others = {one.classes for one in known.values()}
     if others:
-        raise UnusableInput(
-            "The splits have different classes: give those of all as classes=[...]."
-        )
+        reason = "The splits have different classes: give those of all as classes=[...]."
+        raise UnusableInput(reason)
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))
 

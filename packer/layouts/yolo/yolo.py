@@ -31,9 +31,8 @@ def to_tree(
 ) -> ToTree | None:
     """Return the rule by which one of the first paths leads to what exists; None if none does.
 
-    Paths may be relative or absolute, with slashes or backslashes; `bases` are the folders that
-    they may be relative to. Folders in front that lead nowhere here, such as those of another
-    machine, are dropped; ``..`` does not count.
+    Paths may be absolute or relative to one of `bases`, with slashes or backslashes. Folders in
+    front that lead nowhere here, such as those of another machine, are dropped, and so is ``..``.
     """
     for path in islice(paths, _TRIED):
         for skip in range(max(len(_parts(path)), 1)):
