@@ -39,6 +39,8 @@ from packer.words import option
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_Call = Callable[..., Any]
+_Queue = queue.SimpleQueue[Any]
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,7 @@ def map_unordered(
                 raise _lost(f"{place(item)}: {_NO_MEMORY}") from error
             yield result
         return
-    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    tasks, answers = _Queue(), _Queue()
     team = [_Process(function, died, tasks, answers) for _ in range(processes)]
     try:
         try:
@@ -159,16 +160,9 @@ class _Process(threading.Thread):
     It puts into `answers` how much more is done, and the (result, error) of each item of `tasks`.
     """
 
-    def __init__(
-        self,
-        function: Callable[[Any, Advance], Any],
-        died: Callable[[Any, str], Any] | None,
-        tasks: "queue.SimpleQueue[Any]",
-        answers: "queue.SimpleQueue[Any]",
-    ) -> None:
+    def __init__(self, function: _Call, died: _Call | None, tasks: _Queue, answers: _Queue) -> None:
         super().__init__(daemon=True)
-        self._function, self._died = function, died
-        self._tasks, self._answers = tasks, answers
+        self._function, self._died, self._tasks, self._answers = function, died, tasks, answers
         self._popen: subprocess.Popen[bytes] | None = None
         self._is_over = False
         self._at = ""  # for a person; empty between two items
@@ -185,10 +179,8 @@ class _Process(threading.Thread):
         self._quiet += 1
         popen, at = self._popen, self._at
         if popen is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
-            _log.warning(
-                "packer: process %d, at %s, has come no further for %.0f s. %s",
-                *(popen.pid, at, STALL_SECONDS, _HINT),
-            )
+            text = "packer: process %d, at %s, has come no further for %.0f s. %s"
+            _log.warning(text, popen.pid, at, STALL_SECONDS, _HINT)
 
     def run(self) -> None:
         """Do what is asked for, until it is over."""

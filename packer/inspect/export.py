@@ -74,10 +74,7 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 def export(
     dst: Path, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
 ) -> list[str]:
-    """Write what `tool` (dali, wids or energon) needs to read `dst`, to `out` or to `dst`.
-
-    Returns the files' names. Of a dataset that packer has packed, the indexes are enough.
-    """
+    """Write what `tool` needs to read `dst`, to `out` or to `dst`; return the files' names."""
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content = Manifest.load(dst)
     total = sum(shard.samples for shard in content.shards)
@@ -115,13 +112,12 @@ class _Export:
             raise UnusableInput(
                 f"{path} is there already, with other content. Remove it, or give --overwrite."
             )
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):
-            with naming(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(content, path)
             sync_folder(path.parent)
         except OSError as error:

@@ -20,7 +20,7 @@ from packer.files.names import OutputFolder, Refused
 from packer.inspect.dataset import image_of, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from packer.trees.meaning import splits_of
 from packer.words import many
 from reader.format import FormatError, Index, Limits, Manifest, ShardEntry
@@ -73,11 +73,10 @@ def extract(
     jobs: int,
     split: str | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
 ) -> ExtractReport:
     """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`."""
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     content = Manifest.load(dst)
     if split is not None and split not in content.splits:
         raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")

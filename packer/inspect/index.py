@@ -22,7 +22,7 @@ from packer.files.hashed_file import HashedFile
 from packer.images.probe import probe
 from packer.keys import escape, hashes_of, repeated, unescape
 from packer.processes import map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
 from packer.samples.records import Skipped
 from packer.shards.shard_writer import index_of, shard_entry
@@ -37,11 +37,7 @@ _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has 
 
 @dataclass
 class IndexReport:
-    """What became of the tars' members.
-
-    Attributes:
-        rejected: (tar and member, reason) of what is not a part of a sample.
-    """
+    """What became of the tars' members."""
 
     dataset: str
     samples: int = 0
@@ -50,13 +46,13 @@ class IndexReport:
     bytes: int = 0
     renamed: int = 0  # samples whose key another tar has too; theirs begins with the tar's name now
     seconds: float = 0.0
-    rejected: list[tuple[str, str]] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)  # tar and member, reason
 
 
 def index(
     folder: Path,
     jobs: int,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> IndexReport:
     """Write an index beside each tar below `folder`, and dataset.json into it.
@@ -64,7 +60,6 @@ def index(
     A tar's folder, relative to `folder`, is its split. Doing it again begins anew.
     """
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     tars = _tars(folder)
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
@@ -220,8 +215,11 @@ class _Rows:
 
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
-        run = [member for member in run if self._fits(member)]
-        if not run:
+        most = self._limits.bytes
+        for member in (member for member in run if member.size > most):
+            reason = f"it has {member.size} bytes; {most} are the most (--max-bytes)"
+            self.skipped.append((member.name, reason))
+        if not (run := [member for member in run if member.size <= most]):
             return
         image, row, known = image_of(run), _NO_IMAGE, self._rows.members
         further: dict[str, MemberRow] = {}
@@ -277,13 +275,6 @@ class _Rows:
                     for name in MEMBER if prefix else ROW.keys() - {"label"}:
                         columns[prefix + name][first] = columns[prefix + name][later]
                     columns[f"{prefix}offset"][later] = 0
-
-    def _fits(self, member: Member) -> bool:
-        if member.size <= self._limits.bytes:
-            return True
-        most = f"{self._limits.bytes} are the most (--max-bytes)"
-        self.skipped.append((member.name, f"it has {member.size} bytes; {most}"))
-        return False
 
     def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)

@@ -21,7 +21,7 @@ from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
-from packer.progress import Progress
+from packer.progress import QUIET, Progress
 from packer.run.open_source import open_source
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
@@ -57,12 +57,11 @@ def repair(
     dst: Path,
     src: Path | StoreSource,
     jobs: int,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     scratch: Path | None = None,
 ) -> RepairReport:
     """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed."""
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))
     content = _restored_manifest(dst, report)
     for old in dst.glob(f"{_FOLDER}*"):

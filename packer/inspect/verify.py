@@ -19,7 +19,7 @@ from packer.inspect.dataset import image_of, members_of
 from packer.inspect.shard import Damage, Findings, Shard, check_shard
 from packer.keys import are_among, repeated
 from packer.processes import Crashed, map_isolated, map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
 from reader.format.bands import bands_of
@@ -56,7 +56,7 @@ def verify(
     dst: Path,
     jobs: int,
     decode: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> VerifyReport:
     """Check every byte of the dataset `dst`, its shards in `jobs` processes.
@@ -65,7 +65,6 @@ def verify(
     not read. Memory: 8 bytes a sample, and in each process an index and the largest image.
     """
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     damages: list[Damage] = []
     shards = _shards(dst, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)

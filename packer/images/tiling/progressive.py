@@ -2,17 +2,9 @@
 
 import numpy as np
 
+from packer.images.tiling import sequential
 from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.huffman import PEEK, TABLES, Tables, bits_at, find_long
-from packer.images.tiling.sequential import (
-    CUT_SHORT,
-    DONE,
-    LARGE,
-    LEFT_OVER,
-    LONG_RUN,
-    NO_CODE,
-    new_record,
-)
 
 
 @helper
@@ -52,17 +44,17 @@ def _first_pass(
 ) -> tuple[int, int, int]:
     """AC coefficients for the first time (G.1.2.2): fault, position, and blocks that stay empty."""
     if run:
-        return DONE, position, run - 1
+        return sequential.DONE, position, run - 1
     at, last, low = band[0], band[1], band[3]
     while at <= last:
         symbol, position = _symbol(words, position, table, tables)
         if symbol < 0:
-            return NO_CODE, position, run
+            return sequential.NO_CODE, position, run
         zeros, size = symbol >> 4, symbol & 15
         if size:
             at += zeros
             if at > last:
-                return LONG_RUN, position, run
+                return sequential.LONG_RUN, position, run
             block[at] = _extended(_number(words, position, size), size) << low
             position += size
             at += 1
@@ -72,7 +64,7 @@ def _first_pass(
             run = (1 << zeros) - 1 + _number(words, position, zeros)
             position += zeros
             break
-    return DONE, position, run
+    return sequential.DONE, position, run
 
 
 @helper
@@ -86,7 +78,7 @@ def _later_pass(
         if not run:
             symbol, position = _symbol(words, position, table, tables)
             if symbol < 0 or symbol & 15 > 1:
-                return NO_CODE, position, run
+                return sequential.NO_CODE, position, run
             zeros = symbol >> 4
             if symbol & 15:
                 new = bit if _bit(words, position) else -bit
@@ -108,10 +100,10 @@ def _later_pass(
             at += 1
         if new:
             if at > last:
-                return LONG_RUN, position, run
+                return sequential.LONG_RUN, position, run
             block[at] = new
         at += 1
-    return DONE, position, max(run - 1, 0)
+    return sequential.DONE, position, max(run - 1, 0)
 
 
 @kernel(
@@ -133,11 +125,11 @@ def decode_scan(
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]
     before = np.zeros(4, np.int64)
-    position, part, run, fault = 0, 0, 0, DONE
+    position, part, run, fault = 0, 0, 0, sequential.DONE
     for mcu in range(mcus):
         if interval and mcu and mcu % interval == 0:
             if parts[part] - position >= 8:
-                return LEFT_OVER
+                return sequential.LEFT_OVER
             position = parts[part]
             part += 1
             run = 0
@@ -157,17 +149,17 @@ def decode_scan(
             else:
                 size, position = _symbol(words, position, dc, tables)
                 if size < 0:
-                    return NO_CODE
+                    return sequential.NO_CODE
                 before[component] += _extended(_number(words, position, size), size)
                 position += size
                 if abs(before[component]) << low > 32767:
-                    return LARGE
+                    return sequential.LARGE
                 block[0] = before[component] << low
-            if fault != DONE:
+            if fault != sequential.DONE:
                 return fault
             if position > parts[part]:
-                return CUT_SHORT
-    return LEFT_OVER if parts[part] - position >= 8 else DONE
+                return sequential.CUT_SHORT
+    return sequential.LEFT_OVER if parts[part] - position >= 8 else sequential.DONE
 
 
 @kernel("int64(int64[::1], int64[::1], int64[:, ::1], int16[:, ::1], uint32[::1], int64[::1])")
@@ -201,10 +193,10 @@ def to_records(
                     continue
                 number = blocks[at, 4] + column * blocks[at, 5] + row * blocks[at, 6]
                 value = np.int64(coefficients[number, 0])
-                record = new_record(value - before[component])
+                record = sequential.new_record(value - before[component])
                 before[component] = value
                 if record & 255 > 11:
-                    return LARGE
+                    return sequential.LARGE
                 records[used] = record | table << 8
                 used += 1
                 zeros = 0
@@ -217,9 +209,9 @@ def to_records(
                         records[used] = 0xF0 | tag
                         used += 1
                         zeros -= 16
-                    record = new_record(value)
+                    record = sequential.new_record(value)
                     if record & 255 > 10:
-                        return LARGE
+                        return sequential.LARGE
                     records[used] = record | zeros << 4 | tag
                     used += 1
                     zeros = 0
@@ -230,4 +222,4 @@ def to_records(
         ends[segment] = used
         segment += 1
     state[0], state[1] = segment, mcu
-    return DONE
+    return sequential.DONE

@@ -65,18 +65,16 @@ class Finding:
         most = SHOWN_OF_GROUP if self.is_of_groups else SHOWN
         return [group[:most] for group in self.groups[:_SHOWN_GROUPS]]
 
+    def rank(self) -> tuple[int, bool, int]:
+        """Sort by weight; then leakage first, as no result can be trusted, then by count."""
+        return WEIGHTS.index(self.weight), not self.kind.endswith("leakage"), -self.count
+
 
 def finding_of(
     samples: NDArray[np.int64], kind: str, weight: Weight, title: str, sentence: str
 ) -> Finding:
     """Make a finding about samples, of which the first are shown."""
     return Finding(kind, weight, title, sentence, len(samples), [samples.tolist()])
-
-
-def gravest_first(finding: Finding) -> tuple[int, bool, int]:
-    """Sorts by weight; then leakage comes first, as no result can be trusted, then by count."""
-    is_leakage = finding.kind.endswith("leakage")
-    return WEIGHTS.index(finding.weight), not is_leakage, -finding.count
 
 
 def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
