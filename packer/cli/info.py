@@ -37,8 +37,7 @@ def info(place: Path | str, as_json: bool) -> int:
 
 def _lines(found: "Info") -> Iterator[str]:
     yield (
-        f"{found.dataset}: {many(found.samples, 'sample')} in "
-        f"{many(found.shards, 'shard')}, "
+        f"{found.dataset}: {many(found.samples, 'sample')} in {many(found.shards, 'shard')}, "
         f"{in_bytes(found.bytes)} and {in_bytes(found.index_bytes)} of indexes; "
         f"{many(found.rejected, 'file')} rejected; packed by version {found.packer}"
     )
@@ -103,19 +102,15 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 @click.command()
 @options.place
 @click.option(
-    "--output",
-    "-o",
-    "out",
+    *("--output", "-o", "out"),
     required=True,
     metavar="FILE.html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.new_file,
     help="The page; a report that is there is replaced.",
 )
-@click.option(
+@options.count(
     "--samples",
-    type=click.IntRange(1),
     default=SAMPLES,
-    show_default=True,
     help="Most samples whose pixels, boxes and masks are looked at; indexes tell the rest of all.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice.")

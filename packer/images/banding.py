@@ -1,9 +1,7 @@
 """Banded PNG: the same pixels and metadata, in bands that inflate by themselves.
 
-`reader.format.bands` has the form. It costs bytes: nothing is repeated from band to band, and of
-PNG's filters those alone are used that are undone many pixels at a time. Each band takes the one of
-them that deflates best, which keeps the growth of photographs at some 5%. What grows too much, and
-what is no plain PNG of 8 bits, stays as it is.
+`reader.format.bands` has the form. Each band takes the one of PNG's fast filters that deflates
+best: photographs grow by some 5%. What grows too much, or has not 8 bits, stays as it is.
 """
 
 import struct

@@ -96,10 +96,8 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
         encoded = _file_encoded(image, policy)
     else:
         encoded = _pixels_encoded(image, policy)
-    if len(encoded.data) > policy.limits.bytes:
-        raise BadImage(
-            f"it takes {len(encoded.data)} bytes; {policy.limits.bytes} are the most (--max-bytes)"
-        )
+    if len(encoded.data) > (most := policy.limits.bytes):
+        raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
     return encoded
 
 

@@ -1,8 +1,7 @@
 """What an image file is, from its bytes: format, size, channels, orientation.
 
-Pillow has the last word: what it does not open, decode whole and convert to RGB is rejected, for so
-does the reader, at the latest where its faster decoders give up. The markers of a plain JPEG prove
-that it decodes; whatever looks odd, and every other format, is decoded.
+What Pillow does not open, decode whole and convert to RGB is rejected, as the reader would. The
+markers of a plain JPEG prove that it decodes; anything else is decoded.
 """
 
 import struct
@@ -80,14 +79,10 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
                 except ValueError:
                     reason = f"Pillow does not convert its pixels ({image.mode}) to RGB"
                     raise BadImage(reason) from None
-            return ImageInfo(
-                _NAMES[str(image.format)],
-                image.height,
-                image.width,
-                channels,
-                # Pillow turns a TIFF upright itself, and gives its upright size.
-                1 if image.format == "TIFF" else orientation_of(image),
-            )
+            # Pillow turns a TIFF upright itself, and gives its upright size.
+            orientation = 1 if image.format == "TIFF" else orientation_of(image)
+            name = _NAMES[str(image.format)]
+            return ImageInfo(name, image.height, image.width, channels, orientation)
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:
@@ -169,10 +164,8 @@ def channels_of(image: Image.Image) -> int:
 
 def check_size(height: int, width: int, limits: Limits) -> None:
     """Raise BadImage if it has more pixels than are allowed."""
-    if height * width > limits.pixels:
-        raise BadImage(
-            f"it has {width} x {height} pixels; {limits.pixels} are the most (--max-pixels)"
-        )
+    if height * width > (most := limits.pixels):
+        raise BadImage(f"it has {width} x {height} pixels; {most} are the most (--max-pixels)")
 
 
 def orientation_of(image: Image.Image) -> int:

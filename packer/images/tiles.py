@@ -1,9 +1,8 @@
 """Tiled JPEG: the same pixels, with a restart marker every few MCUs.
 
-Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) entropy-coded data is byte-aligned and
-begins with fresh DC predictions, so a reader can cut out the segments that a crop touches and
-leave the rest undecoded. The transcoding is without loss; the index keeps every segment's
-length, so that a reader never searches for markers.
+Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) data is byte-aligned and begins with
+fresh DC predictions, so a reader decodes only the segments that a crop touches. Transcoding is
+lossless; the index keeps every segment's length, so that a reader never searches for markers.
 """
 
 import math
@@ -44,15 +43,12 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
     interval = restart_interval(header, len(data))
     if tiling.is_available():
         try:
-            tiled = tiling.load()(data, header, interval)
+            return tiling.load()(data, header, interval)
         except Untileable as error:
             if jpegtran.program() is None:
                 raise Untileable(
                     f"{error} (jpegtran may know it; it is in the package {jpegtran.PACKAGE})"
                 ) from error
-        else:
-            place = tiled.segments, tiled.scan_offset, tiled.frame_offset
-            return tiled.data, TileTable(*place, interval, *mcu_size(header.sampling))
     by_program = jpegtran.transcode(data, interval)
     if header.process == _PROGRESSIVE:
         check_pixels(data, by_program)

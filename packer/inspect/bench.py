@@ -1,8 +1,7 @@
 """Measures how fast this machine decodes a dataset, and how fast a store gives it.
 
-Batches are thrown away, so the consumer is never the limit; the time before the first batch and the
-start of all workers is left out. A store's latency is that of single small requests, its bandwidth
-that of many large ones at a time, as a Loader makes them.
+Batches are thrown away, and the start of the workers is left out. A store's latency is that of
+single small requests, its bandwidth that of many large ones at a time, as a Loader makes them.
 """
 
 import asyncio

@@ -33,7 +33,7 @@ import xxhash
 from packer.errors import PackingFailed, UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.hashed_file import measure
-from packer.inspect.dataset import indexes, members_of
+from packer.inspect.dataset import members_of
 from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
 from packer.trees.tar_reader import Member, members, samples
@@ -129,8 +129,8 @@ class _Export:
             found = samples(members(self.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
-            [(_, index)] = indexes(self.folder, [shard], len(self.content.classes))
-            runs = _by_index(index)
+            classes = len(self.content.classes)
+            runs = _by_index(Index.of_shard(self.folder, shard, classes, mapped=False))
         for run in runs:
             yield run
             self.advance(1)

@@ -32,15 +32,7 @@ _CHUNK = 1 << 22
 
 @dataclass
 class ExtractReport:
-    """What became of the files.
-
-    Attributes:
-        members: files that are written beside their images, wherever the source had them: in a
-            folder of labels, in one file of annotations.
-        unlabelled, unsplit: samples whose class or split no file and no folder's name holds.
-        refused: (name, reason) of the files that were not written, and of shards that cannot be
-            read.
-    """
+    """What became of the files."""
 
     out: str
     written: int = 0
@@ -49,12 +41,12 @@ class ExtractReport:
     tiled: int = 0  # JPEGs among them that packing transcoded: the same pixels in other bytes
     banded: int = 0  # the same of PNGs
     raw: int = 0  # images that were stored as pixels, given back as PNG
-    members: int = 0
-    unlabelled: int = 0
+    members: int = 0  # files written beside their images, wherever the source had them
+    unlabelled: int = 0  # unlabelled, unsplit: samples whose class or split no name holds
     unsplit: int = 0
     reencoded: bool = False  # whether packing resized or re-encoded images
     seconds: float = 0.0
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)  # files and shards, reasons
 
 
 @dataclass(frozen=True)
@@ -100,11 +92,7 @@ def extract(
 
 
 class _Labels:
-    """Where the class of a sample is kept.
-
-    A folder in its name keeps it where the source had a folder for each class. A number that came
-    out of a file goes into a file again; the name of a class that a list gave fits in none.
-    """
+    """Where the class of a sample is kept: in a folder's name, or, if it is a number, in a file."""
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
         self.count = len(classes)

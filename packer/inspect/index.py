@@ -1,7 +1,6 @@
-"""`packer index`: makes a dataset of WebDataset tars that lie there, without touching them.
+"""`packer index`: makes a dataset of WebDataset tars as they are, in one pass over each.
 
-The index of each is built in one pass over its bytes. Memory: some 250 bytes a sample beside its
-key and name, and the largest image.
+Memory: some 250 bytes a sample beside its key and name, and the largest image.
 """
 
 import json

@@ -1,7 +1,6 @@
 """`packer repair`: makes damaged shards again from their source, and proves that they are the same.
 
-Packing is deterministic: the same source and options give the same bytes. So a shard is repaired
-if, and only if, its tar and its index have the checksums that dataset.json has kept.
+A shard is repaired if, and only if, its tar and its index have the checksums of dataset.json.
 """
 
 import os

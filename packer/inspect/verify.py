@@ -1,7 +1,7 @@
 """`packer verify`: proves that a dataset is what was written, or names what is not.
 
-Samples are decoded in processes whose end is a finding: their bytes may be anybody's. What ended a
-process is done again row by row, so that the sample is named at which it happens.
+Samples are decoded in processes whose crash is a finding: their rows are then decoded one by one,
+so that the sample is named.
 """
 
 import time

@@ -1,7 +1,6 @@
-"""A stream's records, some segments of the target at a time.
+"""A stream's records, some segments of the target at a time, in bounded memory that is used again.
 
-They are held in one piece of memory that is used again, so that it is bounded whatever the image:
-who wants all records twice has them made twice. Of what cannot be right no memory is asked for.
+They are made anew for each pass. Impossible sizes are refused before anything is allocated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -151,10 +150,7 @@ def _check(fault: int) -> None:
 
 
 def _check_progression(stream: Stream) -> None:
-    """Each scan goes on from those before it, and all coefficients are complete (T.81, G.1.1.1).
-
-    Decoders smooth what is not complete; once it is sequential, they would not.
-    """
+    """Raise unless scans continue each other and complete all coefficients (T.81, G.1.1.1)."""
     known = [[-1] * 64 for _ in stream.components]
     for scan in stream.scans:
         first, last, high, low = scan.band

@@ -1,8 +1,7 @@
 """Which samples are alike, byte for byte or to the eye, and what deserves a look of them (pure).
 
-Samples are never compared all with all. Those of the same bytes have the same size and checksum,
-which the indexes know; of those alike to the eye, at least one of five parts of their perceptual
-hashes is the same, as these differ in four bits at most.
+Samples are never compared all with all: the same bytes have the same size and checksum, and those
+alike to the eye share at least one of five parts of hashes that differ in four bits at most.
 """
 
 import math
@@ -79,10 +78,7 @@ def copy_findings(
 def differing(
     groups: Groups, annotated: Mapping[int, Annotated], looked: Looked
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each group whether boxes differ, and whether the classes of the same boxes do.
-
-    `annotated` has boxes in fractions of the upright image by number; samples without are ignored.
-    """
+    """Of each group whether boxes differ, and whether the classes of the same boxes do."""
     boxes, classes = np.zeros((2, len(groups)), np.bool_)
     for at, group in enumerate(groups):
         first, *others = [number for number in group.tolist() if number in annotated] or [-1]
@@ -153,10 +149,7 @@ def alike(
     mirrored: NDArray[np.uint64],
     tiny: NDArray[np.uint8],
 ) -> Groups:
-    """Group the samples that look the same, or mirrored, each like one other at least.
-
-    Hashes are perceptual; `tiny` has the grey values of a square image, (N, pixels).
-    """
+    """Group samples that look the same, or mirrored; `tiny`: square grey images, (N, pixels)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

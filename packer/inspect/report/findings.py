@@ -211,9 +211,8 @@ def _few(
             f"{units}{among}, where the usual one has {usual:,.0f}: {listed(named)}. "
             "`reader.ClassBalanced()` draws them more often."
         )
-        lines = _unnamed(
-            [(table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist()]
-        )
+        sizes = ((table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist())
+        lines = _unnamed(list(sizes))
         groups = [_shown(table, looked, rare, unit)]
         yield Finding("rare_classes", "doubtful", "Rare classes", sentence, count, groups, lines)
 

@@ -107,10 +107,8 @@ def report(
     drawn = cards(dataset, sorted({*shown, *found}), reading, jobs, progress)
     room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
-    scale = "fractions" if reading.normalized else "pixels"
-    note = (
-        f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {reading.source}."
-    )
+    how = f"{reading.format} in {'fractions' if reading.normalized else 'pixels'}"
+    note = f"Boxes are those of .{reading.ext}, read as {how}, {reading.source}."
     text = page(
         table,
         looked,

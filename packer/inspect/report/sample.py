@@ -1,8 +1,7 @@
-"""One sample as the report reads it, and what has this done with many in processes that may die.
+"""One sample as the report reads it, and a map over many in processes that may die.
 
-Their bytes may be anybody's. Samples come in the order of the shards, some dozens to a process at a
-time; before the first is read, all are asked for, so that a store brings them meanwhile. What a
-process died at is done again sample by sample, so that it is named.
+Samples come in the order of the shards, some dozens to a process at a time, all of which are
+prefetched from a store. After a crash they are read one by one, so that the sample is named.
 """
 
 import io

@@ -1,8 +1,7 @@
 """Images and their label files: ``images`` in an image's path becomes ``labels``, as YOLO has it.
 
-Where there is no such folder the label file lies beside its image. Label files are stored as they
-are, as the member ``txt``; an image without one is background. Their lines are checked. Paths that
-others wrote are often another machine's.
+Without such a folder the label file lies beside its image. Its lines are checked, and it is stored
+as the member ``txt``; an image without one is background.
 """
 
 import os
