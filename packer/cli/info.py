@@ -11,7 +11,7 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
-from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
+from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, listed, many
 
 if TYPE_CHECKING:
     from packer.inspect.info import Info
@@ -75,8 +75,7 @@ def _rejected(found: "Info") -> Iterator[str]:
 def _classes(found: "Info") -> Iterator[str]:
     title = many(len(found.classes), "class")
     if found.samples and found.classes and not any(found.classes.values()):
-        names = ", ".join(list(found.classes)[:_MOST_CLASSES])
-        names += ", ..." * (len(found.classes) > _MOST_CLASSES)
+        names = listed(found.classes, _MOST_CLASSES)
         yield f"{title}, those of boxes: {names}; no sample has one of its own"
         return
     title += f", {many(found.unlabeled, 'sample')} without one"

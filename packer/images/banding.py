@@ -114,7 +114,6 @@ def _filtered(rows: Pixels, kind: int, per_pixel: int) -> bytes:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The (name, content) of each chunk of a PNG, up to IEND."""
     at, name = 8, b""
     while name != b"IEND":
         if at + 12 > len(data):

@@ -244,11 +244,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _insert(
-    database: sqlite3.Connection,
-    number: int,
-    tar_path: Path,
-    runs: list[list[Member]],
-    edges: list[int],
+    database: sqlite3.Connection, number: int, tar: Path, runs: list[list[Member]], edges: list[int]
 ) -> None:
     parts = ((number, row, m.ext, m.offset, m.size) for row, run in enumerate(runs) for m in run)
     with database:
@@ -258,7 +254,7 @@ def _insert(
                 database.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", values)
             except sqlite3.IntegrityError as error:
                 raise UnusableInput(
-                    f"{tar_path}: an earlier sample has the key {run[0].stem!r}, too, and energon "
+                    f"{tar}: an earlier sample has the key {run[0].stem!r}, too, and energon "
                     "requires unique keys. Pack these tars with `packer pack`, which makes keys "
                     "unique, and export that dataset."
                 ) from error

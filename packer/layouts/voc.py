@@ -30,6 +30,9 @@ _FLAGS = ("difficult", "truncated", "occluded")
 _BEGINNING = 1 << 12  # bytes
 
 
+Parse = Callable[[bytes], Objects]
+
+
 @dataclass(frozen=True)
 class Part:
     """Images of one split ("" for none), and the folders of what belongs to them."""
@@ -54,11 +57,7 @@ def open_parts(
 
 
 def open_objects(
-    tree: Tree,
-    lists: Lists,
-    ext: str,
-    parse: Callable[[bytes], Objects],
-    classes: Sequence[str] | None,
+    tree: Tree, lists: Lists, ext: str, parse: Parse, classes: Sequence[str] | None
 ) -> ListedSource:
     """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`, if any."""
     names: set[str] = set()
@@ -106,7 +105,6 @@ def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
 
 
 def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
-    """The annotations in a folder that have no image among those of these names."""
     for name in tree.names(folder):
         stem, ext = os.path.splitext(name)
         if ext.lower() == ".xml" and stem not in stems:

@@ -14,6 +14,7 @@ from packer.inspect.report.annotations import Annotated, Points
 from packer.inspect.report.findings import SHOWN_OF_GROUP, WEIGHTS, Finding
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Groups, Table
+from packer.keys import Hashes
 from packer.words import many
 
 Flags = NDArray[np.bool_]
@@ -77,7 +78,7 @@ def copy_findings(
 
 def differing(
     groups: Groups, annotated: Mapping[int, Annotated], looked: Looked
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Flags, Flags]:
     """Of each group whether boxes differ, and whether the classes of the same boxes do."""
     boxes, classes = np.zeros((2, len(groups)), np.bool_)
     for at, group in enumerate(groups):
@@ -144,10 +145,7 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
 
 
 def alike(
-    numbers: NDArray[np.int64],
-    hashes: NDArray[np.uint64],
-    mirrored: NDArray[np.uint64],
-    tiny: NDArray[np.uint8],
+    numbers: NDArray[np.int64], hashes: Hashes, mirrored: Hashes, tiny: NDArray[np.uint8]
 ) -> Groups:
     """Group samples that look the same, or mirrored; `tiny`: square grey images, (N, pixels)."""
     from scipy.sparse import coo_array
@@ -166,7 +164,7 @@ def alike(
     return same(component.astype(np.int64), samples=numbers)
 
 
-def _candidates(hashes: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
+def _candidates(hashes: Hashes) -> Iterator[NDArray[np.int64]]:
     """Pairs of places, (pairs, 2), of hashes that differ in few bits; some come repeatedly."""
     shift = 0
     for bits in _PARTS:

@@ -223,7 +223,6 @@ def _unnamed(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _shown(table: Table, looked: Looked, labels: NDArray[np.int64], unit: str) -> list[int]:
-    """A sample of each of the first classes."""
     of_all = table.label if unit == "sample" else looked.box_label
     first = [int(np.argmax(of_all == label)) for label in labels[:SHOWN].tolist()]
     return first if unit == "sample" else list(dict.fromkeys(looked.box_sample[first].tolist()))

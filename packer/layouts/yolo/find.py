@@ -192,6 +192,5 @@ def _exists(tree: Tree, path: str) -> bool:
 
 
 def _names_file(tree: Tree, folders: Sequence[str]) -> str:
-    """The file with the names of the classes, "" if there is none."""
     paths = [inside(folder, name) for folder in folders for name in _NAMES]
     return next(filter(tree.has, paths), "")

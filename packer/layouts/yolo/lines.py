@@ -40,7 +40,6 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
 
 
 def _fault(words: list[str], kind: str, classes: int | None) -> str:
-    """What is wrong with a line; "" if it is sound."""
     try:
         label, *rest = map(float, words)
     except ValueError:

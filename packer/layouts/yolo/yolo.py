@@ -132,7 +132,6 @@ def labels_of(tree: Tree, folder: str) -> str:
 
 
 def _images_of(labels: str) -> str:
-    """The folder of the images of the label files in a folder."""
     head, _, tail = f"/{labels}/".rpartition(f"/{_LABELS}/")
     return f"{head}/{_IMAGES}/{tail}".strip("/")
 
@@ -145,7 +144,6 @@ def _images(tree: Tree, part: Part) -> Iterator[str]:
 
 
 def _strays(tree: Tree, folder: str, labels: str) -> Iterator[Skipped]:
-    """The label files in a folder whose images are not in theirs."""
     if not tree.level(labels).counts.get(".txt"):
         return
     stems = {os.path.splitext(name)[0] for name in tree.images(folder)}
