@@ -2,10 +2,8 @@
 
 A key is the path relative to the source without its extension. What WebDataset or DALI's index
 would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
-basename, white space, control characters, bytes that are not UTF-8, the per cent sign itself, and
-a leading underscore of what webdataset takes for metadata (``__name__/``).
-
-Which of millions of keys occur more than once is found by their hashes, in 8 bytes a key.
+basename, white space, control characters, bytes that are not UTF-8, the per cent sign, and a
+leading underscore of webdataset's metadata (``__name__/``). Repeated keys are found by hashes.
 """
 
 import os
@@ -40,8 +38,7 @@ def unescape(key: str) -> str:
 def clashing(names: Iterable[str]) -> set[str]:
     """The names of one folder that must keep their extension to be distinct as keys.
 
-    ``x.jpg`` beside ``x.png`` would both be ``x``; so would a file named ``x.jpg.png`` take the
-    name that ``x.jpg`` then gets.
+    Such are ``x.jpg`` and ``x.png``, and then ``x.jpg.png``, too.
     """
     stems = {name: os.path.splitext(name)[0] for name in names}
     if len(set(stems.values())) == len(stems):
@@ -71,11 +68,7 @@ def hashes_of(names: Iterable[bytes]) -> Hashes:
 
 
 def repeated(parts: Sequence[Hashes]) -> Hashes:
-    """The values, in order, that come more than once in all `parts` together.
-
-    Different names may share a hash (one chance in 370,000 among ten million), so compare the names
-    themselves next.
-    """
+    """The repeated values, in order; names may share one (1:370,000 among ten million): compare."""
     ordered = np.concatenate([np.empty(0, np.uint64), *parts])
     ordered.sort()
     return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

@@ -41,6 +41,8 @@ from reader.processes.fork_server import ForkServer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_Call = Callable[..., Any]
+_Queue = queue.SimpleQueue[Any]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ _TELL_SECONDS = 0.1  # how often a process tells its progress
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
+_NO_MEMORY = "there is not enough memory for it"
 _HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; packing again goes on."
 
 
@@ -83,12 +86,10 @@ def map_unordered(
             try:
                 result = function(item, advance)
             except MemoryError as error:
-                raise _out_of_memory(place(item)) from error
+                raise _lost(f"{place(item)}: {_NO_MEMORY}") from error
             yield result
         return
-    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    starts = _Starts(function, load)
+    tasks, answers, starts = _Queue(), _Queue(), _Starts(function, load)
     team = [_Process(function, died, tasks, answers, starts) for _ in range(processes)]
     try:
         try:
@@ -192,15 +193,14 @@ class _Process(threading.Thread):
 
     def __init__(
         self,
-        function: Callable[[Any, Advance], Any],
-        died: Callable[[Any, str], Any] | None,
-        tasks: "queue.SimpleQueue[Any]",
-        answers: "queue.SimpleQueue[Any]",
+        function: _Call,
+        died: _Call | None,
+        tasks: _Queue,
+        answers: _Queue,
         starts: _Starts,
     ) -> None:
         super().__init__(daemon=True)
-        self._function, self._died = function, died
-        self._tasks, self._answers = tasks, answers
+        self._function, self._died, self._tasks, self._answers = function, died, tasks, answers
         self._starts = starts
         self._child: Child | None = None
         self._stream: Any = None  # to it and from it
@@ -209,7 +209,7 @@ class _Process(threading.Thread):
         self._quiet = 0  # how often it was looked at since it was heard of
 
     def kill(self) -> None:
-        """Have it end, whatever it is at."""
+        """End it, whatever it is at."""
         self._is_over = True
         if (child := self._child) is not None:  # else it is killed as it starts
             child.kill()
@@ -219,10 +219,8 @@ class _Process(threading.Thread):
         self._quiet += 1
         child, at = self._child, self._at
         if child is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
-            _log.warning(
-                "packer: process %d, at %s, has come no further for %.0f s. %s",
-                *(child.pid, at, STALL_SECONDS, _HINT),
-            )
+            text = "packer: process %d, at %s, has come no further for %.0f s. %s"
+            _log.warning(text, child.pid, at, STALL_SECONDS, _HINT)
 
     def run(self) -> None:
         """Do what is asked for, until it is over."""
@@ -230,9 +228,8 @@ class _Process(threading.Thread):
         for item, place in iter(self._tasks.get, None):
             if self._is_over:
                 break
-            answer: tuple[Any, Exception | None]
             try:
-                answer = self._call(item, place), None
+                answer: Any = self._call(item, place), None
             except Exception as error:
                 answer = None, error
             self._at = ""
@@ -254,7 +251,7 @@ class _Process(threading.Thread):
             code = self._let_go()
             if self._died is not None and -code in _FAULTS:
                 return self._died(item, _cause(code))
-            raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_remedy()}") from error
+            raise _lost(f"A process died at {place}: {_cause(code)}") from error
         result, failure, trace = answer
         if failure is not None:
             raise_again(failure, place, trace)
@@ -287,11 +284,12 @@ class _Process(threading.Thread):
 
 def _not_started(error: Exception) -> ProcessDied:
     reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
-    return ProcessDied(f"No process can be started: {reason}. {_remedy()}")
+    return _lost(f"No process can be started: {reason}")
 
 
-def _remedy() -> str:
-    return f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
+def _lost(what: str) -> ProcessDied:
+    remedy = f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
+    return ProcessDied(f"{what}. {remedy}")
 
 
 def _cause(code: int) -> str:
@@ -301,14 +299,10 @@ def _cause(code: int) -> str:
     return f"{signal.strsignal(-code)} (signal {-code}){hint}"
 
 
-def _out_of_memory(place: str) -> ProcessDied:
-    return ProcessDied(f"{place}: there is not enough memory for it. {_remedy()}")
-
-
 def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
     """Raise what another process has raised at an item, with its traceback."""
     if isinstance(failure, MemoryError):
-        raise _out_of_memory(place) from failure
+        raise _lost(f"{place}: {_NO_MEMORY}") from failure
     raise failure from RuntimeError(f"in a process of its own:\n{trace}")
 
 

@@ -25,10 +25,7 @@ class Progress:
 
     @contextmanager
     def phase(self, name: str, total: int | None, unit: str, done: int = 0) -> Iterator[Advance]:
-        """A phase of `total` items (None: not known), of which `done` need no more work.
-
-        Bytes, "B", are shown as kB, MB and so on.
-        """
+        """Show `total` items (None: not known; "B": bytes), of which `done` need no more work."""
         if self._quiet:
             yield lambda count: None
         elif self._stream.isatty():
@@ -93,6 +90,9 @@ class Progress:
 
         yield advance
         write()
+
+
+QUIET = Progress(quiet=True)
 
 
 def silence(stream: TextIO) -> None:

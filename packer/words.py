@@ -1,7 +1,6 @@
 """Numbers, names and options in messages.
 
-An error names options in the form that the caller uses: ``--class-depth 2`` on a command line,
-``class_depth=2`` in Python.
+Options are named as the caller writes them: ``--class-depth 2`` or, in Python, ``class_depth=2``.
 """
 
 import json

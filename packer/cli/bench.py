@@ -33,7 +33,7 @@ def _workers(text: str) -> list[int]:
 @click.command()
 @options.place
 @click.option("--split", help="Of the dataset. Default: all of it.")
-@click.option("--batch-size", type=click.IntRange(1), default=256, show_default=True)
+@options.count("--batch-size", default=256)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
@@ -58,7 +58,7 @@ def _workers(text: str) -> list[int]:
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.new_file,
     metavar="FILE.png|svg|pdf",
     help="Draw images/s by workers, with the limit; needs shardfeed[report].",
 )

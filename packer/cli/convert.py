@@ -8,7 +8,7 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import Output, name_files
-from packer.words import many
+from packer.words import listed, many
 from reader.store.urls import is_url
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
             "The files are to lie beside the shards, and packer changes nothing in a store: give "
             "--out FOLDER, and upload what is in it then."
         )
-    progress = output.progress
-    with as_folder(place, progress, is_whole=False) as folder:
+    with as_folder(place, output.progress, is_whole=False) as folder:
         if is_url(place) and Manifest.load(folder).external:
             raise UnusableInput(
                 f"{place} was not packed by packer, so its tars have to be read: copy it to a "
@@ -74,12 +73,9 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
             )
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
-        files = run(folder, tool, overwrite, progress, out)
-    shown = ", ".join(files[:3]) + ", ..." * (len(files) > 3)
-    output.report(
-        {"dataset": str(place), "files": files},
-        f"{out or place}: {many(len(files), 'file')} for {tool}: {shown}",
-    )
+        files = run(folder, tool, overwrite, output.progress, out)
+    line = f"{out or place}: {many(len(files), 'file')} for {tool}: {listed(files, 3)}"
+    output.report({"dataset": str(place), "files": files}, line)
     return 0
 
 
@@ -100,9 +96,8 @@ def extract(
     from packer.inspect.dataset import as_folder
     from packer.inspect.extract import extract as run
 
-    progress = output.progress
-    with as_folder(place, progress, is_whole=True) as folder:
-        report = run(folder, out, jobs, split, overwrite, progress)
+    with as_folder(place, output.progress, is_whole=True) as folder:
+        report = run(folder, out, jobs, split, overwrite, output.progress)
     name_files("not written", report.refused)
     output.report(
         report,

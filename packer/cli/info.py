@@ -11,7 +11,7 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
-from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
+from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, listed, many
 
 if TYPE_CHECKING:
     from packer.inspect.info import Info
@@ -37,8 +37,7 @@ def info(place: Path | str, as_json: bool) -> int:
 
 def _lines(found: "Info") -> Iterator[str]:
     yield (
-        f"{found.dataset}: {many(found.samples, 'sample')} in "
-        f"{many(found.shards, 'shard')}, "
+        f"{found.dataset}: {many(found.samples, 'sample')} in {many(found.shards, 'shard')}, "
         f"{in_bytes(found.bytes)} and {in_bytes(found.index_bytes)} of indexes; "
         f"{many(found.rejected, 'file')} rejected; packed by version {found.packer}"
     )
@@ -76,8 +75,7 @@ def _rejected(found: "Info") -> Iterator[str]:
 def _classes(found: "Info") -> Iterator[str]:
     title = many(len(found.classes), "class")
     if found.samples and found.classes and not any(found.classes.values()):
-        names = ", ".join(list(found.classes)[:_MOST_CLASSES])
-        names += ", ..." * (len(found.classes) > _MOST_CLASSES)
+        names = listed(found.classes, _MOST_CLASSES)
         yield f"{title}, those of boxes: {names}; no sample has one of its own"
         return
     title += f", {many(found.unlabeled, 'sample')} without one"
@@ -103,19 +101,15 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 @click.command()
 @options.place
 @click.option(
-    "--output",
-    "-o",
-    "out",
+    *("--output", "-o", "out"),
     required=True,
     metavar="FILE.html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.new_file,
     help="The page; a report that is there is replaced.",
 )
-@click.option(
+@options.count(
     "--samples",
-    type=click.IntRange(1),
     default=SAMPLES,
-    show_default=True,
     help="Most samples whose pixels, boxes and masks are looked at; indexes tell the rest of all.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice.")

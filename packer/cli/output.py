@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from packer.errors import summary
-from packer.progress import silence
+from packer.progress import Progress, silence
 from packer.words import bounded, listed
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-    from packer.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -26,10 +24,8 @@ class Output:
     quiet: bool = False
 
     @property
-    def progress(self) -> "Progress":
+    def progress(self) -> Progress:
         """What shows how far it is."""
-        from packer.progress import Progress
-
         return Progress(self.quiet)
 
     def report(
@@ -89,9 +85,8 @@ def name_ignored(files: Iterable[tuple[str, str]]) -> None:
 
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
-    say(
-        json.dumps({name: _named(value) for name, value in report.items()}), err=False, is_json=True
-    )
+    text = json.dumps({name: _named(value) for name, value in report.items()})
+    say(text, err=False, is_json=True)
 
 
 def _named(value: Any) -> Any:

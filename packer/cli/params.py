@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -133,6 +133,8 @@ def reporting(command: Callable[..., int]) -> Callable[..., int]:
 
 
 jobs = declared("jobs")
+count = partial(click.option, type=click.IntRange(1), show_default=True)
+new_file = click.Path(dir_okay=False, path_type=Path)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
 place = click.argument(

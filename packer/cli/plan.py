@@ -1,7 +1,6 @@
 """`packer plan`: what reading a dataset will take, before it is read."""
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,25 +52,23 @@ def _rate(text: str) -> float | str:
     return text if text == "measured" else float(text)
 
 
-_count = partial(click.option, type=click.IntRange(1), show_default=True)
-
-
 @click.command(cls=options.Sectioned, sections=_SECTIONS)
 @options.place
-@_count("--batch-size", default=256, help="Of each rank.")
-@_count("--nodes", default=1, help="Machines.")
-@_count("--ranks", default=1, help="Processes on each of them, a GPU each.")
-@_count("--workers", help="Of each rank. Default: its share of the cores this process may use.")
+@options.count("--batch-size", default=256, help="Of each rank.")
+@options.count("--nodes", default=1, help="Machines.")
+@options.count("--ranks", default=1, help="Processes on each of them, a GPU each.")
+@options.count(
+    "--workers", help="Of each rank. Default: its share of the cores this process may use."
+)
 @click.option(
     "--split",
     help="Of the dataset; '' for all of it. Default: train, or all of it if there is no train.",
 )
-@_count("--epochs", default=2)
-@click.option(
+@options.count("--epochs", default=2)
+@options.count(
     "--size",
     type=options.Value(HEIGHT_WIDTH),
     default="224x224",
-    show_default=True,
     help="Of the images in a batch, height x width.",
 )
 @click.option("--drop-last", is_flag=True, help="As the Loader's drop_last=True.")
@@ -107,9 +104,7 @@ _count = partial(click.option, type=click.IntRange(1), show_default=True)
     type=click.FloatRange(0, min_open=True),
     help="Images a second that a GPU takes in training.",
 )
-@click.option(
-    "--vram", type=options.Value(size()), default="80GB", show_default=True, help="Memory of a GPU."
-)
+@options.count("--vram", type=options.Value(size()), default="80GB", help="Memory of a GPU.")
 @options.as_json
 def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> int:
     """Tell what reading DATASET will take: steps, requests, memory, time, and what would help.

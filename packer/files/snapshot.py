@@ -55,10 +55,7 @@ def read_span(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
-    """Return a file's bytes, more than `size` if it has grown, and when it was written (ns).
-
-    It takes half the system calls that open() makes.
-    """
+    """Return a file's bytes, more than `size` if it has grown, and its mtime; sparing calls."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:

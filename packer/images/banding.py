@@ -1,9 +1,7 @@
 """Banded PNG: the same pixels and metadata, in bands that inflate by themselves.
 
-`reader.format.bands` has the form. It costs bytes: nothing is repeated from band to band, and of
-PNG's filters those alone are used that are undone many pixels at a time. Each band takes the one of
-them that deflates best, which keeps the growth of photographs at some 5%. What grows too much, and
-what is no plain PNG of 8 bits, stays as it is.
+`reader.format.bands` has the form. Each band takes the one of PNG's fast filters that deflates
+best: photographs grow by some 5%. What grows too much, or has not 8 bits, stays as it is.
 """
 
 import struct
@@ -14,17 +12,7 @@ from numpy.typing import NDArray
 from zlib_ng import zlib_ng
 
 from packer.errors import Unbandable
-from reader.format import tar
-from reader.format.bands import (
-    CHANNELS,
-    END_OF_STREAM,
-    NONE,
-    PALETTE,
-    PNG_BEGIN,
-    SUB,
-    UP,
-    BandTable,
-)
+from reader.format import bands, tar
 from reader.format.pictures import opened
 
 ROWS = 64  # of a band: with fewer it is more bytes, with more a crop inflates more (measured)
@@ -45,42 +33,36 @@ def transcoders() -> dict[str, str]:
 
 def is_worth_it(data: bytes) -> bool:
     """Whether bands would let a sound PNG decode faster: not if it is so small."""
-    if not data.startswith(PNG_BEGIN):
+    if not data.startswith(bands.PNG_BEGIN):
         return False
-    width, height = struct.unpack_from(">II", data, len(PNG_BEGIN))
+    width, height = struct.unpack_from(">II", data, len(bands.PNG_BEGIN))
     return bool(height * width >= _WORTH)
 
 
-def band(data: bytes) -> tuple[bytes, BandTable]:
-    """Return the banded form of a sound PNG, with its other chunks in their order, and its table.
-
-    Raises:
-        Unbandable: there is none, or it is too large.
-    """
-    width, height, bits, colour = struct.unpack_from(">IIBB", data, len(PNG_BEGIN))
-    if bits != 8 or colour not in CHANNELS:
+def band(data: bytes) -> tuple[bytes, bands.BandTable]:
+    """Return the banded form of a sound PNG, its other chunks in their order, and its table."""
+    width, height, bits, colour = struct.unpack_from(">IIBB", data, len(bands.PNG_BEGIN))
+    if bits != 8 or colour not in bands.CHANNELS:
         raise Unbandable(f"its values have {bits} bits, not 8")
     chunks = list(_chunks(data))
     names = [name for name, _ in chunks]
     first = names.index(b"IDAT")
     if b"acTL" in names:
         raise Unbandable("it is an animation")
-    values = _values(data, height, width, CHANNELS[colour])
-    if (
-        colour == PALETTE
-        and int(values.max()) >= len(dict(chunks[:first][::-1]).get(b"PLTE", b"")) // 3
-    ):
+    values = _values(data, height, width, bands.CHANNELS[colour])
+    palette = dict(chunks[:first][::-1]).get(b"PLTE", b"")
+    if colour == bands.PALETTE and int(values.max()) >= len(palette) // 3:
         raise Unbandable("it has a value that is not in its palette")
-    stream, lengths = _deflated(values, CHANNELS[colour])
+    stream, lengths = _deflated(values, bands.CHANNELS[colour])
     plain = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)  # without interlacing
     behind = [chunk for chunk in chunks[first:] if chunk[0] != b"IDAT"]
-    head = b"".join([PNG_BEGIN[:8], *_written([(b"IHDR", plain), *chunks[1:first]])])
+    head = b"".join([bands.PNG_BEGIN[:8], *_written([(b"IHDR", plain), *chunks[1:first]])])
     tail = data[8 + sum(12 + len(content) for _, content in chunks) :]  # belongs to no chunk
     banded = b"".join([head, *_written([(b"IDAT", stream), *behind]), tail])
     if tar.padded(len(banded)) > max(tar.padded(len(data)), (1 + MAX_GROWTH) * len(data)):
         raise Unbandable(f"its bands take more than {MAX_GROWTH:.0%} more bytes")
     start = len(head) + 8 + len(_ZLIB_HEADER)
-    return banded, BandTable(np.array(lengths, np.int64), start, ROWS)
+    return banded, bands.BandTable(np.array(lengths, np.int64), start, ROWS)
 
 
 def check_pixels(one: bytes, other: bytes) -> None:
@@ -91,7 +73,7 @@ def check_pixels(one: bytes, other: bytes) -> None:
 
 
 def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
-    """The values of each row, (height, bytes), as PNG has them before they are filtered."""
+    """Return the values of each row, (height, bytes), as PNG has them before they are filtered."""
     with opened(data, "PNG") as image:
         image.load()
         if _MODES.get(image.mode) != per_pixel:
@@ -105,12 +87,13 @@ def _deflated(values: Pixels, per_pixel: int) -> tuple[bytes, list[int]]:
         rows = values[top : top + ROWS]
         middle = len(rows) // 2
         tried = rows[max(0, middle - _TRIED // 2) : middle + _TRIED // 2]
-        sizes = {kind: len(_band(_filtered(tried, kind, per_pixel))) for kind in (UP, SUB, NONE)}
+        kinds = bands.UP, bands.SUB, bands.NONE
+        sizes = {kind: len(_band(_filtered(tried, kind, per_pixel))) for kind in kinds}
         filtered = _filtered(rows, min(sizes, key=lambda kind: sizes[kind]), per_pixel)
         checksum = zlib_ng.adler32(filtered, checksum)
         parts.append(_band(filtered))
     lengths = [len(part) for part in parts[1:]]
-    return b"".join([*parts, END_OF_STREAM, struct.pack(">I", checksum)]), lengths
+    return b"".join([*parts, bands.END_OF_STREAM, struct.pack(">I", checksum)]), lengths
 
 
 def _band(filtered: bytes) -> bytes:
@@ -122,16 +105,15 @@ def _filtered(rows: Pixels, kind: int, per_pixel: int) -> bytes:
     """The rows of a band, each with its filter before it (ISO/IEC 15948, clause 9)."""
     lines = np.empty((len(rows), 1 + rows.shape[1]), np.uint8)
     lines[:, 0], lines[:, 1:] = kind, rows
-    if kind == SUB:
+    if kind == bands.SUB:
         lines[:, 1 + per_pixel :] -= rows[:, :-per_pixel]
-    elif kind == UP:
-        lines[0, 0] = NONE
+    elif kind == bands.UP:
+        lines[0, 0] = bands.NONE
         lines[1:, 1:] -= rows[:-1]
     return lines.tobytes()
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The (name, content) of each chunk of a PNG, up to IEND."""
     at, name = 8, b""
     while name != b"IEND":
         if at + 12 > len(data):

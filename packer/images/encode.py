@@ -12,21 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from packer.errors import BadImage, Unbandable, Untileable
-from packer.images import banding, tiles
+from packer.images import banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
-from packer.images.probe import (
-    ONE_CHANNEL,
-    ORIENTATION,
-    PILLOW_ERRORS,
-    ImageInfo,
-    channels_of,
-    check_for_reader,
-    check_size,
-    damaged,
-    orientation_of,
-    probe,
-)
 from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
@@ -67,9 +55,7 @@ class Policy:
     max_side: int | None = None  # pixels; larger images are made smaller
     quality: int | None = None  # of JPEGs; None: only what is resized is re-encoded
     check: bool = False  # decode what was transcoded and compare every pixel
-    raw: tuple[int, int] | None = (
-        None  # store upright RGB of this size: scaled to cover it, cropped
-    )
+    raw: tuple[int, int] | None = None  # store upright RGB: scaled to cover this size, cropped
     limits: Limits = field(default_factory=Limits)  # of the image before and after
 
     def reencodes(self, height: int, width: int) -> bool:
@@ -86,7 +72,7 @@ class Encoded:
     """What goes into the shard for one image."""
 
     data: bytes
-    info: ImageInfo
+    info: probe.ImageInfo
     tiles: TileTable | None = None
     untiled: str | None = None  # why a JPEG that should have been tiled is not
     bands: BandTable | None = None
@@ -105,23 +91,18 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
-
-    Raises:
-        BadImage: it is not a sound image, or beyond a limit.
     """
     if isinstance(image, bytes):
         encoded = _file_encoded(image, policy)
     else:
         encoded = _pixels_encoded(image, policy)
-    if len(encoded.data) > policy.limits.bytes:
-        raise BadImage(
-            f"it takes {len(encoded.data)} bytes; {policy.limits.bytes} are the most (--max-bytes)"
-        )
+    if len(encoded.data) > (most := policy.limits.bytes):
+        raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
     return encoded
 
 
 def _file_encoded(data: bytes, policy: Policy) -> Encoded:
-    info = probe(data, policy.limits)
+    info = probe.probe(data, policy.limits)
     if policy.raw is not None:
         with _opened(data) as file:
             pixels = in_8_bits(file).convert("RGB")
@@ -140,7 +121,7 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     try:
         header = read_header(data)
         tiled, table = tile(data, header)
-        check_for_reader(tiled)  # it could not cut up what it complains of
+        probe.check_for_reader(tiled)  # it could not cut up what it complains of
         if policy.check:
             check_pixels(data, tiled)
     except (Untileable, ValueError) as error:
@@ -166,7 +147,7 @@ def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | 
 def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
     if isinstance(pixels, Image.Image):
         image = pixels
-        check_size(image.height, image.width, policy.limits)
+        probe.check_size(image.height, image.width, policy.limits)
     else:
         image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     if policy.raw is not None:
@@ -175,7 +156,7 @@ def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
         return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
     if not isinstance(pixels, Image.Image):
         return _raw(pixels)
-    info = ImageInfo("png", image.height, image.width, channels_of(image), 1)
+    info = probe.ImageInfo("png", image.height, image.width, probe.channels_of(image), 1)
     data, bands, unbanded = banded_if_possible(png(image), policy)
     return Encoded(data, info, bands=bands, unbanded=unbanded)
 
@@ -201,10 +182,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def _with_whole_palette(image: Image.Image) -> Image.Image:
-    """With a colour for each number: Pillow saves as few bits as the palette needs.
-
-    Class numbers above the palette, 255 for what is to be ignored, would lose their high bits.
-    """
+    """Give each number a colour: Pillow drops the high bits of numbers above the palette."""
     mode = image.palette.mode if image.palette else "RGB"
     palette, black = image.getpalette(mode) or [], [0, 0, 0, 255][: len(mode)]
     there = len(palette) // len(mode)
@@ -218,12 +196,12 @@ def _with_whole_palette(image: Image.Image) -> Image.Image:
 def _in_jpegs_mode(image: Image.Image) -> Image.Image:
     pixels = in_8_bits(image)
     # Not by the channels: a palette has one, and colours.
-    return pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
+    return pixels.convert("L" if pixels.mode in probe.ONE_CHANNEL else "RGB")
 
 
 def _raw(pixels: Pixels) -> Encoded:
     height, width, channels = pixels.shape
-    return Encoded(pixels.tobytes(), ImageInfo("raw", height, width, channels, orientation=1))
+    return Encoded(pixels.tobytes(), probe.ImageInfo("raw", height, width, channels, orientation=1))
 
 
 def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
@@ -235,15 +213,12 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
     try:
         with opened(data) as image:
             yield image
-    except PILLOW_ERRORS as error:
-        raise damaged(error) from error
+    except probe.PILLOW_ERRORS as error:
+        raise probe.damaged(error) from error
 
 
-def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
-    """Return a JPEG of the image as stored, with its EXIF and ICC profile.
-
-    The pixels are not turned, because masks and boxes may follow them as they are stored.
-    """
+def _file_reencoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
+    """Return a JPEG of the image, not turned, as masks are not, with its EXIF and ICC profile."""
     with _opened(data) as image:
         pixels = _in_jpegs_mode(image)
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
@@ -254,23 +229,20 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
 
 
 def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
-    """Return the EXIF of a JPEG that is stored in place of `image`, with the index's orientation.
-
-    The image may have that in XMP or in a raw profile, which a JPEG does not keep.
-    """
+    """Return EXIF with the index's orientation, which `image` may have in XMP or a raw profile."""
     if exif and not exif.startswith(_EXIF):
         exif = _EXIF + exif  # which WebPs may lack
     stored = Image.Image()
     stored.info["exif"] = exif
-    if orientation_of(stored) == orientation and len(exif) <= _MAX_EXIF:
+    if probe.orientation_of(stored) == orientation and len(exif) <= _MAX_EXIF:
         return exif
     whole = b""
-    with suppress(*PILLOW_ERRORS):
+    with suppress(*probe.PILLOW_ERRORS):
         whole = image.getexif().tobytes()
     if 0 < len(whole) <= _MAX_EXIF:
         return whole
     only = Image.Exif()
-    only[ORIENTATION] = orientation
+    only[probe.ORIENTATION] = orientation
     return only.tobytes()
 
 
@@ -281,7 +253,7 @@ def _reencoded(
         pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
     encoded = _jpeg(pixels, options)
-    info = ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
+    info = probe.ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
     if not policy.tiled:
         return Encoded(encoded, info)
     interval = restart_interval(read_header(encoded), len(encoded))

@@ -61,10 +61,7 @@ def next_marker(data: bytes, start: int) -> int:
 
 
 def is_plain(data: bytes, header: JpegHeader) -> bool:
-    """Whether it is one scan with sound tables, and EOI the first marker behind it.
-
-    Any other damage a sequential decoder passes over with a warning.
-    """
+    """Whether it is one scan, sound tables and EOI: decoders only warn of any other damage."""
     quantisers: set[int] = set()
     codes: set[int] = set()
     frame = scan = b""

@@ -21,11 +21,7 @@ class EncodedMember(NamedTuple):
 
 
 def encode_member(ext: str, data: bytes, image: ImageInfo, policy: Policy) -> EncodedMember:
-    """Return what is stored for a member of `image`, as that is stored.
-
-    Raises:
-        BadImage: it does not decode, or is a picture that does not cover the image.
-    """
+    """Return what is stored for a member; raise BadImage if it does not decode, or fit `image`."""
     if picture_format(ext) is not None:
         if _check_picture(ext, data, image, policy.limits) == "png":
             return EncodedMember(*banded_if_possible(data, policy)[:2])

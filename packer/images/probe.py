@@ -1,8 +1,7 @@
 """What an image file is, from its bytes: format, size, channels, orientation.
 
-Pillow has the last word: what it does not open, decode whole and convert to RGB is rejected, for so
-does the reader, at the latest where its faster decoders give up. The markers of a plain JPEG prove
-that it decodes; whatever looks odd, and every other format, is decoded.
+What Pillow does not open, decode whole and convert to RGB is rejected, as the reader would. The
+markers of a plain JPEG prove that it decodes; anything else is decoded.
 """
 
 import struct
@@ -28,13 +27,14 @@ PILLOW_ERRORS = (
 _NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 ORIENTATION = 0x0112  # EXIF's tag
 _PNG = b"\x89PNG\r\n"
-_BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
-    "jpg": b"\xff\xd8",
-    "png": b"\x89PNG",
-    "webp": b"RIFF",
-    "gif": b"GIF8",
-    "bmp": b"BM",
-    "tif": (b"II*\0", b"MM\0*"),
+_BEGINNINGS = {
+    b"\xff\xd8": "jpg",
+    b"\x89PNG": "png",
+    b"RIFF": "webp",
+    b"GIF8": "gif",
+    b"BM": "bmp",
+    b"II*\0": "tif",
+    b"MM\0*": "tif",
 }
 _JXL_BOX = b"\0\0\0\x0cJXL \r\n\x87\n"
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
@@ -79,14 +79,10 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
                 except ValueError:
                     reason = f"Pillow does not convert its pixels ({image.mode}) to RGB"
                     raise BadImage(reason) from None
-            return ImageInfo(
-                _NAMES[str(image.format)],
-                image.height,
-                image.width,
-                channels,
-                # Pillow turns a TIFF upright itself, and gives its upright size.
-                1 if image.format == "TIFF" else orientation_of(image),
-            )
+            # Pillow turns a TIFF upright itself, and gives its upright size.
+            orientation = 1 if image.format == "TIFF" else orientation_of(image)
+            name = _NAMES[str(image.format)]
+            return ImageInfo(name, image.height, image.width, channels, orientation)
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:
@@ -155,7 +151,7 @@ def _not_packed(data: bytes) -> tuple[str, str] | None:
 
 def extension_of(data: bytes, name: str) -> str:
     """Return the extension that an image file would have; `name`: of the column that holds it."""
-    for ext, begin in _BEGINNINGS.items():
+    for begin, ext in _BEGINNINGS.items():
         if data.startswith(begin):
             return ext
     raise BadImage(f"what its {name!r} holds is not an image of a known format")
@@ -168,17 +164,12 @@ def channels_of(image: Image.Image) -> int:
 
 def check_size(height: int, width: int, limits: Limits) -> None:
     """Raise BadImage if it has more pixels than are allowed."""
-    if height * width > limits.pixels:
-        raise BadImage(
-            f"it has {width} x {height} pixels; {limits.pixels} are the most (--max-pixels)"
-        )
+    if height * width > (most := limits.pixels):
+        raise BadImage(f"it has {width} x {height} pixels; {most} are the most (--max-pixels)")
 
 
 def orientation_of(image: Image.Image) -> int:
-    """Return the EXIF orientation that Pillow's `exif_transpose` would apply, 1 for none.
-
-    Pillow looks into EXIF, then a PNG's raw profile, then XMP: some lie behind the pixels.
-    """
+    """Return the orientation by EXIF, a PNG's raw profile or XMP, as Pillow has it; 1 for none."""
     try:
         value = image.getexif().get(ORIENTATION)
     except PILLOW_ERRORS:

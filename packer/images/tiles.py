@@ -1,9 +1,8 @@
 """Tiled JPEG: the same pixels, with a restart marker every few MCUs.
 
-Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) entropy-coded data is byte-aligned and
-begins with fresh DC predictions, so a reader can cut out the segments that a crop touches and
-leave the rest undecoded. The transcoding is without loss; the index keeps every segment's
-length, so that a reader never searches for markers.
+Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) data is byte-aligned and begins with
+fresh DC predictions, so a reader decodes only the segments that a crop touches. Transcoding is
+lossless; the index keeps every segment's length, so that a reader never searches for markers.
 """
 
 import math
@@ -37,26 +36,19 @@ def transcoders() -> dict[str, str]:
 
 
 def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
-    """Transcode a JPEG whose header has been read; metadata is kept.
+    """Transcode a JPEG, with its metadata: in this process, else by jpegtran to the same bytes.
 
-    In this process where that is possible, else by jpegtran: the bytes are the same.
-
-    Raises:
-        Untileable: it is refused.
-        ValueError: it does not decode without a warning.
+    Raises Untileable if it is refused, ValueError if it does not decode without a warning.
     """
     interval = restart_interval(header, len(data))
     if tiling.is_available():
         try:
-            tiled = tiling.load()(data, header, interval)
+            return tiling.load()(data, header, interval)
         except Untileable as error:
             if jpegtran.program() is None:
                 raise Untileable(
                     f"{error} (jpegtran may know it; it is in the package {jpegtran.PACKAGE})"
                 ) from error
-        else:
-            place = tiled.segments, tiled.scan_offset, tiled.frame_offset
-            return tiled.data, TileTable(*place, interval, *mcu_size(header.sampling))
     by_program = jpegtran.transcode(data, interval)
     if header.process == _PROGRESSIVE:
         check_pixels(data, by_program)
@@ -66,8 +58,7 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
 def check_pixels(one: bytes, other: bytes) -> None:
     """Raise Untileable if two JPEGs decode to different pixels, ValueError if one does not decode.
 
-    Decoders smooth a progressive file that lacks its last scans, and a sequential one never: what
-    jpegtran has made of such a file is another picture. `tiling` refuses it unseen.
+    Decoders smooth a progressive file that lacks its last scans, and a sequential one never.
     """
     if not np.array_equal(simplejpeg.decode_jpeg(one), simplejpeg.decode_jpeg(other)):
         raise Untileable("its pixels would not stay the same")

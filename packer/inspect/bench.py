@@ -1,9 +1,7 @@
-"""How fast this machine decodes a dataset, and how fast a store gives it: measured for seconds.
+"""Measures how fast this machine decodes a dataset, and how fast a store gives it.
 
-Each number of workers gets a loader whose batches are thrown away, so the consumer is never the
-limit. Measured is what follows the first batch and the start of all workers, from storage as warm
-as it is found. A store answers single small requests for its latency, then many large ones at a
-time, as a Loader makes them, for its bandwidth.
+Batches are thrown away, and the start of the workers is left out. A store's latency is that of
+single small requests, its bandwidth that of many large ones at a time, as a Loader makes them.
 """
 
 import asyncio
@@ -18,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reader import Statistics, Transform
     from reader.format import ShardEntry
-    from reader.store.client import Store
 
 _FOR_LATENCY = 0.3  # of the time
 _SMALL = 1024  # bytes
@@ -97,15 +94,15 @@ class Probed:
 
 def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     """Ask a store for parts of these shards for some seconds, and at least for a few."""
+    return asyncio.run(_probe(url, shards, seconds))
+
+
+async def _probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     from reader.store.client import Store
+    from reader.store.limits import PART
     from reader.store.urls import checked
 
-    return asyncio.run(_probe(Store(checked(url), {}, None), shards, seconds))
-
-
-async def _probe(store: "Store", shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
-    from reader.store.limits import PART
-
+    store = Store(checked(url), {}, None)
     began = time.perf_counter()
     rng = random.Random(0)
 
@@ -125,10 +122,9 @@ async def _probe(store: "Store", shards: "Sequence[ShardEntry]", seconds: float)
     before, loaded = store.counts.fetched_bytes, time.perf_counter()
 
     async def keep_asking() -> None:
-        while True:
+        await ask(PART)
+        while time.perf_counter() - began < seconds:
             await ask(PART)
-            if time.perf_counter() - began >= seconds:
-                return
 
     await asyncio.gather(*(keep_asking() for _ in range(_AT_ONCE)))
     now = time.perf_counter()

@@ -1,13 +1,13 @@
 """A finished dataset as commands read it: as a folder, by its indexes, by its splits."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from packer.progress import Progress
-from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.format import FORMATS, Index, Manifest
 from reader.store.urls import is_url, need
 
 
@@ -24,14 +24,6 @@ def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Itera
         with progress.phase("fetch", None, "B") as advance:
             download(str(place), Path(folder), is_whole=is_whole, advance=advance)
         yield Path(folder)
-
-
-def indexes(
-    folder: Path, shards: Iterable[ShardEntry], classes: int, *, mapped: bool = False
-) -> Iterator[tuple[ShardEntry, Index]]:
-    """Open the indexes of `shards`, one after the other."""
-    for shard in shards:
-        yield shard, Index.of_shard(folder, shard, classes, mapped=mapped)
 
 
 def image_of(index: Index, row: int) -> str:

@@ -33,7 +33,7 @@ import xxhash
 from packer.errors import PackingFailed, UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.hashed_file import measure
-from packer.inspect.dataset import indexes, members_of
+from packer.inspect.dataset import members_of
 from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
 from packer.trees.tar_reader import Member, members, samples
@@ -74,10 +74,7 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 def export(
     dst: Path, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
 ) -> list[str]:
-    """Write what `tool` (dali, wids or energon) needs to read `dst`, to `out` or to `dst`.
-
-    Returns the files' names. Of a dataset that packer has packed, the indexes are enough.
-    """
+    """Write what `tool` needs to read `dst`, to `out` or to `dst`; return the files' names."""
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content = Manifest.load(dst)
     total = sum(shard.samples for shard in content.shards)
@@ -115,13 +112,12 @@ class _Export:
             raise UnusableInput(
                 f"{path} is there already, with other content. Remove it, or give --overwrite."
             )
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):
-            with naming(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(content, path)
             sync_folder(path.parent)
         except OSError as error:
@@ -133,8 +129,8 @@ class _Export:
             found = samples(members(self.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
-            [(_, index)] = indexes(self.folder, [shard], len(self.content.classes))
-            runs = _by_index(index)
+            classes = len(self.content.classes)
+            runs = _by_index(Index.of_shard(self.folder, shard, classes, mapped=False))
         for run in runs:
             yield run
             self.advance(1)
@@ -210,7 +206,7 @@ def _write_energon(export: _Export) -> None:
                 try:
                     for name in (shard.file, shard.split):
                         name.encode()
-                    _insert(database, number, runs, edges)
+                    _insert(database, number, export.folder / shard.file, runs, edges)
                 except UnicodeEncodeError as error:
                     raise UnusableInput(
                         f"{export.folder / shard.file}: energon's indexes hold UTF-8 alone, and "
@@ -248,15 +244,20 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _insert(
-    database: sqlite3.Connection, number: int, runs: list[list[Member]], edges: list[int]
+    database: sqlite3.Connection, number: int, tar: Path, runs: list[list[Member]], edges: list[int]
 ) -> None:
-    rows = (
-        (number, run[0].stem, row, edges[row], edges[row + 1] - edges[row])
-        for row, run in enumerate(runs)
-    )
     parts = ((number, row, m.ext, m.offset, m.size) for row, run in enumerate(runs) for m in run)
     with database:
-        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", rows)
+        for row, run in enumerate(runs):
+            values = number, run[0].stem, row, edges[row], edges[row + 1] - edges[row]
+            try:
+                database.execute("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", values)
+            except sqlite3.IntegrityError as error:
+                raise UnusableInput(
+                    f"{tar}: an earlier sample has the key {run[0].stem!r}, too, and energon "
+                    "requires unique keys. Pack these tars with `packer pack`, which makes keys "
+                    "unique, and export that dataset."
+                ) from error
         database.executemany("INSERT INTO sample_parts VALUES (?, ?, ?, ?, ?)", parts)
 
 

@@ -5,6 +5,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
@@ -16,32 +17,22 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
-from packer.inspect.dataset import image_of, indexes, members_of
+from packer.inspect.dataset import image_of, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from packer.trees.meaning import splits_of
-from reader.format import Index, Limits, Manifest, ShardEntry
+from packer.words import many
+from reader.format import FormatError, Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
-_SUMS = (
-    *("written", "present", "bytes", "tiled", "banded", "raw"),
-    *("members", "unlabelled", "unsplit", "refused"),
-)
 
 
 @dataclass
 class ExtractReport:
-    """What became of the files.
-
-    Attributes:
-        members: files that are written beside their images, wherever the source had them: in a
-            folder of labels, in one file of annotations.
-        unlabelled, unsplit: samples whose class or split no file and no folder's name holds.
-        refused: (name, reason) of the files that were not written.
-    """
+    """What became of the files."""
 
     out: str
     written: int = 0
@@ -50,12 +41,12 @@ class ExtractReport:
     tiled: int = 0  # JPEGs among them that packing transcoded: the same pixels in other bytes
     banded: int = 0  # the same of PNGs
     raw: int = 0  # images that were stored as pixels, given back as PNG
-    members: int = 0
-    unlabelled: int = 0
+    members: int = 0  # files written beside their images, wherever the source had them
+    unlabelled: int = 0  # unlabelled, unsplit: samples whose class or split no name holds
     unsplit: int = 0
     reencoded: bool = False  # whether packing resized or re-encoded images
     seconds: float = 0.0
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)  # files and shards, reasons
 
 
 @dataclass(frozen=True)
@@ -74,16 +65,10 @@ def extract(
     jobs: int,
     split: str | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
 ) -> ExtractReport:
-    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`.
-
-    Raises:
-        UnusableInput: there is no such split, or `out` lies in `dst`.
-        FormatError: `dst` is not a dataset, or an index is damaged.
-    """
+    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`."""
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     content = Manifest.load(dst)
     if split is not None and split not in content.splits:
         raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
@@ -91,38 +76,23 @@ def extract(
         raise UnusableInput(f"{out} lies in the dataset {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
     labels = _Labels(content.classes, content.external)
-    task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
+    repeated_names = _repeated(dst, shards, labels)
     total = ExtractReport(str(out))
-    total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
     samples = sum(shard.samples for shard in shards)
     with progress.phase("extract", samples, "samples") as advance:
-        write = partial(_extract_shard, task)
+        write = partial(_extract_shard, dst, out, labels, overwrite, repeated_names)
         processes = max(1, min(jobs, len(shards)))
         for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
-            for name in _SUMS:
+            for name in vars(part).keys() - {"out"}:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
     total.refused.sort()
     total.seconds = time.monotonic() - began
     return total
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is the same for all shards."""
-
-    dst: Path
-    out: Path
-    labels: "_Labels"  # which members ``.cls`` to write
-    overwrite: bool
-    repeated: Mapping[int, str]  # by hash of a name that several files have, the first one's shard
-
-
 class _Labels:
-    """Where the class of a sample is kept.
-
-    A folder in its name keeps it where the source had a folder for each class. A number that came
-    out of a file goes into a file again; the name of a class that a list gave fits in none.
-    """
+    """Where the class of a sample is kept: in a folder's name, or, if it is a number, in a file."""
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
         self.count = len(classes)
@@ -141,28 +111,42 @@ class _Labels:
         return self._always or (self._in_files and not self.in_name(name, label))
 
 
-def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
-    report = ExtractReport(str(task.out))
-    [(_, index)] = indexes(task.dst, [entry], task.labels.count)
+def _extract_shard(
+    dst: Path,
+    out: Path,
+    labels: _Labels,
+    overwrite: bool,
+    repeated_names: Mapping[int, str],
+    entry: ShardEntry,
+    advance: Advance,
+) -> ExtractReport:
+    report = ExtractReport(str(out))
+    try:
+        index = Index.of_shard(dst, entry, labels.count, mapped=False)
+        descriptor = open_regular(dst / entry.file)
+    except (FormatError, OSError) as error:
+        reason = str(error).removesuffix(".")
+        if isinstance(error, OSError):
+            remedy = "restore it from a copy, or run `packer repair`"
+            reason = f"it cannot be read: {error.strerror}; {remedy}"
+        lost = f"none of its {many(entry.samples, 'sample')} is written"
+        report.refused.append((entry.file, f"{reason}; {lost}"))
+        return report
     had: set[int] = set()
-    with (
-        open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
-        OutputFolder(task.out, task.overwrite) as folder,
-    ):
-        labels = index.columns["label"]
-        for row in range(len(index)):
-            source, label = index.bytes_of("name", row), int(labels[row])
-            is_kept = task.labels.in_name(source, label) or task.labels.in_file(source, label)
+    with open(descriptor, "rb", buffering=0) as tar, OutputFolder(out, overwrite) as folder:
+        for row, label in enumerate(index.columns["label"].tolist()):
+            source = index.bytes_of("name", row)
+            is_kept = labels.in_name(source, label) or labels.in_file(source, label)
             report.unlabelled += label >= 0 and not is_kept
             folders = os.fsdecode(source).split("/")[:-1]
             splits = {name for folder in folders for name in splits_of([folder]).values()}
             report.unsplit += entry.split not in {"", *folders, *splits}
-            for file in _files(index, row, task.labels):
+            for file in _files(index, row, labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
-                    if task.repeated.get(name, entry.file) != entry.file or name in had:
+                    if repeated_names.get(name, entry.file) != entry.file or name in had:
                         raise Refused("another file of the dataset has the same name")
-                    had |= {name} & task.repeated.keys()
+                    had |= {name} & repeated_names.keys()
                     _extract_file(index, tar.fileno(), file, folder, report)
                 except (Refused, OSError) as error:
                     reason = getattr(error, "strerror", None) or str(error)
@@ -211,16 +195,18 @@ def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
 
 
 def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
-    """Hashes of the names that occur more than once, and the shard where each is first."""
-    hashes = []
-    for _, index in indexes(dst, shards, labels.count):
-        files = (file for row in range(len(index)) for file in _files(index, row, labels))
-        hashes.append(hashes_of(file.name for file in files))
-    again = repeated(hashes)
+    """Return hashes of the names that occur repeatedly, and the shard where each is first."""
+    hashes = {}
+    for shard in shards:
+        with suppress(FormatError):  # its extraction names it
+            index = Index.of_shard(dst, shard, labels.count, mapped=False)
+            files = (file for row in range(len(index)) for file in _files(index, row, labels))
+            hashes[shard.file] = hashes_of(file.name for file in files)
+    again = repeated(list(hashes.values()))
     first: dict[int, str] = {}
-    for shard, found in zip(shards, hashes, strict=True):
+    for name, found in hashes.items():
         for value in found[np.isin(found, again)].tolist():
-            first.setdefault(value, shard.file)
+            first.setdefault(value, name)
     return first
 
 

@@ -1,7 +1,6 @@
-"""`packer index`: makes a dataset of WebDataset tars that lie there, without touching them.
+"""`packer index`: makes a dataset of WebDataset tars as they are, in one pass over each.
 
-The index of each is built in one pass over its bytes. Memory: some 250 bytes a sample beside its
-key and name, and the largest image.
+Memory: some 250 bytes a sample beside its key and name, and the largest image.
 """
 
 import json
@@ -22,12 +21,12 @@ from packer.files.hashed_file import HashedFile
 from packer.images.probe import probe
 from packer.keys import escape, hashes_of, repeated, unescape
 from packer.processes import map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
 from packer.samples.records import Skipped
 from packer.shards.shard_writer import index_of, shard_entry
 from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
-from reader.format import FORMATS, FormatError, Index, Limits, Manifest, ShardEntry, manifest
+from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.index import metadata_of, serialize
 
@@ -37,11 +36,7 @@ _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has 
 
 @dataclass
 class IndexReport:
-    """What became of the tars' members.
-
-    Attributes:
-        rejected: (tar and member, reason) of what is not a part of a sample.
-    """
+    """What became of the tars' members."""
 
     dataset: str
     samples: int = 0
@@ -50,26 +45,20 @@ class IndexReport:
     bytes: int = 0
     renamed: int = 0  # samples whose key another tar has too; theirs begins with the tar's name now
     seconds: float = 0.0
-    rejected: list[tuple[str, str]] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)  # tar and member, reason
 
 
 def index(
     folder: Path,
     jobs: int,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> IndexReport:
     """Write an index beside each tar below `folder`, and dataset.json into it.
 
     A tar's folder, relative to `folder`, is its split. Doing it again begins anew.
-
-    Raises:
-        UnusableInput: there is no tar, one is damaged (all are named), or a packed dataset or
-            somebody else's file is where an index goes.
-        PackingFailed: an index cannot be written.
     """
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     tars = _tars(folder)
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
@@ -88,14 +77,16 @@ def index(
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)
-    entries = []
+    entries, highest, fields = [], -1, set[str]()
     for name in tars:
         split = name.rpartition("/")[0]
         entries.append(replace(shard_entry(folder / name), file=name, split=split))
-    classes, fields = _classes_and_fields(folder, entries)
+        opened = Index(folder / entries[-1].index, mapped=False)
+        highest = max(highest, int(opened.columns["label"].max(initial=-1)))
+        fields.update(opened.members, (FORMATS[n] for n in np.unique(opened.columns["format"])))
     report.rejected.sort()
     report.samples = sum(entry.samples for entry in entries)
-    report.classes = len(classes)
+    report.classes = highest + 1
     report.bytes = sum(entry.bytes for entry in entries)
     if not report.samples:
         raise UnusableInput(f"{folder}: its tars hold no image that is part of a sample.")
@@ -103,8 +94,8 @@ def index(
         packer=__version__,
         options={},
         source="",
-        classes=classes,
-        fields=fields,
+        classes=tuple(map(str, range(highest + 1))),
+        fields=tuple(sorted(fields)),
         shards=tuple(entries),
         rejected=len(report.rejected),
     )
@@ -168,8 +159,7 @@ def _index_one(
 
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
-    opened = (Index(index_of(folder / name), mapped=False) for name in tars)
-    hashes = [hashes_of(index.values_of("key")) for index in opened]
+    hashes = [hashes_of(Index(index_of(folder / n), mapped=False).values_of("key")) for n in tars]
     again = repeated(hashes)
     seen: set[bytes] = set()
     renamed = 0
@@ -188,17 +178,6 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
             write_file(index.path, serialize(columns, index.metadata))
             renamed += len(later)
     return renamed
-
-
-def _classes_and_fields(
-    folder: Path, entries: Sequence[ShardEntry]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    highest, fields = -1, set[str]()
-    for entry in entries:
-        opened = Index(folder / entry.index, mapped=False)
-        highest = max(highest, int(opened.columns["label"].max(initial=-1)))
-        fields.update(opened.members, (FORMATS[n] for n in np.unique(opened.columns["format"])))
-    return tuple(map(str, range(highest + 1))), tuple(sorted(fields))
 
 
 def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list[tuple[str, str]]]:
@@ -235,8 +214,11 @@ class _Rows:
 
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
-        run = [member for member in run if self._fits(member)]
-        if not run:
+        most = self._limits.bytes
+        for member in (member for member in run if member.size > most):
+            reason = f"it has {member.size} bytes; {most} are the most (--max-bytes)"
+            self.skipped.append((member.name, reason))
+        if not (run := [member for member in run if member.size <= most]):
             return
         image, row, known = image_of(run), _NO_IMAGE, self._rows.members
         further: dict[str, MemberRow] = {}
@@ -272,7 +254,7 @@ class _Rows:
     def _join_parts(self, columns: dict[str, Column]) -> None:
         """Move what lies apart from the rest of its sample into the row of its first part."""
         keys, names = self._rows.keys, self._rows.names
-        hashes = hashes_of(keys)
+        hashes, prefixes = hashes_of(keys), ["", *(f"{ext}." for ext in self._rows.members)]
         firsts: dict[bytes, int] = {}
         for later in np.flatnonzero(np.isin(hashes, repeated([hashes]))).tolist():
             first = firsts.setdefault(keys[later], later)
@@ -281,28 +263,17 @@ class _Rows:
             if columns["offset"][later] and columns["offset"][first]:
                 name = os.fsdecode(names[later])
                 self.skipped.append((name, "a sample before it has the same key"))
-                columns["offset"][later] = 0
-                for ext in self._rows.members:
-                    columns[f"{ext}.offset"][later] = 0
+                for prefix in prefixes:
+                    columns[f"{prefix}offset"][later] = 0
                 continue
             if columns["offset"][later]:
                 names[first] = names[later]
-                for name in ROW.keys() - {"label"}:
-                    columns[name][first] = columns[name][later]
-                columns["offset"][later] = 0
             columns["label"][first] = max(columns["label"][first], columns["label"][later])
-            for ext in self._rows.members:
-                if columns[f"{ext}.offset"][later] and not columns[f"{ext}.offset"][first]:
-                    for name in MEMBER:
-                        columns[f"{ext}.{name}"][first] = columns[f"{ext}.{name}"][later]
-                    columns[f"{ext}.offset"][later] = 0
-
-    def _fits(self, member: Member) -> bool:
-        if member.size <= self._limits.bytes:
-            return True
-        most = f"{self._limits.bytes} are the most (--max-bytes)"
-        self.skipped.append((member.name, f"it has {member.size} bytes; {most}"))
-        return False
+            for prefix in prefixes:
+                if columns[f"{prefix}offset"][later] and not columns[f"{prefix}offset"][first]:
+                    for name in MEMBER if prefix else ROW.keys() - {"label"}:
+                        columns[prefix + name][first] = columns[prefix + name][later]
+                    columns[f"{prefix}offset"][later] = 0
 
     def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)

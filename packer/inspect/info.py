@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import SplitInfo, count_listed, indexes, splits_of
+from packer.inspect.dataset import SplitInfo, count_listed, splits_of
 from packer.plan.plan import default_shard_size
 from packer.run.report import rejected_files
-from reader.format import FORMATS, Manifest
+from reader.format import FORMATS, Index, Manifest
 
 BATCH = 256
 CROP = 224
@@ -23,18 +23,7 @@ _ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
 
 @dataclass
 class Info:
-    """A dataset in numbers.
-
-    Attributes:
-        rejected_reasons: how many of them by reason, names and numbers in it as ``...``.
-        rejected_files: (name, reason) of the first thousand.
-        members: samples that have a member of this extension beside the image.
-        short_sides: samples by pixels of the shorter side, as "256 up to 384".
-        aspects: samples by width / height as people see them.
-        batch_bytes: 256 images of the mean size decoded, and cropped to 224 as uint8.
-        gpu_batch_bytes: 256 crops of 224 on the GPU, by dtype.
-        shard_size: what `packer pack` takes for so many bytes where no ``--shard-size`` is given.
-    """
+    """A dataset in numbers."""
 
     dataset: str
     packer: str
@@ -43,30 +32,26 @@ class Info:
     bytes: int = 0  # bytes, index_bytes: of the tars and of the indexes
     index_bytes: int = 0
     rejected: int = 0  # files of the source that are not in the dataset
-    rejected_reasons: Mapping[str, int] = field(default_factory=dict)
-    rejected_files: list[tuple[str, str]] = field(default_factory=list)
+    rejected_reasons: Mapping[str, int] = field(default_factory=dict)  # ``...`` for names, numbers
+    rejected_files: list[tuple[str, str]] = field(default_factory=list)  # the first thousand
     splits: dict[str, SplitInfo] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)  # samples of each class, in label order
     unlabeled: int = 0
     formats: dict[str, int] = field(default_factory=dict)
-    members: dict[str, int] = field(default_factory=dict)
+    members: dict[str, int] = field(default_factory=dict)  # samples with such a further member
     tiled: int = 0  # JPEGs with a segment table
     banded: int = 0  # PNGs with a table of bands, members aside
-    short_sides: dict[str, int] = field(default_factory=dict)
-    aspects: dict[str, int] = field(default_factory=dict)
+    short_sides: dict[str, int] = field(default_factory=dict)  # by pixels, as "256 up to 384"
+    aspects: dict[str, int] = field(default_factory=dict)  # width / height as people see them
     decoded_bytes: int = 0  # all images as stored, decoded to RGB
-    batch_bytes: dict[str, int] = field(default_factory=dict)
-    gpu_batch_bytes: dict[str, int] = field(default_factory=dict)
-    shard_size: int = 0
+    batch_bytes: dict[str, int] = field(default_factory=dict)  # of 256, mean size and cropped
+    gpu_batch_bytes: dict[str, int] = field(default_factory=dict)  # of 256 crops of 224, by dtype
+    shard_size: int = 0  # what `packer pack` chooses for so many bytes
     shard_size_reason: str = ""
 
 
 def info(dst: Path) -> Info:
-    """Sum up the indexes of `dst`, one after the other.
-
-    Raises:
-        FormatError: it is not a dataset, or an index is damaged.
-    """
+    """Sum up the indexes of `dst`, one after the other."""
     content = Manifest.load(dst)
     found = Info(str(dst), content.packer, splits=splits_of(content))
     rejected: list[tuple[str, str]] = []
@@ -75,7 +60,8 @@ def info(dst: Path) -> Info:
     sides = np.zeros(len(_SIDES) + 1, np.int64)
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
-    for shard, index in indexes(dst, content.shards, len(content.classes)):
+    for shard in content.shards:
+        index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
         columns = index.columns
         rejected += index.rejected
         found.index_bytes += shard.index_bytes

@@ -1,7 +1,6 @@
 """`packer repair`: makes damaged shards again from their source, and proves that they are the same.
 
-Packing is deterministic: the same source and options give the same bytes. So a shard is repaired
-if, and only if, its tar and its index have the checksums that dataset.json has kept.
+A shard is repaired if, and only if, its tar and its index have the checksums of dataset.json.
 """
 
 import os
@@ -21,7 +20,7 @@ from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
-from packer.progress import Progress
+from packer.progress import QUIET, Progress
 from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.shard_writer import index_of
 from packer.storage.source import LocalSource, StoreSource, open_source
@@ -56,18 +55,11 @@ def repair(
     dst: Path,
     src: Path | StoreSource,
     jobs: int,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     scratch: Path | None = None,
 ) -> RepairReport:
-    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
-
-    Raises:
-        FormatError: `dst` is not a dataset.
-        UnusableInput: `src` is not what was packed, or dataset.json is damaged.
-        PackingFailed: a shard cannot be written.
-    """
+    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed."""
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))
     content = _restored_manifest(dst, report)
     for old in dst.glob(f"{_FOLDER}*"):

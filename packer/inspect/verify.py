@@ -1,7 +1,7 @@
 """`packer verify`: proves that a dataset is what was written, or names what is not.
 
-Samples are decoded in processes whose end is a finding: their bytes may be anybody's. What ended a
-process is done again row by row, so that the sample is named at which it happens.
+Samples are decoded in processes whose crash is a finding: their rows are then decoded one by one,
+so that the sample is named.
 """
 
 import time
@@ -19,7 +19,7 @@ from packer.inspect.dataset import image_of, members_of
 from packer.inspect.shard import Damage, Findings, Shard, check_shard
 from packer.keys import are_among, repeated
 from packer.processes import Crashed, map_isolated, map_unordered
-from packer.progress import Advance, Progress
+from packer.progress import QUIET, Advance, Progress
 from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
 from reader.format.bands import bands_of
@@ -56,22 +56,15 @@ def verify(
     dst: Path,
     jobs: int,
     decode: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> VerifyReport:
     """Check every byte of the dataset `dst`, its shards in `jobs` processes.
 
-    Memory: 8 bytes a sample, and in each process an index and the largest image.
-
-    Args:
-        decode: also decode every image, and what belongs to it.
-        limits: an image beyond them is named and not looked at.
-
-    Raises:
-        FormatError: `dst` is not a dataset.
+    `decode`: also decode every image, and what belongs to it. An image beyond `limits` is named and
+    not read. Memory: 8 bytes a sample, and in each process an index and the largest image.
     """
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
     damages: list[Damage] = []
     shards = _shards(dst, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)
@@ -81,7 +74,7 @@ def verify(
         by_file = {found.file: found for found in checked}
     findings = [by_file[shard.file] for shard in shards]
     parts = [part for shard in shards for part in _rows_of(shard, by_file[shard.file], decode)]
-    total = sum(part.stop - part.start for part in parts)
+    total = sum(len(part.rows) for part in parts)
     if parts:
         doing = "decode" if any(part.decode for part in parts) else "compare"
         with progress.phase(doing, total, "samples") as advance:
@@ -90,13 +83,12 @@ def verify(
                 _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
                 for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
             ]
-        for rows in sorted(looked, key=lambda one: one.rows.start):
+        for rows in sorted(looked, key=lambda one: one.rows.rows.start):
             file = rows.rows.shard.file
             if rows.unopened is not None and not by_file[file].damages:  # it was sound a moment ago
                 by_file[file].damages.append(Damage(file, rows.unopened))
             by_file[file].damages += rows.damages
-    for found in findings:
-        damages += found.damages
+    damages += (damage for found in findings for damage in found.damages)
     due = [shard.entry.samples if shard.entry else by_file[shard.file].rows for shard in shards]
     damages += _repeated_keys(shards, findings)
     return VerifyReport(
@@ -151,18 +143,16 @@ def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> Iterator[Da
 @dataclass(frozen=True)
 class _Rows:
     shard: Shard
-    start: int  # start, stop: rows of its index
-    stop: int
+    rows: range  # of its index
     decode: bool  # decode each image and each member as the reader does
     compare: bool  # compare what each image is with what the index says, which may be damaged
 
     def __str__(self) -> str:
-        return f"{self.shard.file}, samples {self.start} to {self.stop - 1}"
+        return f"{self.shard.file}, samples {self.rows.start} to {self.rows.stop - 1}"
 
     def single(self) -> Iterator["_Rows"]:
-        """Each row by itself."""
-        for row in range(self.start, self.stop):
-            yield replace(self, start=row, stop=row + 1)
+        """Yield each row by itself."""
+        return (replace(self, rows=range(row, row + 1)) for row in self.rows)
 
 
 @dataclass
@@ -173,27 +163,25 @@ class _Looked:
 
 
 def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
-    decode = decode and shard.entry is not None
-    for start in range(0, found.rows, _ROWS) if decode or found.is_doubtful else ():
-        stop = min(start + _ROWS, found.rows)
-        yield _Rows(shard, start, stop, decode, found.is_doubtful)
+    decode, rows = decode and shard.entry is not None, range(found.rows)
+    for start in rows[::_ROWS] if decode or found.is_doubtful else ():
+        yield _Rows(shard, rows[start : start + _ROWS], decode, found.is_doubtful)
 
 
 def _fatal(rows: _Rows, cause: str) -> _Looked:
-    if rows.stop - rows.start > 1:
-        reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process ({cause})"
-        found = Damage(rows.shard.file, f"{reason}, and none of them by itself did")
-    else:
-        index = Index(rows.shard.folder / rows.shard.index, mapped=False)
-        reason = f"to decode it ends the process ({cause})"
-        found = _damage(rows, index, rows.start, image_of(index, rows.start), reason)
-    return _Looked(rows, [found])
+    file, [first, *others] = rows.shard.file, rows.rows
+    if others:
+        reason = f"to decode samples {first} to {others[-1]} ended a process ({cause})"
+        return _Looked(rows, [Damage(file, f"{reason}, and none of them by itself did")])
+    index = Index(rows.shard.folder / rows.shard.index, mapped=False)
+    reason = f"to decode it ends the process ({cause})"
+    return _Looked(rows, [_damage(file, index, first, image_of(index, first), reason)])
 
 
-def _damage(rows: _Rows, index: Index, row: int, ext: str, reason: str) -> Damage:
+def _damage(file: str, index: Index, row: int, ext: str, reason: str) -> Damage:
     start, size = index.span(ext, row) or (0, 0)
     key = index.bytes_of("key", row).decode(errors="replace")
-    return Damage(rows.shard.file, reason, key, ext, start, start + size)
+    return Damage(file, reason, key, ext, start, start + size)
 
 
 def _look(rows: _Rows, advance: Advance) -> _Looked:
@@ -214,17 +202,17 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                     samples = WholeSamples(ReaderShard(index, bytes_of, shard.limits))
                 except ReaderError as error:
                     looked.unopened = str(error).removesuffix(".")
-            for row in range(rows.start, min(rows.stop, len(index))):
+            for row in rows.rows[: max(len(index) - rows.rows.start, 0)]:
                 image = image_of(index, row)
                 span = index.span(image, row)
                 if rows.compare and span is not None and span[1] <= shard.limits.bytes:
                     data = read_span(tar.fileno(), *span)
                     whole = len(data) == span[1]
                     found = contradictions(index.columns, row, data, shard.limits) if whole else ()
-                    looked.damages += (_damage(rows, index, row, image, why) for why in found)
+                    looked.damages += (_damage(shard.file, index, row, image, why) for why in found)
                 if samples is not None:
                     faults = _undecoded(samples, index, row)
-                    looked.damages += (_damage(rows, index, row, *fault) for fault in faults)
+                    looked.damages += (_damage(shard.file, index, row, *fault) for fault in faults)
                 advance(1)
     except FormatError as error:
         looked.unopened = str(error).removesuffix(".")

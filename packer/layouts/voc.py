@@ -1,12 +1,11 @@
 """Folders of images with an XML file for each, with lists of their splits, with masks.
 
-The objects of an image are its member ``json``: ``boxes`` (x, y, x, y as the XML has them) and
-``categories`` (class numbers from 0), and what else the XML says of each. An image without XML has
-none. Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an object).
+The objects of an image are its member ``json``: ``boxes`` (x, y, x, y as the XML has them),
+``categories`` (class numbers from 0), and the XML's other fields. An image without XML has none.
+Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an object).
 
-The format is that of the development kit, http://host.robots.ox.ac.uk/pascal/VOC/voc2012/, which
-labelImg, CVAT and Roboflow write, too. The numbers of the boxes are kept as they are. VOC itself
-counts pixels from 1 and the last one belongs to the box; most tools count from 0.
+The format is http://host.robots.ox.ac.uk/pascal/VOC/voc2012/, which labelImg, CVAT and Roboflow
+write, too. VOC counts pixels from 1, most tools from 0: the numbers of boxes are kept.
 """
 
 import math
@@ -31,20 +30,18 @@ _FLAGS = ("difficult", "truncated", "occluded")
 _BEGINNING = 1 << 12  # bytes
 
 
+Parse = Callable[[bytes], Objects]
+
+
 @dataclass(frozen=True)
 class Part:
-    """Images of one split ("" for none), and the folders of what belongs to them.
-
-    Attributes:
-        list: the file that lists them by their names without extension; "": it is all.
-        masks: extension -> folder of the masks that some of them have.
-    """
+    """Images of one split ("" for none), and the folders of what belongs to them."""
 
     split: str
     images: str
     xml: str
-    list: str = ""
-    masks: Mapping[str, str] = field(default_factory=dict)
+    list: str = ""  # file that lists them by their names without extension; "": it is all
+    masks: Mapping[str, str] = field(default_factory=dict)  # extension -> folder of masks
 
 
 def open_parts(
@@ -60,16 +57,9 @@ def open_parts(
 
 
 def open_objects(
-    tree: Tree,
-    lists: Lists,
-    ext: str,
-    parse: Callable[[bytes], Objects],
-    classes: Sequence[str] | None,
+    tree: Tree, lists: Lists, ext: str, parse: Parse, classes: Sequence[str] | None
 ) -> ListedSource:
-    """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`.
-
-    The classes are the names of the objects; rows without such a file have no note.
-    """
+    """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`, if any."""
     names: set[str] = set()
     for row in lists.rows(tree):
         if isinstance(row, Row) and (path := row.files.get(ext)):
@@ -115,7 +105,6 @@ def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
 
 
 def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
-    """The annotations in a folder that have no image among those of these names."""
     for name in tree.names(folder):
         stem, ext = os.path.splitext(name)
         if ext.lower() == ".xml" and stem not in stems:

@@ -23,7 +23,7 @@ from packer.images.jpeg import JpegHeader
 from packer.images.tiling import compiling
 
 if TYPE_CHECKING:
-    from packer.images.tiling.transcode import Tiled
+    from reader.format.tiles import TileTable
 
 VERSION = "2"  # changes when other bytes are written
 
@@ -40,7 +40,7 @@ def is_compiled() -> bool:
 
 
 @functools.cache
-def load() -> "Callable[[bytes, JpegHeader, int], Tiled]":
+def load() -> "Callable[[bytes, JpegHeader, int], tuple[bytes, TileTable]]":
     """Return `transcode`, compiled, which takes seconds once; PackingFailed: numba is broken."""
     try:
         import numba  # noqa: F401

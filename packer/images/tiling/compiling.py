@@ -1,8 +1,7 @@
-"""Compiles the package's inner loops by numba, and keeps what was compiled.
+"""Compiles the package's inner loops by numba, and keeps them in a folder of the user's.
 
-That lies in a folder of the user's, so that site-packages may be read-only. It is compiled once,
-however many processes begin at a time: one holds a lock on the folder, and the others wait for it
-and load what it has made.
+Guarantee: however many processes begin at a time, one compiles, under a lock on the folder, and the
+others wait and load what it has made.
 """
 
 import fcntl

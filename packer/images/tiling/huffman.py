@@ -17,6 +17,8 @@ from packer.images.tiling.compiling import Array, helper, kernel
 PADDING = 256  # zeros behind a scan: more than a block takes
 PEEK = 11  # bits that are looked up at once
 RECORD = (1 << 21) - 1
+TABLES = "Tuple((uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1]))"  # specs, and their lookups
+Tables = tuple[Array, Array, Array]
 DC_BITS, AC_BITS = 11, 10  # additional bits of a symbol, at most (T.81, tables F.1 and F.2)
 
 

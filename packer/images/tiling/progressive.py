@@ -2,17 +2,9 @@
 
 import numpy as np
 
+from packer.images.tiling import sequential
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, bits_at, find_long
-from packer.images.tiling.sequential import (
-    CUT_SHORT,
-    DONE,
-    LARGE,
-    LEFT_OVER,
-    LONG_RUN,
-    NO_CODE,
-    new_record,
-)
+from packer.images.tiling.huffman import PEEK, TABLES, Tables, bits_at, find_long
 
 
 @helper
@@ -27,10 +19,9 @@ def _number(words: Array, position: int, size: int) -> int:
 
 
 @helper
-def _symbol(
-    words: Array, position: int, table: int, specs: Array, shorts: Array, longers: Array
-) -> tuple[int, int]:
+def _symbol(words: Array, position: int, table: int, tables: Tables) -> tuple[int, int]:
     """The next symbol, -1 where there is none; and where its additional bits begin."""
+    specs, shorts, longers = tables
     bits = bits_at(words, position)
     entry = shorts[table, bits >> np.uint64(64 - PEEK)]
     if entry == 0:
@@ -49,32 +40,22 @@ def _extended(bits: int, size: int) -> int:
 
 @helper
 def _first_pass(
-    words: Array,
-    position: int,
-    run: int,
-    band: Array,
-    table: int,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
-    number: int,
+    words: Array, position: int, run: int, band: Array, table: int, tables: Tables, block: Array
 ) -> tuple[int, int, int]:
     """AC coefficients for the first time (G.1.2.2): fault, position, and blocks that stay empty."""
     if run:
-        return DONE, position, run - 1
-    first, last, low = band[0], band[1], band[3]
-    at = first
+        return sequential.DONE, position, run - 1
+    at, last, low = band[0], band[1], band[3]
     while at <= last:
-        symbol, position = _symbol(words, position, table, specs, shorts, longers)
+        symbol, position = _symbol(words, position, table, tables)
         if symbol < 0:
-            return NO_CODE, position, run
+            return sequential.NO_CODE, position, run
         zeros, size = symbol >> 4, symbol & 15
         if size:
             at += zeros
             if at > last:
-                return LONG_RUN, position, run
-            coefficients[number, at] = _extended(_number(words, position, size), size) << low
+                return sequential.LONG_RUN, position, run
+            block[at] = _extended(_number(words, position, size), size) << low
             position += size
             at += 1
         elif zeros == 15:
@@ -83,30 +64,21 @@ def _first_pass(
             run = (1 << zeros) - 1 + _number(words, position, zeros)
             position += zeros
             break
-    return DONE, position, run
+    return sequential.DONE, position, run
 
 
 @helper
 def _later_pass(
-    words: Array,
-    position: int,
-    run: int,
-    band: Array,
-    table: int,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
-    number: int,
+    words: Array, position: int, run: int, band: Array, table: int, tables: Tables, block: Array
 ) -> tuple[int, int, int]:
     """One bit more of AC coefficients (G.1.2.3): as `_first_pass`."""
     at, last, bit = band[0], band[1], 1 << band[3]
     while at <= last:
         new, zeros = 0, 64  # of a block that gets no new coefficient, all that are left
         if not run:
-            symbol, position = _symbol(words, position, table, specs, shorts, longers)
+            symbol, position = _symbol(words, position, table, tables)
             if symbol < 0 or symbol & 15 > 1:
-                return NO_CODE, position, run
+                return sequential.NO_CODE, position, run
             zeros = symbol >> 4
             if symbol & 15:
                 new = bit if _bit(words, position) else -bit
@@ -116,10 +88,10 @@ def _later_pass(
                 position += zeros
                 zeros = 64
         while at <= last:
-            value = np.int64(coefficients[number, at])
+            value = np.int64(block[at])
             if value:
                 if _bit(words, position) and not abs(value) & bit:
-                    coefficients[number, at] = value + (bit if value > 0 else -bit)
+                    block[at] = value + (bit if value > 0 else -bit)
                 position += 1
             elif zeros:
                 zeros -= 1
@@ -128,45 +100,36 @@ def _later_pass(
             at += 1
         if new:
             if at > last:
-                return LONG_RUN, position, run
-            coefficients[number, at] = new
+                return sequential.LONG_RUN, position, run
+            block[at] = new
         at += 1
-    return DONE, position, max(run - 1, 0)
+    return sequential.DONE, position, max(run - 1, 0)
 
 
 @kernel(
-    "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
-    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1])"
+    f"int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], {TABLES}, int16[:, ::1])"
 )
 def decode_scan(
-    words: Array,
-    parts: Array,
-    frame: Array,
-    band: Array,
-    places: Array,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
-    coefficients: Array,
+    words: Array, parts: Array, frame: Array, band: Array, places: Array, tables: Tables, out: Array
 ) -> int:
     """Decode one scan, into what the scans before it have left: a fault or `DONE`.
 
     Args:
-        words, parts, specs, shorts, longers: as `sequential.decode` has them.
+        words, parts, tables: as `sequential.decode` has them.
         frame: MCUs in a row, MCUs, the restart interval (or 0).
         band: the first and the last coefficient, and the successive approximation's high and low.
         places: of each block of an MCU: component, tables (DC, AC), the number of the first MCU's
             block, and how far the next MCU's is in the row, and in the column.
-        coefficients: of each block, 64 in zigzag order.
+        out: coefficients of each block, 64 in zigzag order.
     """
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]
     before = np.zeros(4, np.int64)
-    position, part, run, fault = 0, 0, 0, DONE
+    position, part, run, fault = 0, 0, 0, sequential.DONE
     for mcu in range(mcus):
         if interval and mcu and mcu % interval == 0:
             if parts[part] - position >= 8:
-                return LEFT_OVER
+                return sequential.LEFT_OVER
             position = parts[part]
             part += 1
             run = 0
@@ -175,31 +138,28 @@ def decode_scan(
         for place in range(places.shape[0]):
             component, dc, ac = places[place, 0], places[place, 1], places[place, 2]
             number = places[place, 3] + column * places[place, 4] + row * places[place, 5]
+            block = out[number]
             if band[0] and high:
-                fault, position, run = _later_pass(
-                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
-                )
+                fault, position, run = _later_pass(words, position, run, band, ac, tables, block)
             elif band[0]:
-                fault, position, run = _first_pass(
-                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
-                )
+                fault, position, run = _first_pass(words, position, run, band, ac, tables, block)
             elif high:
-                coefficients[number, 0] |= _bit(words, position) << low
+                block[0] |= _bit(words, position) << low
                 position += 1
             else:
-                size, position = _symbol(words, position, dc, specs, shorts, longers)
+                size, position = _symbol(words, position, dc, tables)
                 if size < 0:
-                    return NO_CODE
+                    return sequential.NO_CODE
                 before[component] += _extended(_number(words, position, size), size)
                 position += size
                 if abs(before[component]) << low > 32767:
-                    return LARGE
-                coefficients[number, 0] = before[component] << low
-            if fault != DONE:
+                    return sequential.LARGE
+                block[0] = before[component] << low
+            if fault != sequential.DONE:
                 return fault
             if position > parts[part]:
-                return CUT_SHORT
-    return LEFT_OVER if parts[part] - position >= 8 else DONE
+                return sequential.CUT_SHORT
+    return sequential.LEFT_OVER if parts[part] - position >= 8 else sequential.DONE
 
 
 @kernel("int64(int64[::1], int64[::1], int64[:, ::1], int16[:, ::1], uint32[::1], int64[::1])")
@@ -233,10 +193,10 @@ def to_records(
                     continue
                 number = blocks[at, 4] + column * blocks[at, 5] + row * blocks[at, 6]
                 value = np.int64(coefficients[number, 0])
-                record = new_record(value - before[component])
+                record = sequential.new_record(value - before[component])
                 before[component] = value
                 if record & 255 > 11:
-                    return LARGE
+                    return sequential.LARGE
                 records[used] = record | table << 8
                 used += 1
                 zeros = 0
@@ -249,9 +209,9 @@ def to_records(
                         records[used] = 0xF0 | tag
                         used += 1
                         zeros -= 16
-                    record = new_record(value)
+                    record = sequential.new_record(value)
                     if record & 255 > 10:
-                        return LARGE
+                        return sequential.LARGE
                     records[used] = record | zeros << 4 | tag
                     used += 1
                     zeros = 0
@@ -262,4 +222,4 @@ def to_records(
         ends[segment] = used
         segment += 1
     state[0], state[1] = segment, mcu
-    return DONE
+    return sequential.DONE

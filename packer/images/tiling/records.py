@@ -1,7 +1,6 @@
-"""A stream's records, some segments of the target at a time.
+"""A stream's records, some segments of the target at a time, in bounded memory that is used again.
 
-They are held in one piece of memory that is used again, so that it is bounded whatever the image:
-who wants all records twice has them made twice. Of what cannot be right no memory is asked for.
+They are made anew for each pass. Impossible sizes are refused before anything is allocated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,12 +63,9 @@ def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, in
     if scan.band != (0, 63, 0, 0):
         raise Untileable("its scan is not that of a sequential JPEG")
     tables = [(dc, 4 + ac) for _, dc, ac in scan.components]
-    blocks = np.array(
-        [
-            [place, *tables[place], stream.components[place].target, *beyond]
-            for place, beyond, _ in grid.blocks()
-        ]
-    )
+    targets = [component.target for component in stream.components]
+    found = [[at, *tables[at], targets[at], *beyond] for at, beyond, _ in grid.blocks()]
+    blocks = np.array(found)
     total = len(blocks) * grid.mcus
     if total > 4 * len(scan.data):  # a block takes two bits at least
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
@@ -77,7 +73,7 @@ def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, in
     bits, lookups = _bits_of(scan, grid.mcus), _lookups(scan)
 
     def fill(state: Array, records: Array, ends: Array) -> int:
-        return sequential.decode(*bits, frame, state, blocks, *lookups, records, ends)
+        return sequential.decode(*bits, frame, state, blocks, lookups, records, ends)
 
     return fill, len(blocks), 8 * len(scan.data) + 2 * total  # one a bit, and those that are added
 
@@ -94,13 +90,10 @@ def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, i
         places = np.array([[at, *tables[at], *where] for at, _, where in part.blocks()])
         frame = np.array([part.columns, part.mcus, scan.restart_interval])
         source = *_bits_of(scan, part.mcus), frame, np.array(scan.band), places
-        _check(progressive.decode_scan(*source, *_lookups(scan), coefficients))
-    blocks = np.array(
-        [
-            [place, stream.components[place].target, *beyond, *where]
-            for place, beyond, where in grid.blocks()
-        ]
-    )
+        _check(progressive.decode_scan(*source, _lookups(scan), coefficients))
+    targets = [component.target for component in stream.components]
+    found = [[at, targets[at], *beyond, *where] for at, beyond, where in grid.blocks()]
+    blocks = np.array(found)
     whole = np.array([grid.columns, grid.mcus, interval])
 
     def fill(state: Array, records: Array, ends: Array) -> int:
@@ -157,10 +150,7 @@ def _check(fault: int) -> None:
 
 
 def _check_progression(stream: Stream) -> None:
-    """Each scan goes on from those before it, and all coefficients are complete (T.81, G.1.1.1).
-
-    Decoders smooth what is not complete; once it is sequential, they would not.
-    """
+    """Raise unless scans continue each other and complete all coefficients (T.81, G.1.1.1)."""
     known = [[-1] * 64 for _ in stream.components]
     for scan in stream.scans:
         first, last, high, low = scan.band

@@ -3,7 +3,7 @@
 import numpy as np
 
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, RECORD, bits_at, find_long
+from packer.images.tiling.huffman import PEEK, RECORD, TABLES, Tables, bits_at, find_long
 
 DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE, LEFT_OVER = range(6)
 FAULTS = {
@@ -29,7 +29,7 @@ def new_record(value: int) -> int:
 
 @kernel(
     "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
-    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], uint32[::1], int64[::1])"
+    f"{TABLES}, uint32[::1], int64[::1])"
 )
 def decode(
     words: Array,
@@ -37,9 +37,7 @@ def decode(
     frame: Array,
     state: Array,
     blocks: Array,
-    specs: Array,
-    shorts: Array,
-    longers: Array,
+    tables: Tables,
     records: Array,
     ends: Array,
 ) -> int:
@@ -56,9 +54,10 @@ def decode(
             last DC of each component in the source.
         blocks: of an MCU: component, source tables (DC, AC), target table, and the first column and
             row of MCUs in which it lies beyond the image.
-        specs, shorts, longers: by source table, as `build_lookup` has them.
+        tables: of the source, as `build_lookup` has them.
         ends: by segment of the target, where in `records` it ends.
     """
+    specs, shorts, longers = tables
     in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]
     worst = 64 * interval * blocks.shape[0]
     segment, mcu, position, part = state[0], state[1], state[2], state[3]

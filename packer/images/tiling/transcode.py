@@ -1,12 +1,10 @@
 """The same picture with optimal Huffman tables and a restart marker every few MCUs.
 
-Byte for byte what ``jpegtran -copy all -optimize -restart NB`` writes. The source is decoded to
-records, which are counted for the tables and then written; what does not fit into the memory for
-records is decoded a second time instead of being kept.
+Byte for byte what ``jpegtran -copy all -optimize -restart NB`` writes. Records are counted for the
+tables, then written; those that do not fit into memory are decoded a second time.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,19 +15,11 @@ from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.huffman import numbers_at, swapped
 from packer.images.tiling.records import Records
 from packer.images.tiling.stream import Component, read_stream, write_head
+from reader.format.jpeg import mcu_size
+from reader.format.tiles import TileTable
 
 
-@dataclass(frozen=True)
-class Tiled:
-    """A JPEG with restart markers."""
-
-    data: bytes
-    segments: Array  # bytes of each entropy-coded segment, without its marker
-    scan_offset: int  # where the first begins
-    frame_offset: int  # where the frame header's height lies
-
-
-def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
+def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> tuple[bytes, TileTable]:
     """Transcode a JPEG of one sequential scan, or progressive; Untileable: it is not sound."""
     stream = read_stream(data, header)
     source = Records(stream, restart_interval)
@@ -52,7 +42,8 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
         rooms = packed, numbers_at(packed, np.uint64), out, numbers_at(out, np.uint64)
         to = emit(*span, codes, *rooms, to, lengths)
     content = b"".join([head, out[:to].data, b"\xff\xd9"])
-    return Tiled(content, lengths, len(head), frame_offset)
+    where = len(head), frame_offset, restart_interval, *mcu_size(header.sampling)
+    return content, TileTable(lengths, *where)
 
 
 def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int, bytes], Array]:

@@ -22,11 +22,7 @@ _ON_THE_GPU = 3  # batches: the one that is computed with, and those that a CUDA
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of an epoch, by who needs them: decode, store (its bytes, its requests), consumer.
-
-    What is not known is left out, and the store where nothing is asked of it. All work at a time,
-    so the longest is the epoch's.
-    """
+    """Seconds of an epoch, by who needs them, as far as known; all work at a time."""
 
     seconds: dict[str, float]
 

@@ -61,15 +61,13 @@ class Reading:
     @cached_property
     def aheads(self) -> tuple[AccessPattern, ...]:
         """The plan of each rank of the node."""
-        given, sizes = self.setting, self.stored.sizes
-        return tuple(
-            AccessPattern(self.order, self._steps(rank), sizes) for rank in range(given.ranks)
-        )
-
-    def _steps(self, rank: int) -> Steps:
-        start, ranks, given = self._begin, self.setting.world_size, self.setting
-        how = start + self.order.count, given.batch_size, rank, ranks, given.drop_last, start
-        return Steps(*how, residue=self.order.residue(rank, ranks))
+        start, given, order, ranks = self._begin, self.setting, self.order, self.setting.world_size
+        found, stop = [], start + order.count
+        for rank in range(given.ranks):
+            how = stop, given.batch_size, rank, ranks, given.drop_last, start
+            steps = Steps(*how, residue=order.residue(rank, ranks))
+            found.append(AccessPattern(order, steps, self.stored.sizes))
+        return tuple(found)
 
     @property
     def steps(self) -> int:
@@ -145,10 +143,7 @@ class Reading:
         return self.aheads[0].is_by_shard
 
     def turns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """All places in the order in which the epoch needs them last, and when it does.
-
-        Positions count over all epochs. By shard, that is the last one of its shard.
-        """
+        """All places in the order of their last use (by shard: the shard's), and its position."""
         count = self.order.count
         if self.is_by_shard:
             uses = self.aheads[0].uses(self.epoch)

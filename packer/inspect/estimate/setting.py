@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import indexes
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Spans
 from reader.errors import ArgumentError
-from reader.format import Manifest, ShardEntry
+from reader.format import Index, Manifest, ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.blocks import BlockShuffle
 
@@ -78,7 +77,8 @@ class Stored:
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
         start = pixels = disk_bytes = 0
-        for shard, index in indexes(folder, shards, len(manifest.classes), mapped=True):
+        for shard in shards:
+            index = Index.of_shard(folder, shard, len(manifest.classes))
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples

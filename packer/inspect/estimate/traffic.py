@@ -1,10 +1,8 @@
 """What a node asks of the store in each epoch, and what its cache gives (pure).
 
-The cache is that of `reader.cache`: full, it gives up what the order needs last, some 64th of its
-limit at a time, and never what is about to be read. The rules of which requests are made, of how
-far ahead, and of what is kept room for, are the reader's own (`reader.order.access`,
-`reader.cache.ranges`). What only time could tell is taken as it is where the store keeps up: that
-the reader has fetched as far ahead as it may.
+The cache is that of `reader.cache`, and the rules of requests, prefetching and room are the
+reader's own (`reader.order.access`, `reader.cache.ranges`). Full, it evicts what the order needs
+last, never what is read next. The store is assumed to keep up with the window that is prefetched.
 """
 
 from collections.abc import Iterator
@@ -141,10 +139,7 @@ class _Cache:
 
 
 class _Needs:
-    """When what a cache has is needed next: in this epoch, or when that is over in the next one.
-
-    `_is_here` says it turn by turn, those of this epoch first.
-    """
+    """When what a cache has is needed next; `_is_here`: by turn of this epoch, then of the next."""
 
     def __init__(self, reading: Reading, present: NDArray[np.bool_], window: int) -> None:
         following = replace(reading, epoch=reading.epoch + 1)

@@ -7,6 +7,7 @@ from packer.inspect.estimate.setting import Known, Setting, Stored
 from packer.words import are, in_bytes, many
 
 Line = tuple[str, str]
+_Others = Sequence[tuple[str, Estimate | None]]
 
 _TITLE = 12
 _BOUND = "  bound by"
@@ -16,13 +17,7 @@ _OF_TIME = ("time", _BOUND)
 
 
 def lines(
-    place: str,
-    stored: Stored,
-    setting: Setting,
-    found: Estimate,
-    others: Sequence[tuple[str, Estimate | None]],
-    *,
-    is_far: bool,
+    place: str, stored: Stored, setting: Setting, found: Estimate, others: _Others, *, is_far: bool
 ) -> Iterator[str]:
     """What `packer plan` prints; `is_far`: with what a store is asked for."""
     what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
@@ -90,7 +85,7 @@ def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
         if len(lacking) < len(known):
             yield "not known", f"{', '.join(lacking)}: the time is without it"
         else:
-            yield "time", f"cannot be told, as none of {', '.join(lacking)} is known"
+            yield "time", f"not estimated; pass {' or '.join(lacking)} to `packer plan`"
 
 
 def _memory(held: Memory) -> Iterator[Line]:
@@ -115,9 +110,7 @@ def _in_time(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _compared(
-    found: Estimate, others: Sequence[tuple[str, Estimate | None]], *, is_far: bool
-) -> Iterator[str]:
+def _compared(found: Estimate, others: _Others, *, is_far: bool) -> Iterator[str]:
     """A table of the last epoch, as planned and with each change that changes it; or nothing."""
     everything = (found, *(other for _, other in others if other))
     is_timed = any(each.times[-1].longest is not None for each in everything)

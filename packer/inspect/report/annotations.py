@@ -33,17 +33,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Annotated:
-    """What a sample's members hold; M objects.
-
-    Boxes and outlines are fractions of the upright image, as YOLO's are, if `is_upright`; otherwise
-    pixels or fractions of the stored one.
-    """
+    """What a sample's members hold; M objects."""
 
     boxes: Points = field(default_factory=lambda: np.zeros((0, 4)))  # (M, 4), corners x, y, x, y
     labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1: none
     outlines: list[Points] = field(default_factory=list)  # polygons, (points, 2) each
     captions: list[str] = field(default_factory=list)
-    is_upright: bool = False
+    is_upright: bool = False  # fractions of the upright image, as YOLO's; else of the stored one
 
     def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
         """Return the same with each point, (N, 2), where `carry` puts it."""

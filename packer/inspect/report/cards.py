@@ -80,11 +80,8 @@ def cards(
 ) -> dict[int, Card]:
     """Draw these samples, in `jobs` processes."""
     done = map_samples(dataset, numbers, partial(_card, reading=reading), jobs, progress, "draw")
-    damaged = {
-        number: Card(f"sample {number}", "", reason=reason)
-        for number, reason in done.damages.items()
-    }
-    return done.results | damaged
+    reasons = done.damages.items()
+    return done.results | {n: Card(f"sample {n}", "", reason=reason) for n, reason in reasons}
 
 
 def _card(sample: Sample, reading: Reading) -> Card:

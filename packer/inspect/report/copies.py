@@ -1,8 +1,7 @@
 """Which samples are alike, byte for byte or to the eye, and what deserves a look of them (pure).
 
-Samples are never compared all with all. Those of the same bytes have the same size and checksum,
-which the indexes know; of those alike to the eye, at least one of five parts of their perceptual
-hashes is the same, as these differ in four bits at most.
+Samples are never compared all with all: the same bytes have the same size and checksum, and those
+alike to the eye share at least one of five parts of hashes that differ in four bits at most.
 """
 
 import math
@@ -15,6 +14,7 @@ from packer.inspect.report.annotations import Annotated, Points
 from packer.inspect.report.findings import SHOWN_OF_GROUP, WEIGHTS, Finding
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Groups, Table
+from packer.keys import Hashes
 from packer.words import many
 
 Flags = NDArray[np.bool_]
@@ -78,11 +78,8 @@ def copy_findings(
 
 def differing(
     groups: Groups, annotated: Mapping[int, Annotated], looked: Looked
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Of each group whether boxes differ, and whether the classes of the same boxes do.
-
-    `annotated` has boxes in fractions of the upright image by number; samples without are ignored.
-    """
+) -> tuple[Flags, Flags]:
+    """Of each group whether boxes differ, and whether the classes of the same boxes do."""
     boxes, classes = np.zeros((2, len(groups)), np.bool_)
     for at, group in enumerate(groups):
         first, *others = [number for number in group.tolist() if number in annotated] or [-1]
@@ -148,15 +145,9 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
 
 
 def alike(
-    numbers: NDArray[np.int64],
-    hashes: NDArray[np.uint64],
-    mirrored: NDArray[np.uint64],
-    tiny: NDArray[np.uint8],
+    numbers: NDArray[np.int64], hashes: Hashes, mirrored: Hashes, tiny: NDArray[np.uint8]
 ) -> Groups:
-    """Group the samples that look the same, or mirrored, each like one other at least.
-
-    Hashes are perceptual; `tiny` has the grey values of a square image, (N, pixels).
-    """
+    """Group samples that look the same, or mirrored; `tiny`: square grey images, (N, pixels)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -173,7 +164,7 @@ def alike(
     return same(component.astype(np.int64), samples=numbers)
 
 
-def _candidates(hashes: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
+def _candidates(hashes: Hashes) -> Iterator[NDArray[np.int64]]:
     """Pairs of places, (pairs, 2), of hashes that differ in few bits; some come repeatedly."""
     shift = 0
     for bits in _PARTS:

@@ -65,18 +65,16 @@ class Finding:
         most = SHOWN_OF_GROUP if self.is_of_groups else SHOWN
         return [group[:most] for group in self.groups[:_SHOWN_GROUPS]]
 
+    def rank(self) -> tuple[int, bool, int]:
+        """Sort by weight; then leakage first, as no result can be trusted, then by count."""
+        return WEIGHTS.index(self.weight), not self.kind.endswith("leakage"), -self.count
+
 
 def finding_of(
     samples: NDArray[np.int64], kind: str, weight: Weight, title: str, sentence: str
 ) -> Finding:
     """Make a finding about samples, of which the first are shown."""
     return Finding(kind, weight, title, sentence, len(samples), [samples.tolist()])
-
-
-def gravest_first(finding: Finding) -> tuple[int, bool, int]:
-    """Sorts by weight; then leakage comes first, as no result can be trusted, then by count."""
-    is_leakage = finding.kind.endswith("leakage")
-    return WEIGHTS.index(finding.weight), not is_leakage, -finding.count
 
 
 def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
@@ -213,9 +211,8 @@ def _few(
             f"{units}{among}, where the usual one has {usual:,.0f}: {listed(named)}. "
             "`reader.ClassBalanced()` draws them more often."
         )
-        lines = _unnamed(
-            [(table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist()]
-        )
+        sizes = ((table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist())
+        lines = _unnamed(list(sizes))
         groups = [_shown(table, looked, rare, unit)]
         yield Finding("rare_classes", "doubtful", "Rare classes", sentence, count, groups, lines)
 
@@ -226,7 +223,6 @@ def _unnamed(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _shown(table: Table, looked: Looked, labels: NDArray[np.int64], unit: str) -> list[int]:
-    """A sample of each of the first classes."""
     of_all = table.label if unit == "sample" else looked.box_label
     first = [int(np.argmax(of_all == label)) for label in labels[:SHOWN].tolist()]
     return first if unit == "sample" else list(dict.fromkeys(looked.box_sample[first].tolist()))

@@ -87,11 +87,7 @@ def look(
                 values.setdefault(ext, []).append((number, occurs))
     return Looked(
         np.array([number for number, _ in found], np.int64),
-        spread,
-        tint,
-        cut_off,
-        hashes,
-        mirrored,
+        *(spread, tint, cut_off, hashes, mirrored),
         tiny.reshape(-1, TINY * TINY),
         np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in members)]),
         np.repeat([n for n, _ in members], [len(m.labels) for _, m in members]).astype(np.int64),

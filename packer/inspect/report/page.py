@@ -21,7 +21,7 @@ from packer.inspect.report.cards import Card
 from packer.inspect.report.findings import WEIGHTS, class_counts
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
-from packer.options.declared import PackOptions, by_name
+from packer.options.declared import OPTIONS, PackOptions, by_name
 from reader.format import FORMATS
 
 _LONGEST = 200  # characters of an option
@@ -29,31 +29,6 @@ MARK = "<!doctype html>\n<!-- shardfeed report -->\n"  # how such a file begins
 _CLASSES = 2000  # with a row of their own
 _SHARDS = 40
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-# What a person may choose, by its name in dataset.json.
-_OPTIONS = {
-    "shard_size": "Bytes of a shard, at most",
-    "shard_samples": "Samples of a shard, at most",
-    "jpeg": "JPEGs",
-    "png": "PNGs",
-    "max_side": "Pixels of the longer side, at most",
-    "quality": "Quality of images that were encoded anew",
-    "check": "Every image decoded when it was packed",
-    "raw": "Stored raw, height and width",
-    "split": "Split into shares",
-    "dedupe": "Copies left out",
-    "kind": "Source taken for",
-    "pairs": "Folders that belong to the images",
-    "root": "Folder of the images",
-    "class_depth": "Levels of folders that name a class",
-    "label_separator": "Labels divided by",
-    "box_format": "Boxes taken for",
-    "image_column": "Column of images",
-    "label_column": "Column of labels",
-    "split_column": "Column of splits",
-    "pixels": "Pixels of an image, at most",
-    "bytes": "Bytes of an image, at most",
-}
 
 
 def page(
@@ -166,20 +141,21 @@ def _facts(table: Table) -> Iterator[tuple[str, str]]:
         seed = manifest.options["seed"]
         yield "Order", "that of the source" if seed is None else f"shuffled by the seed {seed}"
     chosen, usual = by_name(manifest.options), by_name(PackOptions().dump())
-    for name, title in _OPTIONS.items():
-        if (value := chosen.get(name)) not in (None, usual.get(name)):
-            yield title, words.shortened(_said(title, value), _LONGEST)
+    for name, value in chosen.items():
+        known = f"max_{name}" if name in ("pixels", "bytes") else name
+        if known in OPTIONS and known != "seed" and value not in (None, usual.get(name)):
+            yield words.flag(known), words.shortened(_text_of(known, value), _LONGEST)
     if manifest.transcoders:
         versions = ", ".join(f"{name} {text}" for name, text in manifest.transcoders.items())
         yield "Made with", versions
     yield "Fingerprint of the source", manifest.source or "none"
 
 
-def _said(title: str, value: Any) -> str:
+def _text_of(name: str, value: Any) -> str:
     if value is True:
         return "yes"
     if isinstance(value, int):
-        return words.in_bytes(value) if title.startswith("Bytes") else f"{value:,}"
+        return words.in_bytes(value) if name in ("shard_size", "max_bytes") else f"{value:,}"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     return value if isinstance(value, str) else json.dumps(value)

@@ -21,19 +21,13 @@ from packer.inspect.report.annotations import Annotated, Reading
 from packer.inspect.report.cards import cards
 from packer.inspect.report.charts import charts
 from packer.inspect.report.copies import alike, copy_findings, same
-from packer.inspect.report.findings import (
-    UNIFORM,
-    Finding,
-    class_findings,
-    gravest_first,
-    image_findings,
-)
+from packer.inspect.report.findings import UNIFORM, Finding, class_findings, image_findings
 from packer.inspect.report.look import Looked, look
 from packer.inspect.report.objects import object_findings
 from packer.inspect.report.page import MARK, page
 from packer.inspect.report.sample import TEXTS, Sample, map_samples
 from packer.inspect.report.table import Groups, Table, chosen, gallery, gather
-from packer.progress import Progress
+from packer.progress import QUIET, Progress
 from reader.geometry import CORNERS_OF
 from reader.system import usable_cores
 
@@ -83,7 +77,7 @@ def report(
     seed: int = 0,
     box_format: str | None = None,
     normalized: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
 ) -> Reported:
     """Write the page of the dataset at `place` to `out`, in `jobs` processes.
 
@@ -93,7 +87,7 @@ def report(
     from reader import Dataset, __version__
 
     check_extra(out)
-    began, progress = time.monotonic(), progress or Progress(quiet=True)
+    began = time.monotonic()
     dataset = Dataset(place)
     table = gather(dataset)
     reading = _reading(dataset, box_format, normalized)
@@ -107,16 +101,14 @@ def report(
         *object_findings(table, looked, reading),
         *class_findings(table, looked),
     ]
-    findings.sort(key=gravest_first)
+    findings.sort(key=Finding.rank)
     shown = gallery(table, _GALLERY, seed)
     found = [number for finding in findings for group in finding.shown for number in group]
     drawn = cards(dataset, sorted({*shown, *found}), reading, jobs, progress)
     room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
-    scale = "fractions" if reading.normalized else "pixels"
-    note = (
-        f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {reading.source}."
-    )
+    how = f"{reading.format} in {'fractions' if reading.normalized else 'pixels'}"
+    note = f"Boxes are those of .{reading.ext}, read as {how}, {reading.source}."
     text = page(
         table,
         looked,
@@ -147,12 +139,11 @@ def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
 
 
 def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
+    source = {} if box_format is None else {"source": _GIVEN}
     for ext, one in dataset.box_encodings.items():
         if ext in TEXTS and one.format in CORNERS_OF:
             fractions = normalized or bool(one.normalized)
-            if box_format is None:
-                return Reading(ext, one.format, fractions)
-            return Reading(ext, box_format, fractions, _GIVEN)
+            return Reading(ext, box_format or one.format, fractions, **source)
     if box_format is None:
         return Reading()
     ext = "json" if "json" in dataset.extensions else "txt"
@@ -163,9 +154,8 @@ def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress)
     """The samples of the same bytes: candidates by their checksums, compared by reading them."""
     groups = same(table.crc32, table.size, table.height, table.width)
     few = groups.where(groups.starts < most)
-    done = map_samples(
-        dataset, few.members.tolist(), attrgetter("digest"), jobs, progress, "compare"
-    )
+    wanted, act = few.members.tolist(), attrgetter("digest")
+    done = map_samples(dataset, wanted, act, jobs, progress, "compare")
     numbers = np.array(sorted(done.results), np.int64)
     digests = np.array([done.results[number] for number in numbers.tolist()], np.uint64)
     return same(digests.view(np.int64), samples=numbers)

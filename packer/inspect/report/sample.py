@@ -1,8 +1,7 @@
-"""One sample as the report reads it, and what has this done with many in processes that may die.
+"""One sample as the report reads it, and a map over many in processes that may die.
 
-Their bytes may be anybody's. Samples come in the order of the shards, some dozens to a process at a
-time; before the first is read, all are asked for, so that a store brings them meanwhile. What a
-process died at is done again sample by sample, so that it is named.
+Samples come in the order of the shards, some dozens to a process at a time, all of which are
+prefetched from a store. After a crash they are read one by one, so that the sample is named.
 """
 
 import io
@@ -10,7 +9,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -155,21 +154,6 @@ def _palette() -> NDArray[np.uint8]:
     return colours
 
 
-@dataclass(frozen=True)
-class _Batch(Generic[Result]):
-    """Some samples, and what is to be done with each; our errors say that a sample is damaged."""
-
-    dataset: "Dataset"
-    numbers: tuple[int, ...]
-    act: Callable[[Sample], Result]
-
-    def __str__(self) -> str:
-        return f"samples {self.numbers[0]} to {self.numbers[-1]} of {self.dataset.source}"
-
-    def single(self) -> "Iterator[_Batch[Result]]":
-        return (replace(self, numbers=(number,)) for number in self.numbers)
-
-
 @dataclass
 class Done(Generic[Result]):
     """What came of some samples."""
@@ -188,32 +172,37 @@ def map_samples(
 ) -> Done[Result]:
     """Call `act`, which pickles, with each of these samples, in `jobs` processes."""
     done: Done[Result] = Done()
-    lent = dataset.lent()
-    if not len(numbers):
+    work, ordered = partial(_act, dataset.lent(), act), sorted(numbers)
+    batches = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
+
+    def place(batch: list[int]) -> str:
+        return f"samples {batch[0]} to {batch[-1]} of {dataset.source}"
+
+    def single(batch: list[int]) -> Iterator[list[int]]:
+        return ([number] for number in batch)
+
+    if not ordered:
         return done
-    with progress.phase(phase, len(numbers), "samples") as advance:
-        ordered = sorted(numbers)
-        batches = (
-            _Batch(lent, tuple(ordered[start : start + _AT_ONCE]), act)
-            for start in range(0, len(ordered), _AT_ONCE)
-        )
-        for part in map_isolated(_act, batches, jobs, advance, str, _Batch.single):
+    with progress.phase(phase, len(ordered), "samples") as advance:
+        for part in map_isolated(work, batches, jobs, advance, place, single):
             if not isinstance(part, Crashed):
                 done.results |= part.results
                 done.damages |= part.damages
-            elif (number := part.item.numbers[0]) not in done.results:
+            elif (number := part.item[0]) not in done.results:
                 done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
     return done
 
 
-def _act(batch: _Batch[Any], advance: Advance) -> Done[Any]:
-    done: Done[Any] = Done()
-    for number in batch.numbers if batch.dataset.fetching is not None else ():
-        shard, row = batch.dataset.locate(number)
+def _act(
+    dataset: "Dataset", act: Callable[[Sample], Result], batch: list[int], advance: Advance
+) -> Done[Result]:
+    done: Done[Result] = Done()
+    for number in batch if dataset.fetching is not None else ():
+        shard, row = dataset.locate(number)
         shard.read_ahead(row, 0, 1)
-    for number in batch.numbers:
+    for number in batch:
         try:
-            done.results[number] = batch.act(Sample(batch.dataset, number))
+            done.results[number] = act(Sample(dataset, number))
         except (ShardfeedError, DecodeError) as error:
             done.damages[number] = str(error).removesuffix(".")
         advance(1)

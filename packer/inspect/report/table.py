@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import count_listed, indexes
+from packer.inspect.dataset import count_listed
 from packer.run.report import RejectedFiles, rejected_files
-from reader.format import Manifest
+from reader.format import Index, Manifest
 
 if TYPE_CHECKING:
     from reader import Dataset
@@ -126,8 +126,8 @@ def gather(dataset: "Dataset") -> Table:
     members: dict[str, NDArray[np.bool_]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    classes = len(manifest.classes)
-    for entry, index in indexes(dataset.folder, manifest.shards, classes, mapped=True):
+    for entry in manifest.shards:
+        index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]

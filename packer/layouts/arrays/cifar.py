@@ -1,8 +1,7 @@
 """CIFAR-10 and CIFAR-100 (Krizhevsky 2009), python and binary version, as published or unpacked.
 
-Both versions give the same dataset: the pixels, the fine label, and for CIFAR-100 the coarse one
-as the member ``coarse.cls``. A sample is named by its batch and its row there. The formats are
-those of https://www.cs.toronto.edu/~kriz/cifar.html. The scan holds all of it, under 200 MB.
+Both versions (https://www.cs.toronto.edu/~kriz/cifar.html) give the same dataset: the pixels, the
+fine label, and the coarse one as the member ``coarse.cls``. A sample is named by batch and row.
 """
 
 import os
@@ -190,8 +189,7 @@ def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
 
 def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:
     if version.binary:
-        lines = map(str.strip, data.decode("utf-8", "replace").split("\n"))
-        return list(filter(None, lines))
+        return list(filter(None, map(str.strip, data.decode("utf-8", "replace").split("\n"))))
     content = load_plain(data, f"{path}: {version.names}")
     names = content.get("fine_label_names" if version.coarse else "label_names")
     if not isinstance(names, list) or not all(isinstance(name, bytes | str) for name in names):
@@ -216,11 +214,8 @@ def _read_pickle(data: bytes, coarse: bool, name: str) -> _Columns:
 
     def labels(key: str) -> NDArray[np.int64]:
         found: Any = content.get(key)
-        if (
-            not isinstance(found, list)
-            or len(found) != len(pixels)
-            or not all(type(label) is int and 0 <= label < 256 for label in found)
-        ):
+        is_whole = isinstance(found, list) and len(found) == len(pixels)
+        if not is_whole or not all(type(label) is int and 0 <= label < 256 for label in found):
             raise UnusableInput(f"{name} has no label for each row.")
         return np.array(found, np.int64)
 

@@ -1,8 +1,7 @@
-"""MNIST's IDX files, gzipped or not, and what comes in the same form: Fashion-MNIST, EMNIST.
+"""MNIST's IDX files, gzipped or not, and those of Fashion-MNIST and EMNIST.
 
-A folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the like with ``t10k``
-or ``test``; names may begin with that of the set (``emnist-letters-train-...``). The format is that
-of http://yann.lecun.com/exdb/mnist/: big-endian, a magic number, the dimensions, the bytes.
+A folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same of ``t10k`` or
+``test``, maybe behind the set's name. The format: http://yann.lecun.com/exdb/mnist/.
 """
 
 import gzip

@@ -1,8 +1,7 @@
-"""Reads small MATLAB files (version 5): the lists that older datasets are published with.
+"""Reads numbers, texts, cells and structs of small MATLAB files (version 5).
 
-The format is that of https://www.mathworks.com/help/pdf_doc/matlab/matfile_format.pdf. Numbers,
-texts, cells and structs are read; anything else is passed over. Sizes are compared with what is
-there before anything is allocated, so that a hostile file costs no more than its own bytes.
+The format: https://www.mathworks.com/help/pdf_doc/matlab/matfile_format.pdf. Sizes are checked
+before anything is allocated, so that a hostile file costs no more than its own bytes.
 """
 
 import struct
@@ -32,10 +31,9 @@ def read_matlab(tree: Tree, path: str) -> dict[str, Any]:
 
 
 def load_matlab(data: bytes, where: object) -> dict[str, Any]:
-    """The variables of a file: numpy arrays, texts, and lists of what cells and structs hold.
+    """The variables of a file: arrays, texts (lists of several rows), cells as lists, in order.
 
-    A struct array becomes a list of dicts, a cell array a list, both in MATLAB's order; a text a
-    str, or a list of them where it has several rows.
+    A struct array becomes a list of dicts.
     """
     if data[:4] == b"\x89HDF" or data[124:128] not in (b"\x00\x01IM", b"\x01\x00MI"):
         raise UnusableInput(f"{where} is not a MATLAB file of version 5.")

@@ -1,7 +1,6 @@
 """Reads pickles of plain containers and byte arrays; runs nothing that a pickle asks for.
 
-A pickle is a program that may call anything by its name. Here it may name only what CIFAR's files
-do (numpy's array and dtype), and gets stand-ins that keep what they are given.
+A pickle may name only what CIFAR's files do (numpy's array and dtype), and gets stand-ins.
 """
 
 import io

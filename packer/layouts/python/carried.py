@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO, Any, TypeVar
 
@@ -18,10 +19,9 @@ F = TypeVar("F", bound=IO[bytes])
 
 
 class Carried:
-    """A dataset for each split, and what a packing process makes them from.
+    """A dataset for each split, pickled before anything is read from it: no handle is open yet.
 
-    They are pickled before anything is read from them, so that no handle is open yet. On Linux that
-    lies in anonymous memory, which each process reads once: jobs stay small, however large it is.
+    On Linux that lies in anonymous memory, which each process reads once, so that jobs stay small.
     """
 
     def __init__(self, parts: Mapping[str, Any], what: str) -> None:
@@ -58,28 +58,25 @@ class Carried:
         return Sent, (self._parcel, self._what)
 
 
+@dataclass(frozen=True)
 class Sent:
     """The datasets in a packing process."""
 
-    def __init__(self, parcel: bytes | tuple[int, int], what: str) -> None:
-        self._parcel = parcel
-        self._what = what
+    parcel: bytes | tuple[int, int]
+    what: str
 
     @property
     def parts(self) -> Mapping[str, Any]:
         """A dataset for each split, made once in each process."""
         try:
             with _making:
-                return _made(self._parcel)
+                return _made(self.parcel)
         except Exception as error:
             raise UnusableInput(
-                f"What is to be packed, {self._what}, cannot be made again in a packing process: "
+                f"What is to be packed, {self.what}, cannot be made again in a packing process: "
                 f"{type(error).__name__}, {said(error)}. What it needs has to be importable there; "
                 "or give jobs=1, and it is read in this process."
             ) from error
-
-    def __reduce__(self) -> Any:
-        return Sent, (self._parcel, self._what)
 
 
 @lru_cache(maxsize=1)  # a process makes them once, and not for every sample

@@ -1,7 +1,6 @@
 """A dataset of Python's as a source: anything with a length and items by number.
 
-What an item holds is known when it is read, in a packing process: its label, its key and its
-members. Until then all items are alike, of the size that a few of them have on average.
+Label, key and members are known once a packing process reads an item; until then all are alike.
 """
 
 import os
@@ -108,10 +107,7 @@ class DatasetSource:
 
 @contextmanager
 def drawn(number: int | None) -> Iterator[None]:
-    """Have the random generators of Python, NumPy and torch begin at `number` inside; None: go on.
-
-    Outside they go on where they were.
-    """
+    """Seed random generators by `number`, if any; afterwards they go on where they were."""
     torch = sys.modules.get("torch")
     pythons, numpys = random.getstate(), np.random.get_state()
     torchs = None if torch is None else torch.get_rng_state()
@@ -148,10 +144,7 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
 def opened(
     dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
 ) -> Iterator[Interpretation]:
-    """Yield a dataset, or a dict of such by split, as a source; free what is sent at the end.
-
-    `alone`: it is read in this process; `far`: it is sent to other machines, too.
-    """
+    """Yield datasets as a source; `alone`: read in this process; `far`: sent to other machines."""
     image, label, field = options.columns
     if field:
         raise UnusableInput(f"The field {field!r} {_TOO_LATE}.")
@@ -171,9 +164,8 @@ def opened(
         raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
     declared, *others = {one.classes for one in known.values()}
     if others:
-        raise UnusableInput(
-            "The splits have different classes: give those of all as classes=[...]."
-        )
+        reason = "The splits have different classes: give those of all as classes=[...]."
+        raise UnusableInput(reason)
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))
 

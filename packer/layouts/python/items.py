@@ -17,15 +17,7 @@ from packer.errors import BadImage
 from packer.images.encode import png
 from packer.images.probe import PILLOW_ERRORS, extension_of
 from packer.keys import MAX_NAME, escape
-from packer.layouts.python.values import (
-    array_of,
-    described,
-    image_of,
-    is_file,
-    label_of,
-    picture,
-    picture_of,
-)
+from packer.layouts.python import values
 from packer.samples.labels import class_number, to_json
 from packer.tables.columns import listed, split_text
 from packer.trees.sidecars import EXTENSION
@@ -71,14 +63,14 @@ class Fields:
                     f"it has no field {name!r}, but {listed(list(fields))}."
                     f"{what * (name == self.image)}"
                 )
-        image = image_of(fields.pop(self.image))
+        image = values.image_of(fields.pop(self.image))
         label = self._label(fields.pop(self.label or "label", None))
         split = split_text(fields.pop(self.split or "split", None))
         key = fields.pop("key", None)
         return Item(image, label, key_of(key), split, members_of(fields, image))
 
     def _fields(self, value: Any) -> dict[str, Any]:
-        if isinstance(value, Mapping) and not is_file(value):
+        if isinstance(value, Mapping) and not values.is_file(value):
             return self._of_webdataset(value) if "__key__" in value else dict(value)
         if not isinstance(value, tuple):
             return {self.image: value}
@@ -100,7 +92,7 @@ class Fields:
         return {**fields, "key": value["__key__"]}
 
     def _label(self, value: Any) -> int:
-        label = label_of(value, self._numbers)
+        label = values.label_of(value, self._numbers)
         if isinstance(value, str) or label < 0 or self.declared in ((), self.classes):
             return label
         if label >= len(self.declared):
@@ -113,7 +105,7 @@ def key_of(key: Any) -> str | None:
     if key is None:
         return None
     if not isinstance(key, str):
-        raise BadImage(f"its key is {described(key)}, and a key is text")
+        raise BadImage(f"its key is {values.described(key)}, and a key is text")
     if {"", ".", ".."}.intersection(key.split("/")) or "\0" in key:
         raise BadImage(f"its key, {key[:80]!r}, could not be the name of a file")
     if len(escape(key).encode()) > MAX_NAME // 2:
@@ -132,7 +124,7 @@ def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[st
     gathered: dict[str, Any] = {}
     for name, value in fields.items():
         if not isinstance(name, str):
-            raise BadImage(f"the name of a field is {described(name)}, and names are text")
+            raise BadImage(f"the name of a field is {values.described(name)}, and names are text")
         if name == "json" and isinstance(value, Mapping):
             _add(gathered, value)
         elif (member := _member(name, value, image)) is None:
@@ -161,9 +153,9 @@ def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, by
     if kind == "json" and value is not None:
         return _named(name), _json(value)
     if kind == "cls" and value is not None:
-        return _named(name), b"%d" % label_of(value, {})
-    if isinstance(value, Image.Image) or is_file(value):
-        image = picture(value) if isinstance(value, Image.Image) else image_of(value)
+        return _named(name), b"%d" % values.label_of(value, {})
+    if isinstance(value, Image.Image) or values.is_file(value):
+        image = values.picture(value) if isinstance(value, Image.Image) else values.image_of(value)
         if isinstance(image, bytes):
             ext = "" if picture_format(name) else extension_of(image, name)
             return _derived(name, ext) if ext else _named(name), image
@@ -172,14 +164,14 @@ def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, by
                 f"its field {name!r} holds pixels: name it as a .png, which loses nothing"
             )
         return (_named(name) if kind == "png" else _derived(name, "png")), png(image)
-    if hasattr(value, "__array__") and np.ndim(array := array_of(value)):
+    if hasattr(value, "__array__") and np.ndim(array := values.array_of(value)):
         if picture_format(name) == "png":
-            return _named(name), png(picture_of(array, repr(name)))
+            return _named(name), png(values.picture_of(array, repr(name)))
         if kind != "npy" and array.dtype.kind in "biu" and _is_of_size(array, beside):
             raise BadImage(
-                f"its field {name!r} is {described(array)}, the image's size, and may be a mask: "
-                f'as "{_derived(name, "png")}" in uint8 it is cropped and mirrored with the image, '
-                f'as "{_derived(name, "npy")}" it is not'
+                f"its field {name!r} is {values.described(array)}, the image's size, and may be a "
+                f'mask: as "{_derived(name, "png")}" in uint8 it is cropped and mirrored with the '
+                f'image, as "{_derived(name, "npy")}" it is not'
             )
         return (_named(name) if kind == "npy" else _derived(name, "npy")), _npy(name, array)
     return None
@@ -225,7 +217,7 @@ def _json(value: Any) -> bytes:
 
 def _plain(value: Any, name: str) -> Any:
     """Return `value` with NumPy's and torch's numbers as Python's; raise unless JSON has it."""
-    if hasattr(value, "__array__") and not np.ndim(array := array_of(value)):
+    if hasattr(value, "__array__") and not np.ndim(array := values.array_of(value)):
         value = array.item()
     if value is None or isinstance(value, (str, bool, int, float, datetime.date, datetime.time)):
         return value
@@ -234,6 +226,6 @@ def _plain(value: Any, name: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{name}[{at}]") for at, item in enumerate(value)]
     raise BadImage(
-        f"{name!r} is {described(value)}, which JSON has not: give text, a number, a list or a "
-        "dict; arrays, images and bytes as fields of their own"
+        f"{name!r} is {values.described(value)}, which JSON has not: give text, a number, a list "
+        "or a dict; arrays, images and bytes as fields of their own"
     )

@@ -78,14 +78,8 @@ def _look(read: Read, number: int, draws: int | None, policy: Policy) -> _Look:
             size += len(encode(item.image, replace(policy, tiled=False)).data)
     except BadImage as error:
         return _Look(str(error).encode("utf-8", "replace"), reason=str(error))
-    return _Look(
-        _digest(item),
-        size,
-        item.key is not None,
-        item.label >= 0,
-        tuple(item.members),
-        as_png=grows_as_png(item.image, policy),
-    )
+    found = item.key is not None, item.label >= 0, tuple(item.members)
+    return _Look(_digest(item), size, *found, as_png=grows_as_png(item.image, policy))
 
 
 def _digest(item: Item) -> bytes:

@@ -91,10 +91,7 @@ def _file(path: str | bytes) -> bytes:
 
 
 def unchanged_file(image: Image.Image) -> bytes | None:
-    """Return the bytes of the file that a picture was opened from, if it shows that file.
-
-    A picture that was loaded may have been drawn into, so that its pixels are compared.
-    """
+    """Return the bytes of the file that a picture was opened from, if its pixels are the same."""
     if not isinstance(image, ImageFile.ImageFile) or image.format not in _FORMATS:
         return None
     try:
@@ -162,9 +159,8 @@ def array_of(value: Any) -> NDArray[Any]:
 def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     """Return the picture of uint8 pixels; refuse any other array with what to do."""
     shape = array.shape
-    if array.dtype == np.uint8 and (
-        (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and array.size
-    ):
+    is_shown = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+    if array.dtype == np.uint8 and is_shown and array.size:
         return Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array)
     found = f"its {name} is an array of {array.dtype} {shape}"
     wanted = "(height, width) or (height, width, 3) of uint8 is asked for"

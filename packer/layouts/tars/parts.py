@@ -32,10 +32,7 @@ def is_index(name: str) -> bool:
 
 
 def split_parts(folder: Path) -> dict[str, Path]:
-    """The archives and folders in `folder`, by split; empty if they are not named as splits are.
-
-    Folders that are passed over, such as hidden ones, are none of them.
-    """
+    """The archives and folders in `folder`, by split; empty if they are not named as splits are."""
     found = look(str(folder), with_parents(folder))
     names = sorted(name for name in (*found.folders, *found.files) if not is_index(name))
     parts = {re.sub(r"\.(tar|zip)\Z", "", name): folder / name for name in names}

@@ -1,8 +1,7 @@
 """WebDataset tars: a sample is a run of members whose names share all up to the first dot.
 
-The rules are those of the webdataset library (`tariterators.group_by_keys`). The image is the first
-member with the extension of an image, one without a further dot before one with (``x.jpg`` before
-``x.mask.png``); ``cls`` is the label, and all other members stay what they are.
+The rules are webdataset's (`tariterators.group_by_keys`). The image is the first member with an
+image's extension, one without a further dot before others; ``cls`` is the label.
 """
 
 import contextlib
@@ -46,11 +45,9 @@ class WebDatasetSource:
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
-        """Whether a tar, or the first of a folder's, holds samples of several members.
+        """Whether a tar, or the first of a folder's, holds samples of several members, or of one.
 
-        In class folders an image may have further members, too, but no ``cls``. Samples of one
-        member each make a dataset if their tars are numbered; else the tars may be classes, which
-        would be lost.
+        The latter only if tars are numbered: others may be classes. Class folders have no ``cls``.
         """
         tars = [path]
         if path.is_dir():

@@ -18,20 +18,13 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True)
 class DataFile:
-    """What a data file says; paths are as they are written, "" for none.
-
-    Attributes:
-        names_file: has the names of the classes instead of `names`, one a line.
-        parts: the folders or lists of images of each split.
-        base: the folder that these are relative to.
-        keypoints: numbers that a label has behind its box.
-    """
+    """What a data file says; paths are as they are written, "" for none."""
 
     names: tuple[str, ...] = ()
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    names_file: str = ""
-    base: str = ""
-    keypoints: int = 0
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # folders, lists of a split
+    names_file: str = ""  # has the names of the classes instead of `names`, one a line
+    base: str = ""  # the folder that `parts` are relative to
+    keypoints: int = 0  # numbers that a label has behind its box
 
 
 def of_yaml(text: str, where: object) -> DataFile | None:

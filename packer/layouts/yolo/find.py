@@ -1,7 +1,7 @@
 """Finds the images of YOLO's folders and data files, by names and by a few label files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,16 +10,7 @@ from packer.errors import UnusableInput
 from packer.layouts.lists import Lists
 from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.layouts.yolo.lines import BOX, OUTLINE
-from packer.layouts.yolo.yolo import (
-    Part,
-    ToTree,
-    checked,
-    folder_at,
-    kind_at,
-    labels_of,
-    rows,
-    to_tree,
-)
+from packer.layouts.yolo.yolo import Part, checked, folder_at, kind_at, labels_of, rows, to_tree
 from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
@@ -75,9 +66,8 @@ def by_folders(tree: Tree) -> Found | None:
         below = splits_of(tree.level("images").folders)
         parts = [Part(split, f"images/{name}") for name, split in below.items()]
         others = set(tree.level("images").folders) - set(below)
-        is_whole = tree.level("images").images or any(
-            tree.shape.below(f"images/{name}") for name in others
-        )
+        further = (tree.shape.below(f"images/{name}") for name in others)
+        is_whole = tree.level("images").images or any(further)
         candidates.append(parts if parts and not is_whole else [Part("", "images")])
     candidates.append([Part(split, f"{name}/images") for name, split in splits.items()])
     if _names_file(tree, [""]) and level.images:
@@ -90,7 +80,9 @@ def by_folders(tree: Tree) -> Found | None:
     return None
 
 
-def _of_data_file(tree: Tree, content: DataFile, rule: ToTree, file: str, name: str) -> Found:
+def _of_data_file(
+    tree: Tree, content: DataFile, rule: Callable[[str], str], file: str, name: str
+) -> Found:
     """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
     part_at: dict[str, Part] = {}
     missing = []
@@ -200,6 +192,5 @@ def _exists(tree: Tree, path: str) -> bool:
 
 
 def _names_file(tree: Tree, folders: Sequence[str]) -> str:
-    """The file with the names of the classes, "" if there is none."""
     paths = [inside(folder, name) for folder in folders for name in _NAMES]
     return next(filter(tree.has, paths), "")

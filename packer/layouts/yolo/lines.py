@@ -17,9 +17,8 @@ _BEYOND = 0.01  # of the image's size: as far outside may fractions lie, as for 
 def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
     """Return what the lines of a label file are: `BOX`, `OUTLINE`, `POSE`, or "" without lines.
 
-    A file with boxes and outlines is one of outlines. BadImage names the first line that is
-    something else, or of none of the `classes` (how many there are). `keypoints` is how many
-    numbers each line has behind its box.
+    One of boxes and outlines is one of outlines. BadImage names the lines that are something else,
+    or of none of so many `classes`. `keypoints` is how many numbers a line has behind its box.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -41,7 +40,6 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
 
 
 def _fault(words: list[str], kind: str, classes: int | None) -> str:
-    """What is wrong with a line; "" if it is sound."""
     try:
         label, *rest = map(float, words)
     except ValueError:

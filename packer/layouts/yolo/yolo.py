@@ -1,8 +1,7 @@
 """Images and their label files: ``images`` in an image's path becomes ``labels``, as YOLO has it.
 
-Where there is no such folder the label file lies beside its image. Label files are stored as they
-are, as the member ``txt``; an image without one is background. Their lines are checked. Paths that
-others wrote are often another machine's.
+Without such a folder the label file lies beside its image. Its lines are checked, and it is stored
+as the member ``txt``; an image without one is background.
 """
 
 import os
@@ -31,9 +30,8 @@ def to_tree(
 ) -> ToTree | None:
     """Return the rule by which one of the first paths leads to what exists; None if none does.
 
-    Paths may be relative or absolute, with slashes or backslashes; `bases` are the folders that
-    they may be relative to. Folders in front that lead nowhere here, such as those of another
-    machine, are dropped; ``..`` does not count.
+    Paths may be absolute or relative to one of `bases`, with slashes or backslashes. Folders in
+    front that lead nowhere here, such as those of another machine, are dropped, and so is ``..``.
     """
     for path in islice(paths, _TRIED):
         for skip in range(max(len(_parts(path)), 1)):
@@ -134,7 +132,6 @@ def labels_of(tree: Tree, folder: str) -> str:
 
 
 def _images_of(labels: str) -> str:
-    """The folder of the images of the label files in a folder."""
     head, _, tail = f"/{labels}/".rpartition(f"/{_LABELS}/")
     return f"{head}/{_IMAGES}/{tail}".strip("/")
 
@@ -147,7 +144,6 @@ def _images(tree: Tree, part: Part) -> Iterator[str]:
 
 
 def _strays(tree: Tree, folder: str, labels: str) -> Iterator[Skipped]:
-    """The label files in a folder whose images are not in theirs."""
     if not tree.level(labels).counts.get(".txt"):
         return
     stems = {os.path.splitext(name)[0] for name in tree.images(folder)}

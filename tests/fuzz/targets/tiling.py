@@ -46,15 +46,15 @@ def one(data: bytes) -> None:
 
 
 def _check(data: bytes, header: JpegHeader, interval: int) -> None:
-    tiled = tiling.load()(data, header, interval)
-    found = find_tiles(tiled.data)
-    assert (found.scan_offset, found.frame_offset) == (tiled.scan_offset, tiled.frame_offset)
-    assert np.array_equal(found.segments, tiled.segments)
+    tiled, table = tiling.load()(data, header, interval)
+    found = find_tiles(tiled)
+    assert (found.scan_offset, found.frame_offset) == (table.scan_offset, table.frame_offset)
+    assert np.array_equal(found.segments, table.segments)
     if _PROGRAM is not None:
         command = [_PROGRAM, "-copy", "all", "-optimize", "-restart", f"{interval}B"]
         done = subprocess.run(command, input=data, capture_output=True)
-        assert (done.stdout, done.returncode) == (tiled.data, 0), done.stderr
+        assert (done.stdout, done.returncode) == (tiled, 0), done.stderr
     with contextlib.suppress(ValueError):  # of what it complains, it does with both
         if len(header.sampling) < 4 and header.height * header.width < 1 << 22:
             pixels = simplejpeg.decode_jpeg(data)
-            assert np.array_equal(pixels, simplejpeg.decode_jpeg(tiled.data))
+            assert np.array_equal(pixels, simplejpeg.decode_jpeg(tiled))

@@ -177,6 +177,23 @@ def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Pa
         assert first[1] == str(found[0][2][0][1])
 
 
+def test_a_key_of_two_tars_is_refused_for_energon_with_what_makes_it_unique(
+    tmp_path: Path, items: list[Any], run_packer: RunPacker
+) -> None:
+    image = tmp_path / "x.jpg"
+    image.write_bytes(items[0].image)
+    tars = tmp_path / "tars"
+    tars.mkdir()
+    for name in ("train-000.tar", "train-001.tar"):
+        with tarfile.open(tars / name, "w") as archive:
+            archive.add(image, "x.jpg")
+    index(tars, 1)
+    with pytest.raises(UnusableInput, match=r"train-001\.tar: .* the key 'x', too.*`packer pack`"):
+        export(tars, "energon", False, QUIET)
+    assert run_packer("pack", tars, tmp_path / "packed").returncode == 0
+    assert export(tmp_path / "packed", "energon", False, QUIET)
+
+
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
 def test_an_index_that_leaves_no_room_for_a_header_is_refused(short: Path, tool: str) -> None:
     path = (short / SHARDS[0]).with_suffix(".safetensors")

@@ -18,7 +18,7 @@ from packer.errors import UnusableInput
 from packer.inspect.extract import extract
 from packer.progress import Progress
 from packer.run.pack import PackReport
-from reader.format import FormatError, Limits, Manifest
+from reader.format import Limits, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
@@ -227,8 +227,28 @@ def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
     report = extract(copy, tmp_path / "out", 1, progress=cut_meanwhile(index))
     assert (report.written, report.refused) == (39, [])
     assert extract(packed, tmp_path / "out", 1).present == 39
-    with pytest.raises(FormatError, match=r"shard-000000\.safetensors is not an index"):
-        extract(copy, tmp_path / "again", 1)
+    [(file, reason)] = extract(copy, tmp_path / "again", 1).refused
+    assert file == "shard-000000.tar"
+    assert "shard-000000.safetensors is not an index" in reason
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("suffix", [".tar", ".safetensors"])
+def test_a_missing_shard_is_named_and_the_others_are_given_back(
+    packed: Path, tmp_path: Path, run_packer: RunPacker, suffix: str, jobs: int
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    first, *others = Manifest.load(copy).shards
+    (copy / first.file).with_suffix(suffix).unlink()
+    done = run_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
+    assert done.returncode == 1
+    report = json.loads(done.stdout)
+    [refused] = report["refused"]
+    assert refused["file"] == first.file
+    assert f"none of its {first.samples} samples is written" in refused["reason"]
+    assert "No such file" in refused["reason"]
+    assert f"not written: {first.file}: " in done.stderr
+    assert report["written"] == sum(shard.samples for shard in others)
 
 
 def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:

@@ -83,7 +83,7 @@ def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
         assert counts == sorted(counts, reverse=True)
 
 
-def test_options_are_told_in_words_if_somebody_chose_them(
+def test_options_are_named_as_on_a_command_line_if_somebody_chose_them(
     of_planted: tuple[Reported, str],
     run_pack: Callable[..., object],
     source: Path,
@@ -94,11 +94,11 @@ def test_options_are_told_in_words_if_somebody_chose_them(
     about = html.unescape(reported(tmp_path / "shards")[1]).split('id="about"')[1]
     shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", about))
     assert shown["Order"] == "shuffled by the seed 0"
-    assert shown["Samples of a shard, at most"] == "7"
-    assert shown["Split into shares"] == "a: 0.5, b: 0.5"
+    assert shown["--shard-samples"] == "7"
+    assert shown["--split"] == "a: 0.5, b: 0.5"
     usual = html.unescape(of_planted[1]).split('id="about"')[1]
-    assert "Split into shares" not in usual
-    assert "Pixels of an image" not in usual
+    assert "<dt>--split" not in usual
+    assert "<dt>--max-pixels" not in usual
 
 
 def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
@@ -262,7 +262,7 @@ def test_a_page_says_what_reading_takes_as_a_plan_does(
     assert shown.pop("read") == "the split train"
     assert shown["read by"].endswith("batches of 256 images of 224 x 224 pixels")
     assert shown["an epoch"].endswith("; no padding")
-    assert shown["time"].startswith("cannot be told, as none of --rate, ")
+    assert shown["time"] == "not estimated; pass --rate or --gpu-rate to `packer plan`"
     assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
     assert "opening" not in shown  # it lies in a folder
     assert {about: planned[about] for about in shown if about in planned} == shown
