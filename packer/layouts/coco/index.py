@@ -27,6 +27,39 @@ _BY_FIELD = {  # the first field that occurs decides
 _NAMES = 5  # of images that are kept
 
 
+@dataclass
+class Entries:
+    """Where the entries of a file lie: places are kept only, of 24 bytes."""
+
+    ids: dict[int | str, int] = field(default_factory=dict)  # of images -> their numbers here
+    names: dict[int, str] = field(default_factory=dict)  # of the listed images, by number
+    images: "array[int]" = field(default_factory=lambda: array("q"))  # offset, size of each of them
+    annotations: "array[int]" = field(default_factory=lambda: array("q"))  # image, offset, size
+    wrong: list[Skipped] = field(default_factory=list)
+
+    def add(self, element: Element, file: str) -> None:
+        """Add an element of the lists of images and annotations."""
+        where = f"{file}: byte {element.offset}"
+        if element.of == "annotations":
+            if (owner := _id(element.value, "image_id")) is None:
+                self._refuse(where, "it is not an annotation: it has no image_id")
+            else:
+                number = self.ids.setdefault(owner, len(self.ids))
+                self.annotations.extend((number, element.offset, element.size))
+            return
+        own, name = _id(element.value, "id"), file_name_of(element)
+        if own is None or name is None:
+            self._refuse(where, "it is not an image: it has no id or no file_name")
+        elif (number := self.ids.setdefault(own, len(self.ids))) in self.names:
+            self._refuse(f"{file}: {name}", f"the id {own} is that of an earlier one")
+        else:
+            self.names[number] = name
+            self.images.extend((element.offset, element.size))
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.wrong.append(Skipped(name, reason, damaged=True))
+
+
 @dataclass(frozen=True)
 class Annotations:
     """One annotation file.
@@ -43,18 +76,19 @@ class Annotations:
     kind: str
     categories: Mapping[int, str]
     names: tuple[str, ...]
+    entries: Entries = field(repr=False, compare=False)
     images: str = ""
     split: str = ""
 
     @classmethod
     def read(cls, file: Watched) -> "Annotations":
-        """Read an annotation file through; raise UnusableInput for any other."""
+        """Read an annotation file through, once; raise UnusableInput for any other."""
         lists: set[str] = set()
         fields: set[str] = set()
         used: set[int] = set()
         names: list[str] = []
         categories: dict[int, Any] = {}
-        path = file.path
+        entries, path = Entries(), file.path
         for element in elements(file):
             lists.add(element.of)
             if element.of == "categories":
@@ -64,12 +98,17 @@ class Annotations:
                         f"{path}: category {number} is {category['name']!r} here and "
                         f"{categories[number]['name']!r} before."
                     )
-            elif element.of == "annotations" and isinstance(element.value, dict):
+                continue
+            if element.of not in ("annotations", "images"):
+                continue
+            entries.add(element, path.name)
+            if element.of == "images":
+                if len(names) < _NAMES and (name := file_name_of(element)):
+                    names.append(name)
+            elif isinstance(element.value, dict):
                 fields.update(element.value)
                 if isinstance(category_id := element.value.get("category_id"), int):
                     used.add(category_id)
-            elif element.of == "images" and len(names) < _NAMES and (name := file_name_of(element)):
-                names.append(name)
         if "images" not in lists:
             raise UnusableInput(
                 f"{path} is not a COCO annotation file: it has no list of images. Tables "
@@ -80,78 +119,59 @@ class Annotations:
         named = {number: category["name"] for number, category in categories.items()}
         if (project := _project(categories)) is not None and project not in used:
             del named[project]
-        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names))
+        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names), entries)
 
 
-@dataclass
 class Index:
-    """Where the entries of images and annotations lie, by the images' ids: places are kept only."""
+    """The entries of the images of one split, which lie in one file or several."""
 
-    file_names: dict[int, str] = field(default_factory=dict)  # by image number, in their order
-    _number_of: dict[int | str, int] = field(default_factory=dict)  # of each image id
-    _places: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # by image number
-    _owners: "array[int]" = field(default_factory=lambda: array("q"))  # image numbers
-    _spans: "array[int]" = field(default_factory=lambda: array("q"))  # part, offset, size
-
-    def add(self, part: int, annotations: Annotations) -> Iterator[Skipped]:
-        """Read a file, and yield what is wrong with single entries."""
-        name = annotations.file.path.name
-        listed: set[int] = set()
-        for element in elements(annotations.file):
-            where = f"{name}: byte {element.offset}"
-            if element.of == "annotations":
-                owner = _id(element.value, "image_id")
-                if owner is None:
-                    yield _wrong(where, "it is not an annotation: it has no image_id")
-                    continue
-                self._owners.append(self._number(owner))
-                self._spans.extend((part, element.offset, element.size))
-            elif element.of == "images":
-                own = _id(element.value, "id")
-                file_name = file_name_of(element)
-                if own is None or file_name is None:
-                    yield _wrong(where, "it is not an image: it has no id or no file_name")
-                    continue
-                number = self._number(own)
-                if number in listed:
-                    yield _wrong(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
-                elif number not in self._places:
-                    self._places[number] = (part, element.offset, element.size)
-                    self.file_names[number] = file_name
-                elif (other := self.file_names[number]) != file_name:
+    def __init__(self, parts: Mapping[int, Annotations]) -> None:
+        self.file_names: dict[int, str] = {}  # by image number, in their order
+        self._number_of: dict[int | str, int] = {}  # of each image id
+        self._places = array("q")  # part, offset, size of each image's entry
+        owners, spans = [], []
+        for part, annotations in parts.items():
+            entries = annotations.entries
+            numbers = np.fromiter(map(self._number, entries.ids), np.int64)
+            own = map(int, numbers[list(entries.names)])
+            places = zip(entries.images[::2], entries.images[1::2], strict=True)
+            for number, name, place in zip(own, entries.names.values(), places, strict=True):
+                if number not in self.file_names:
+                    self.file_names[number] = name
+                    self._places.extend((part, *place))
+                elif (other := self.file_names[number]) != name:
+                    image = next(key for key, value in self._number_of.items() if value == number)
                     raise UnusableInput(
-                        f"{annotations.file.path}: the image with the id {own} is {file_name} "
+                        f"{annotations.file.path}: the image with the id {image} is {name} "
                         f"here and {other} in another annotation file of the same images. Pack "
                         f"each file by itself, with {option('root')} for the folder of its images."
                     )
-                listed.add(number)
+            found = np.array(entries.annotations, np.int64).reshape(-1, 3)
+            owners.append(numbers[found[:, 0]])
+            found[:, 0] = part
+            spans.append(found)
+        self._owners, self._spans = np.concatenate(owners), np.concatenate(spans)
 
     def strays(self, name: str) -> Iterator[Skipped]:
         """Yield the annotations of images that no file lists."""
-        counts = np.bincount(np.array(self._owners, np.int64), minlength=len(self._number_of))
+        counts = np.bincount(self._owners, minlength=len(self._number_of))
         for image, number in self._number_of.items():
-            if number not in self._places:
-                yield _wrong(
-                    f"{name}: image {image}",
-                    f"it has {counts[number]} annotations and is not in the list of images",
-                )
+            if number not in self.file_names:
+                reason = f"it has {counts[number]} annotations and is not in the list of images"
+                yield Skipped(f"{name}: image {image}", reason, damaged=True)
 
     def locators(self) -> Iterator[str]:
         """Yield, for each image that is listed, the places of its entry and its annotations."""
-        owners = np.array(self._owners, np.int64)
-        spans = np.array(self._spans, np.int64).reshape(-1, 3)
-        order = np.argsort(owners, kind="stable")
-        bounds = np.searchsorted(owners[order], np.arange(len(self._number_of) + 1))
-        for number, place in self._places.items():
-            own = spans[order[bounds[number] : bounds[number + 1]]].tolist()
+        order = np.argsort(self._owners, kind="stable")
+        spans = self._spans[order]
+        bounds = np.searchsorted(self._owners[order], np.arange(len(self._number_of) + 1))
+        each = zip(*(self._places[at::3] for at in range(3)), strict=True)
+        for number, place in zip(self.file_names, each, strict=True):
+            own = spans[bounds[number] : bounds[number + 1]].tolist()
             yield " ".join(f"{part}:{offset}:{size}" for part, offset, size in (place, *own))
 
     def _number(self, image: int | str) -> int:
         return self._number_of.setdefault(image, len(self._number_of))
-
-
-def _wrong(name: str, reason: str) -> Skipped:
-    return Skipped(name, reason, damaged=True)
 
 
 def _id(entry: Any, name: str) -> int | str | None:

@@ -116,10 +116,10 @@ class CocoSource:
         """The samples of one folder of images; the images' hashes are added to `known`."""
         indices: list[tuple[Annotations, Index]] = []
         for _, numbered in groupby(parts.items(), key=lambda item: item[1].split):
-            index, of_split = Index(), dict(numbered)
-            for number, part in of_split.items():
-                yield from index.add(number, part)
-            first = next(iter(of_split.values()))
+            of_split = dict(numbered)
+            for part in of_split.values():
+                yield from part.entries.wrong
+            first, index = next(iter(of_split.values())), Index(of_split)
             yield from index.strays(first.file.path.name)
             indices.append((first, index))
         paths = [
