@@ -32,10 +32,11 @@ class Entries:
     """Where the entries of a file lie: places are kept only, of 24 bytes."""
 
     ids: dict[int | str, int] = field(default_factory=dict)  # of images -> their numbers here
-    names: dict[int, str] = field(default_factory=dict)  # of the listed images, by number
-    images: "array[int]" = field(default_factory=lambda: array("q"))  # offset, size of each of them
+    names: list[str] = field(default_factory=list)  # of the listed images
+    images: "array[int]" = field(default_factory=lambda: array("q"))  # number, offset, size of each
     annotations: "array[int]" = field(default_factory=lambda: array("q"))  # image, offset, size
     wrong: list[Skipped] = field(default_factory=list)
+    _listed: bytearray = field(default_factory=bytearray)  # whether each number is listed
 
     def add(self, element: Element, file: str) -> None:
         """Add an element of the lists of images and annotations."""
@@ -50,11 +51,15 @@ class Entries:
         own, name = _id(element.value, "id"), file_name_of(element)
         if own is None or name is None:
             self._refuse(where, "it is not an image: it has no id or no file_name")
-        elif (number := self.ids.setdefault(own, len(self.ids))) in self.names:
+            return
+        number = self.ids.setdefault(own, len(self.ids))
+        self._listed.extend(bytes(len(self.ids) - len(self._listed)))
+        if self._listed[number]:
             self._refuse(f"{file}: {name}", f"the id {own} is that of an earlier one")
-        else:
-            self.names[number] = name
-            self.images.extend((element.offset, element.size))
+            return
+        self._listed[number] = True
+        self.names.append(name)
+        self.images.extend((number, element.offset, element.size))
 
     def _refuse(self, name: str, reason: str) -> None:
         self.wrong.append(Skipped(name, reason, damaged=True))
@@ -126,52 +131,51 @@ class Index:
     """The entries of the images of one split, which lie in one file or several."""
 
     def __init__(self, parts: Mapping[int, Annotations]) -> None:
-        self.file_names: dict[int, str] = {}  # by image number, in their order
-        self._number_of: dict[int | str, int] = {}  # of each image id
-        self._places = array("q")  # part, offset, size of each image's entry
-        owners, spans = [], []
-        for part, annotations in parts.items():
-            entries = annotations.entries
-            numbers = np.fromiter(map(self._number, entries.ids), np.int64)
-            own = map(int, numbers[list(entries.names)])
-            places = zip(entries.images[::2], entries.images[1::2], strict=True)
-            for number, name, place in zip(own, entries.names.values(), places, strict=True):
-                if number not in self.file_names:
-                    self.file_names[number] = name
-                    self._places.extend((part, *place))
-                elif (other := self.file_names[number]) != name:
-                    image = next(key for key, value in self._number_of.items() if value == number)
-                    raise UnusableInput(
-                        f"{annotations.file.path}: the image with the id {image} is {name} "
-                        f"here and {other} in another annotation file of the same images. Pack "
-                        f"each file by itself, with {option('root')} for the folder of its images."
-                    )
-            found = np.array(entries.annotations, np.int64).reshape(-1, 3)
-            owners.append(numbers[found[:, 0]])
-            found[:, 0] = part
-            spans.append(found)
-        self._owners, self._spans = np.concatenate(owners), np.concatenate(spans)
+        each = [(part, annotations.entries) for part, annotations in parts.items()]
+        self._ids = each[0][1].ids if len(each) == 1 else dict[int | str, int]()
+        images, owners = [], []
+        for part, entries in each:
+            ids = self._ids
+            numbers = np.array([ids.setdefault(one, len(ids)) for one in entries.ids], np.int64)
+            own, *place = np.asarray(entries.images).reshape(-1, 3).T
+            images.append(np.stack((numbers[own], np.full_like(own, part), *place), axis=1))
+            owners.append(numbers[entries.annotations[::3]])
+        self._images = np.concatenate(images)
+        names = [name for _, entries in each for name in entries.names]
+        _, first, group = np.unique(self._images[:, 0], return_index=True, return_inverse=True)
+        for at in np.flatnonzero(first[group] != np.arange(len(group))).tolist():
+            if names[at] != (other := names[first[group[at]]]):
+                number, part = self._images[at, :2].tolist()
+                raise UnusableInput(
+                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} is "
+                    f"{names[at]} here and {other} in another annotation file of the same images. "
+                    f"Pack each file by itself, with {option('root')} for the folder of its images."
+                )
+        first.sort()
+        self.file_names = [names[at] for at in first.tolist()]  # of the images, in their order
+        self._images = self._images[first]
+        owned = np.concatenate(owners)
+        order = np.argsort(owned, kind="stable")
+        self._bounds = np.searchsorted(owned[order], np.arange(len(self._ids) + 1))
+        spans = [np.asarray(entries.annotations).reshape(-1, 3) for _, entries in each]
+        self._spans = (spans[0] if len(spans) == 1 else np.concatenate(spans))[order]
+        self._spans[:, 0] = np.repeat(list(parts), [len(some) for some in owners])[order]
 
     def strays(self, name: str) -> Iterator[Skipped]:
         """Yield the annotations of images that no file lists."""
-        counts = np.bincount(self._owners, minlength=len(self._number_of))
-        for image, number in self._number_of.items():
-            if number not in self.file_names:
-                reason = f"it has {counts[number]} annotations and is not in the list of images"
+        counts = np.diff(self._bounds)
+        counts[self._images[:, 0]] = -1
+        for image, count in zip(self._ids, counts.tolist(), strict=True):
+            if count >= 0:
+                reason = f"it has {count} annotations and is not in the list of images"
                 yield Skipped(f"{name}: image {image}", reason, damaged=True)
 
     def locators(self) -> Iterator[str]:
         """Yield, for each image that is listed, the places of its entry and its annotations."""
-        order = np.argsort(self._owners, kind="stable")
-        spans = self._spans[order]
-        bounds = np.searchsorted(self._owners[order], np.arange(len(self._number_of) + 1))
-        each = zip(*(self._places[at::3] for at in range(3)), strict=True)
-        for number, place in zip(self.file_names, each, strict=True):
-            own = spans[bounds[number] : bounds[number + 1]].tolist()
+        for row in self._images:
+            number, *place = row.tolist()
+            own = self._spans[self._bounds[number] : self._bounds[number + 1]].tolist()
             yield " ".join(f"{part}:{offset}:{size}" for part, offset, size in (place, *own))
-
-    def _number(self, image: int | str) -> int:
-        return self._number_of.setdefault(image, len(self._number_of))
 
 
 def _id(entry: Any, name: str) -> int | str | None:

@@ -122,15 +122,13 @@ class CocoSource:
             first, index = next(iter(of_split.values())), Index(of_split)
             yield from index.strays(first.file.path.name)
             indices.append((first, index))
-        paths = [
-            [self._path(images, name) for name in index.file_names.values()] for _, index in indices
-        ]
+        paths = [[self._path(images, name) for name in index.file_names] for _, index in indices]
         named = [path for some in paths for path in some if isinstance(path, str)]
         keys = Keys.among(named)
         known.extend(hashes_of(map(os.fsencode, named)).tolist())
         for (first, index), names in zip(indices, paths, strict=True):
-            listed = index.file_names.values()
-            for name, written, locator in zip(names, listed, index.locators(), strict=True):
+            each = zip(names, index.file_names, index.locators(), strict=True)
+            for name, written, locator in each:
                 try:
                     yield self._sample(name, locator, keys, first.split, pictures)
                 except BadImage as error:
