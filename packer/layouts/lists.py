@@ -15,8 +15,9 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import Hashes, hashes_of
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.samples.labels import Encodings, Objects, class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Sample, Skipped
+from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.tables.images import Keys, path_inside
+from packer.trees.sample import SampleParts
 from packer.trees.tree import Tree, unnamed
 
 ONE_BOX = in_json("xywh", labels=False)  # of `box_note`
@@ -231,38 +232,32 @@ class ListedSource:
     def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> Sample:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
-        size, newest = self.tree.measure_image(row.image)
-        places: dict[str, Place] = {ext: self.tree.place(path) for ext, path in row.files.items()}
+        parts = SampleParts(self.tree, row.image)
         found = {}
         for ext, path in row.files.items():
+            place = self.tree.place(path)
             try:
-                more, written = self.tree.measure(path)
+                size, mtime_ns = self.tree.measure(path)
                 if row.note is not None:
-                    found[ext], written = self.tree.read(path, more)
+                    found[ext], mtime_ns = self.tree.read(path, size)
             except BadImage as error:
                 raise Damaged(f"its .{ext}, {path!r}: {error}") from error
-            size, newest = size + more, max(newest, written)
+            if row.note is None:
+                parts.add_place(ext, place, size, mtime_ns)
+            parts.newest = max(parts.newest, mtime_ns)
         if row.note is not None:
             try:
                 members = self.lists.members(row.note, found)
             except BadFile as error:
                 raise Damaged(f"{row.files[error.ext]!r}, {error}") from error
-            size += sum(map(len, members.values())) - sum(map(len, found.values()))
             made = [row.files[ext] for ext in row.files.keys() - members.keys()]
-            places = {
-                ext: places[ext] if data is found.get(ext) else [data, *made]
-                for ext, data in members.items()
-            }
-        return Sample(
-            name=row.image,
-            key=keys.of(row.image),
-            label=-1 if row.label is None else number_of[row.label],
-            size=size,
-            mtime_ns=newest,
-            members=tuple(places),
-            split=row.split,
-            places=self.tree.places(row.image, places.values()),
-        )
+            for ext, data in members.items():
+                if data is found.get(ext):
+                    parts.add_place(ext, self.tree.place(row.files[ext]), len(data), 0)
+                else:
+                    parts.add_made(ext, data, 0, made)
+        label = -1 if row.label is None else number_of[row.label]
+        return parts.sample(keys.of(row.image), label, row.split)
 
 
 def others(

@@ -107,7 +107,7 @@ class Objects:
             found["boxes"] = self.boxes
         if self.categories is not None:
             found["categories"] = self.categories
-        return to_json({**found, **self.fields})
+        return to_json(found | {k: value for k, value in self.fields.items() if k not in found})
 
     def _fault(self, box: Any) -> str:
         if not isinstance(box, list) or len(box) != 4 or not all(map(_is_coordinate, box)):

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Sample, Skipped
+from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.tables.classes import NONE, Labels
 from packer.tables.columns import could_have_labels
 from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
 from packer.tables.table import Record
 from packer.tables.view import TableView
+from packer.trees.sample import SampleParts, sample_of_files
 from packer.trees.shape import inside
-from packer.trees.tree import Tree, sample_of_files, unnamed
+from packer.trees.tree import Tree, unnamed
 from packer.trees.walk import names_an_image
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
@@ -170,35 +171,18 @@ class TableSource:
         rows = [record.fields for record in records]
         try:
             name = view.name(first.fields)
-            size, newest = self.tree.measure(name)
-            if size == 0:
-                raise Damaged(f"{name} is empty")
+            parts = SampleParts(self.tree, name)
             label = view.label_of(rows, self.labels.number_of)
             split = view.split_of(rows, name)
-            places: dict[str, Place] = {}
             for ext, path in view.further(first.fields).items():
-                places[ext] = self.tree.place(path)
-                more, written = self.tree.measure(path)
-                size, newest = size + more, max(newest, written)
+                parts.add(ext, path)
             if data := view.json_of(rows, self.labels.number_of):
-                places["json"], size = [data], size + len(data)
-                newest = max(newest, *(file.mtime_ns for file in view.table.files))
-            key = keys.of(name)
+                parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
+            return parts.sample(keys.of(name), label, split, block=first.block)
         except BadImage as error:
             value = first.fields.get(view.columns.image)
             reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
             return replace(Skipped.of(first.where, error), reason=reason)
-        return Sample(
-            name=name,
-            key=key,
-            label=label,
-            size=size,
-            mtime_ns=newest,
-            members=tuple(places),
-            split=split,
-            places=self.tree.places(name, places.values()),
-            block=first.block,
-        )
 
 
 def _labels(

@@ -5,14 +5,12 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from packer.errors import BadImage, Damaged, naming
 from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.samples.records import Skipped
-from packer.trees.compressed import UNPACKED, is_unpacked
 from packer.trees.shape import inside, lies_in
 from packer.trees.tree import Level, Tree
 from packer.trees.walk import (
@@ -21,7 +19,6 @@ from packer.trees.walk import (
     folders_below,
     identity,
     look,
-    not_an_image,
     tells_of_file,
     with_parents,
 )
@@ -36,6 +33,7 @@ class FolderTree(Tree):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.files = Files(root)
+        self._prefix = f"{root}/"
         self._levels: dict[str, Level] = {}
         self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
         self._parents: tuple[str, frozenset[Identity]] = "", frozenset()  # of the last folder
@@ -92,7 +90,7 @@ class FolderTree(Tree):
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
         try:
-            status = os.stat(f"{self.root}/{path}")
+            status = os.stat(self._prefix + path)
         except OSError as error:
             if not tells_of_file(error):
                 raise
@@ -122,12 +120,6 @@ class FolderTree(Tree):
     def watched(self, path: str) -> Watched:
         """Return a file that is read in parts."""
         return Watched.of(self.root / path)
-
-    def ignored(self, path: str) -> Skipped | None:
-        """Return what to report of a file that is no image; None for one that is or may be."""
-        if is_unpacked(f"{self.root}/{path}"):
-            return Skipped(path, UNPACKED, ignored=True)
-        return not_an_image(path, partial(self.begin, path))
 
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
@@ -31,9 +31,8 @@ class Companions:
     example: tuple[str, str] = ("", "")  # such a name, behind that of its owner; without extensions
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> "Companions":
-        """Count them among the names of a folder's files."""
-        stems = [stem for stem, ext in map(os.path.splitext, names) if ext[1:].lower() in PICTURES]
+    def of(cls, stems: Sequence[str]) -> "Companions":
+        """Count them among the stems of a folder's pictures."""
         if not any("." in stem for stem in stems):
             return cls(len(stems))
         known, counts, examples, others = set(stems), Counter[str](), [], 0
@@ -113,7 +112,7 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
     for name in names:
         stem, ext = os.path.splitext(name)
         (images[stem] if ext[1:].lower() in PICTURES else rest).append(name)
-    for stem in [stem for stem in images if _word(stem, images) in words]:
+    for stem in [stem for stem in images if "." in stem and _word(stem, images) in words]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}
     refused = {}

@@ -9,21 +9,28 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from packer.errors import BadImage, Damaged, UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
-from packer.keys import Hashes, escape, hashes_of
-from packer.samples.labels import MAX_TEXT, class_of_file
+from packer.keys import Hashes, are_among, hashes_of
 from packer.samples.places import Files
-from packer.samples.records import Place, Sample, Skipped
+from packer.samples.records import Place, Skipped
+from packer.trees.compressed import UNPACKED, is_unpacked
 from packer.trees.shape import Shape, enclosing, folders_above, inside
 from packer.trees.sidecars import Companions
-from packer.trees.walk import BEGINNING, is_litter, names_an_image, not_an_image, not_entered
+from packer.trees.walk import (
+    BEGINNING,
+    is_litter,
+    is_named_as_image,
+    names_an_image,
+    not_an_image,
+    not_entered,
+)
+from reader.format.members import PICTURES
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
 _NONE: Mapping[str, Any] = {}
@@ -53,19 +60,24 @@ class Level:
         cls, folders: Iterable[str], names: Iterable[str], skipped: Mapping[str, str] = _NONE
     ) -> "Level":
         """Return what a folder holds; `names` are those of its files, sorted."""
-        names = [name for name in names if not is_litter(name)]
         examples: dict[str, list[str]] = {}
         counts: dict[str, int] = {}
+        stems: list[str] = []  # of pictures
         images = 0
         for name in names:
-            ext = os.path.splitext(name)[1].lower()
+            if is_litter(name):
+                continue
+            stem, ext = os.path.splitext(name)
+            ext = ext.lower()
             counts[ext] = counts.get(ext, 0) + 1
-            if names_an_image(name):
+            if ext[1:] in PICTURES:
+                stems.append(stem)
+            if is_named_as_image(name):
                 images += 1
             elif counts[ext] <= _EXAMPLES:
                 examples.setdefault(ext, []).append(name)
         few = {ext: tuple(some) for ext, some in examples.items()} or _NONE
-        companions = Companions.of(names)
+        companions = Companions.of(stems)
         return cls(tuple(folders), images, counts, few, skipped or _NONE, companions)
 
     @property
@@ -139,22 +151,12 @@ class Tree(ABC):
     def watched(self, path: str) -> Watched:
         """Return a file that is read in parts; one in an archive is unpacked for it."""
 
-    def places(self, image: str, members: Iterable[Place]) -> Sequence[Place]:
-        """Return what `Sample.places` has for an image and its members' places."""
-        at = self.place(image)
-        found = (None if at == image else at, *members)
-        return () if found == (None,) else found
-
     def ignored(self, path: str) -> Skipped | None:
         """Return what to report of a file that is not meant as an image; None for one that is."""
-        return not_an_image(path, lambda: self.begin(path))
-
-    def measure_image(self, path: str) -> tuple[int, int]:
-        """Return the same as `measure` for an image, which has bytes."""
-        size, mtime_ns = self.measure(path)
-        if not size:
-            raise Damaged("it is empty")
-        return size, mtime_ns
+        found = not_an_image(path, lambda: self.begin(path))
+        if found and is_unpacked(f"{self.root}/{path}"):
+            return Skipped(path, UNPACKED, ignored=True)
+        return found
 
     def images(self, path: str = "") -> list[str]:
         """The sorted names of those that are named as images are; none if there is no folder."""
@@ -214,56 +216,6 @@ class Tree(ABC):
         return data
 
 
-def sample_of_files(
-    tree: Tree,
-    image: str,
-    members: Mapping[str, str],
-    *,
-    label: int,
-    split: str,
-    keep_extension: bool = False,
-) -> Iterator[Sample | Skipped]:
-    """Yield the sample of `image` and of the files `members` by extension, and what is skipped.
-
-    `label` is -1 where the member ``cls`` may hold it; `keep_extension` makes the image's extension
-    part of the key.
-    """
-    try:
-        size, mtime_ns = tree.measure_image(image)
-    except BadImage as error:
-        yield Skipped.of(image, error)
-        for path in members.values():
-            yield Skipped(path, f"it belongs to {image!r}, which is rejected", damaged=True)
-        return
-    found = {}
-    for ext, path in members.items():
-        try:
-            member_size, member_time = tree.measure(path)
-            if ext == "cls":
-                label = class_of_file(label, member_size, partial(tree.begin, path, MAX_TEXT))
-                continue
-        except BadImage as error:
-            yield Skipped.of(path, error)
-            continue
-        found[ext] = path
-        size += member_size
-        mtime_ns = max(mtime_ns, member_time)
-    stem = os.path.splitext(image)[0]
-    places: Sequence[Place] = ()
-    if tree.unpack or any(path != f"{stem}.{ext}" for ext, path in found.items()):
-        places = tree.places(image, map(tree.place, found.values()))
-    yield Sample(
-        name=image,
-        key=escape(image if keep_extension else stem),
-        label=label,
-        size=size,
-        mtime_ns=mtime_ns,
-        members=tuple(found),
-        split=split,
-        places=places,
-    )
-
-
 def unnamed(
     tree: Tree, known: Hashes, passed: Mapping[str, str]
 ) -> Iterator[tuple[str, list[str]] | Skipped]:
@@ -281,11 +233,8 @@ def unnamed(
             yield not_entered(inside(folder, name), reason)
         yield from tree.repeated(folder)
         paths = [inside(folder, name) for name in tree.names(folder)]
-        hashes = hashes_of(map(os.fsencode, paths))
-        named = np.zeros(len(paths), bool)
-        if len(known):
-            named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
-        yield folder, [path for path, is_named in zip(paths, named, strict=True) if not is_named]
+        named = are_among(hashes_of(map(os.fsencode, paths)), known)
+        yield folder, list(compress(paths, ~named))
 
 
 def aside(

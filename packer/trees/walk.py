@@ -94,7 +94,7 @@ def skipped(path: str, reason: str) -> Skipped:
 
 def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
     """Return what to report of a file that is not meant as an image; `begin` reads `BEGINNING`."""
-    name = os.path.basename(path)
+    name = path.rpartition("/")[2]
     if is_litter(name):
         return skipped(path, "")
     if is_named_as_image(name):

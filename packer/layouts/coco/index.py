@@ -27,6 +27,44 @@ _BY_FIELD = {  # the first field that occurs decides
 _NAMES = 5  # of images that are kept
 
 
+@dataclass
+class Entries:
+    """Where the entries of a file lie: places are kept only, of 24 bytes."""
+
+    ids: dict[int | str, int] = field(default_factory=dict)  # of images -> their numbers here
+    names: list[str] = field(default_factory=list)  # of the listed images
+    images: "array[int]" = field(default_factory=lambda: array("q"))  # number, offset, size of each
+    annotations: "array[int]" = field(default_factory=lambda: array("q"))  # image, offset, size
+    wrong: list[Skipped] = field(default_factory=list)
+    _listed: bytearray = field(default_factory=bytearray)  # whether each number is listed
+
+    def add(self, element: Element, file: str) -> None:
+        """Add an element of the lists of images and annotations."""
+        where = f"{file}: byte {element.offset}"
+        if element.of == "annotations":
+            if (owner := _id(element.value, "image_id")) is None:
+                self._refuse(where, "it is not an annotation: it has no image_id")
+            else:
+                number = self.ids.setdefault(owner, len(self.ids))
+                self.annotations.extend((number, element.offset, element.size))
+            return
+        own, name = _id(element.value, "id"), file_name_of(element)
+        if own is None or name is None:
+            self._refuse(where, "it is not an image: it has no id or no file_name")
+            return
+        number = self.ids.setdefault(own, len(self.ids))
+        self._listed.extend(bytes(len(self.ids) - len(self._listed)))
+        if self._listed[number]:
+            self._refuse(f"{file}: {name}", f"the id {own} is that of an earlier one")
+            return
+        self._listed[number] = True
+        self.names.append(name)
+        self.images.extend((number, element.offset, element.size))
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.wrong.append(Skipped(name, reason, damaged=True))
+
+
 @dataclass(frozen=True)
 class Annotations:
     """One annotation file.
@@ -43,18 +81,19 @@ class Annotations:
     kind: str
     categories: Mapping[int, str]
     names: tuple[str, ...]
+    entries: Entries = field(repr=False, compare=False)
     images: str = ""
     split: str = ""
 
     @classmethod
     def read(cls, file: Watched) -> "Annotations":
-        """Read an annotation file through; raise UnusableInput for any other."""
+        """Read an annotation file through, once; raise UnusableInput for any other."""
         lists: set[str] = set()
         fields: set[str] = set()
         used: set[int] = set()
         names: list[str] = []
         categories: dict[int, Any] = {}
-        path = file.path
+        entries, path = Entries(), file.path
         for element in elements(file):
             lists.add(element.of)
             if element.of == "categories":
@@ -64,12 +103,17 @@ class Annotations:
                         f"{path}: category {number} is {category['name']!r} here and "
                         f"{categories[number]['name']!r} before."
                     )
-            elif element.of == "annotations" and isinstance(element.value, dict):
+                continue
+            if element.of not in ("annotations", "images"):
+                continue
+            entries.add(element, path.name)
+            if element.of == "images":
+                if len(names) < _NAMES and (name := file_name_of(element)):
+                    names.append(name)
+            elif isinstance(element.value, dict):
                 fields.update(element.value)
                 if isinstance(category_id := element.value.get("category_id"), int):
                     used.add(category_id)
-            elif element.of == "images" and len(names) < _NAMES and (name := file_name_of(element)):
-                names.append(name)
         if "images" not in lists:
             raise UnusableInput(
                 f"{path} is not a COCO annotation file: it has no list of images. Tables "
@@ -80,78 +124,58 @@ class Annotations:
         named = {number: category["name"] for number, category in categories.items()}
         if (project := _project(categories)) is not None and project not in used:
             del named[project]
-        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names))
+        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names), entries)
 
 
-@dataclass
 class Index:
-    """Where the entries of images and annotations lie, by the images' ids: places are kept only."""
+    """The entries of the images of one split, which lie in one file or several."""
 
-    file_names: dict[int, str] = field(default_factory=dict)  # by image number, in their order
-    _number_of: dict[int | str, int] = field(default_factory=dict)  # of each image id
-    _places: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # by image number
-    _owners: "array[int]" = field(default_factory=lambda: array("q"))  # image numbers
-    _spans: "array[int]" = field(default_factory=lambda: array("q"))  # part, offset, size
-
-    def add(self, part: int, annotations: Annotations) -> Iterator[Skipped]:
-        """Read a file, and yield what is wrong with single entries."""
-        name = annotations.file.path.name
-        listed: set[int] = set()
-        for element in elements(annotations.file):
-            where = f"{name}: byte {element.offset}"
-            if element.of == "annotations":
-                owner = _id(element.value, "image_id")
-                if owner is None:
-                    yield _wrong(where, "it is not an annotation: it has no image_id")
-                    continue
-                self._owners.append(self._number(owner))
-                self._spans.extend((part, element.offset, element.size))
-            elif element.of == "images":
-                own = _id(element.value, "id")
-                file_name = file_name_of(element)
-                if own is None or file_name is None:
-                    yield _wrong(where, "it is not an image: it has no id or no file_name")
-                    continue
-                number = self._number(own)
-                if number in listed:
-                    yield _wrong(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
-                elif number not in self._places:
-                    self._places[number] = (part, element.offset, element.size)
-                    self.file_names[number] = file_name
-                elif (other := self.file_names[number]) != file_name:
-                    raise UnusableInput(
-                        f"{annotations.file.path}: the image with the id {own} is {file_name} "
-                        f"here and {other} in another annotation file of the same images. Pack "
-                        f"each file by itself, with {option('root')} for the folder of its images."
-                    )
-                listed.add(number)
+    def __init__(self, parts: Mapping[int, Annotations]) -> None:
+        each = [(part, annotations.entries) for part, annotations in parts.items()]
+        self._ids = each[0][1].ids if len(each) == 1 else dict[int | str, int]()
+        images, owners = [], []
+        for part, entries in each:
+            ids = self._ids
+            numbers = np.array([ids.setdefault(one, len(ids)) for one in entries.ids], np.int64)
+            own, *place = np.asarray(entries.images).reshape(-1, 3).T
+            images.append(np.stack((numbers[own], np.full_like(own, part), *place), axis=1))
+            owners.append(numbers[entries.annotations[::3]])
+        self._images = np.concatenate(images)
+        names = [name for _, entries in each for name in entries.names]
+        _, first, group = np.unique(self._images[:, 0], return_index=True, return_inverse=True)
+        for at in np.flatnonzero(first[group] != np.arange(len(group))).tolist():
+            if names[at] != (other := names[first[group[at]]]):
+                number, part = self._images[at, :2].tolist()
+                raise UnusableInput(
+                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} is "
+                    f"{names[at]} here and {other} in another annotation file of the same images. "
+                    f"Pack each file by itself, with {option('root')} for the folder of its images."
+                )
+        first.sort()
+        self.file_names = [names[at] for at in first.tolist()]  # of the images, in their order
+        self._images = self._images[first]
+        owned = np.concatenate(owners)
+        order = np.argsort(owned, kind="stable")
+        self._bounds = np.searchsorted(owned[order], np.arange(len(self._ids) + 1))
+        spans = [np.asarray(entries.annotations).reshape(-1, 3) for _, entries in each]
+        self._spans = (spans[0] if len(spans) == 1 else np.concatenate(spans))[order]
+        self._spans[:, 0] = np.repeat(list(parts), [len(some) for some in owners])[order]
 
     def strays(self, name: str) -> Iterator[Skipped]:
         """Yield the annotations of images that no file lists."""
-        counts = np.bincount(np.array(self._owners, np.int64), minlength=len(self._number_of))
-        for image, number in self._number_of.items():
-            if number not in self._places:
-                yield _wrong(
-                    f"{name}: image {image}",
-                    f"it has {counts[number]} annotations and is not in the list of images",
-                )
+        counts = np.diff(self._bounds)
+        counts[self._images[:, 0]] = -1
+        for image, count in zip(self._ids, counts.tolist(), strict=True):
+            if count >= 0:
+                reason = f"it has {count} annotations and is not in the list of images"
+                yield Skipped(f"{name}: image {image}", reason, damaged=True)
 
     def locators(self) -> Iterator[str]:
         """Yield, for each image that is listed, the places of its entry and its annotations."""
-        owners = np.array(self._owners, np.int64)
-        spans = np.array(self._spans, np.int64).reshape(-1, 3)
-        order = np.argsort(owners, kind="stable")
-        bounds = np.searchsorted(owners[order], np.arange(len(self._number_of) + 1))
-        for number, place in self._places.items():
-            own = spans[order[bounds[number] : bounds[number + 1]]].tolist()
+        for row in self._images:
+            number, *place = row.tolist()
+            own = self._spans[self._bounds[number] : self._bounds[number + 1]].tolist()
             yield " ".join(f"{part}:{offset}:{size}" for part, offset, size in (place, *own))
-
-    def _number(self, image: int | str) -> int:
-        return self._number_of.setdefault(image, len(self._number_of))
-
-
-def _wrong(name: str, reason: str) -> Skipped:
-    return Skipped(name, reason, damaged=True)
 
 
 def _id(entry: Any, name: str) -> int | str | None:

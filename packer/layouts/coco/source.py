@@ -28,10 +28,11 @@ from packer.layouts.coco.json_stream import parsed
 from packer.layouts.lists import others
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Sample, Skipped
+from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.tables.images import Keys, path_inside
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
+from packer.trees.sample import SampleParts
 from packer.trees.tree import Tree, aside
 
 PICTURE = "panoptic.png"
@@ -115,21 +116,19 @@ class CocoSource:
         """The samples of one folder of images; the images' hashes are added to `known`."""
         indices: list[tuple[Annotations, Index]] = []
         for _, numbered in groupby(parts.items(), key=lambda item: item[1].split):
-            index, of_split = Index(), dict(numbered)
-            for number, part in of_split.items():
-                yield from index.add(number, part)
-            first = next(iter(of_split.values()))
+            of_split = dict(numbered)
+            for part in of_split.values():
+                yield from part.entries.wrong
+            first, index = next(iter(of_split.values())), Index(of_split)
             yield from index.strays(first.file.path.name)
             indices.append((first, index))
-        paths = [
-            [self._path(images, name) for name in index.file_names.values()] for _, index in indices
-        ]
+        paths = [[self._path(images, name) for name in index.file_names] for _, index in indices]
         named = [path for some in paths for path in some if isinstance(path, str)]
         keys = Keys.among(named)
         known.extend(hashes_of(map(os.fsencode, named)).tolist())
         for (first, index), names in zip(indices, paths, strict=True):
-            listed = index.file_names.values()
-            for name, written, locator in zip(names, listed, index.locators(), strict=True):
+            each = zip(names, index.file_names, index.locators(), strict=True)
+            for name, written, locator in each:
                 try:
                     yield self._sample(name, locator, keys, first.split, pictures)
                 except BadImage as error:
@@ -141,28 +140,16 @@ class CocoSource:
     ) -> Sample:
         if isinstance(name, BadImage):
             raise name
-        size, mtime_ns = self.tree.measure_image(name)
+        parts = SampleParts(self.tree, name)
         part, entry, annotations = self._entries(locator)
         data = _described(entry, annotations, self.class_of, part.kind != CLASSES).json()
-        places: dict[str, Place] = {"json": [data]}
-        size, newest = size + len(data), max(mtime_ns, *(part.file.mtime_ns for part in self.parts))
+        parts.add_made("json", data, max(part.file.mtime_ns for part in self.parts))
         if part.kind == PANOPTIC and annotations:
             folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
             pictures.append(picture := os.path.join(folder, _picture_of(annotations)))
-            places[PICTURE] = self.tree.place(picture)
-            more, written = self.tree.measure(picture)
-            size, newest = size + more, max(newest, written)
+            parts.add(PICTURE, picture)
         label = _class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
-        return Sample(
-            name=name,
-            key=keys.of(name),
-            label=label,
-            size=size,
-            mtime_ns=newest,
-            members=tuple(places),
-            split=split,
-            places=self.tree.places(name, places.values()),
-        )
+        return parts.sample(keys.of(name), label, split)
 
     def _path(self, images: str, file_name: str) -> str | BadImage:
         """An image's path relative to the root, or why it has none."""

@@ -19,9 +19,10 @@ from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.trees.meaning import FLAT, Layout, understand
+from packer.trees.sample import sample_of_files
 from packer.trees.shape import OfOthers, folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
-from packer.trees.tree import Tree, sample_of_files
+from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, skipped
 from packer.words import option
 
@@ -215,11 +216,11 @@ class FolderSource:
             if no_image := self.tree.ignored(path):
                 yield no_image
                 continue
-            members = parallel.pop(os.path.splitext(name)[0], {})
+            members = parallel.pop(os.path.splitext(name)[0], {}) if parallel else {}
             for ext, file in beside.items():
                 if members.setdefault(ext, prefix + file) != prefix + file:
                     yield Skipped(prefix + file, f"{members[ext]!r} takes its place as .{ext}")
-            if missing := self.pairs.missing(members):
+            if self.pairs.folders and (missing := self.pairs.missing(members)):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
                 yield Skipped(path, lacks)
                 for file in members.values():

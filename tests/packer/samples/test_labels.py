@@ -74,6 +74,12 @@ def test_several_faults_are_named_by_their_objects() -> None:
         Objects([[], [0, 0, 1, 1], None], names=["a", "b", "c"])
 
 
+def test_a_field_named_as_a_list_that_is_made_does_not_take_its_place() -> None:
+    fields = {"boxes": ["x"], "categories": ["y"], "crowd": [0]}
+    made = json.loads(Objects([[0, 0, 1, 1]], categories=[2], fields=fields).json())
+    assert made == {"boxes": [[0, 0, 1, 1]], "categories": [2], "crowd": [0]}
+
+
 @pytest.mark.parametrize(
     ("format", "box"),
     [("xywh", [10, 20, 6, 8]), ("xyxy", [10, 20, 16, 28]), ("cxcywh", [13, 24, 6, 8])],

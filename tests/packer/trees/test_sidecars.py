@@ -14,7 +14,8 @@ from PIL import Image
 import packer
 from packer.cli.main import main
 from packer.errors import UnusableInput
-from packer.trees.sidecars import MAPS, Companions, group, members_named
+from packer.trees.sidecars import MAPS, group, members_named
+from packer.trees.tree import Level
 from reader import Dataset
 
 
@@ -45,7 +46,7 @@ def test_files_that_share_an_images_stem_belong_to_it(names: str, samples: dict[
 
 def of(*folders: str, chosen: frozenset[str] = frozenset()) -> set[str]:
     """The words that name members, beside those that always do."""
-    found = [Companions.of(names.split()) for names in folders]
+    found = [Level.of((), names.split()).companions for names in folders]
     return set(members_named(found, "photos", chosen=chosen)) - MAPS
 
 
