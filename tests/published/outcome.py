@@ -43,6 +43,7 @@ _SPLITS = {
     "dev": "val",
     "testing": "test",
     "tst": "test",
+    "default": "",  # Datumaro's and CVAT's name of the only subset
 }
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
 _COMMAND = re.compile(r"packer pack [^\n]*")
@@ -466,7 +467,7 @@ class _Texts:
 
     def __init__(self, sample: _Sample, parsed: Mapping[str, Any], manifest: Any) -> None:
         self.raw = [
-            content.decode("utf-8", "replace")
+            content.decode("utf-8-sig", "replace")
             for name, content in sample.members.items()
             if not is_image(f"x.{name}")
         ]
@@ -532,7 +533,7 @@ def _classes(
     for key, value in _entries(parsed):
         if key in ("categories", "labels", "category", "label"):
             numbers += value if isinstance(value, list) else [value]
-    for line in members.get("txt", b"").decode("utf-8", "replace").splitlines():
+    for line in members.get("txt", b"").decode("utf-8-sig", "replace").splitlines():
         first = line.split()[:1]
         if first and first[0].isdigit():
             numbers.append(int(first[0]))
@@ -563,7 +564,7 @@ def _written(content: bytes | None, parsed: Any, encoding: Any) -> Iterator[list
     if content is None:
         return
     if parsed is None:
-        for line in content.decode("utf-8", "replace").splitlines():
+        for line in content.decode("utf-8-sig", "replace").splitlines():
             if len(words := line.split()) >= 5:
                 yield [float(word) for word in words[1:5]]
         return

@@ -602,7 +602,7 @@ _add(
     },
 )
 _add(
-    "refcoco: jsonl of expressions",
+    "refcoco: instances and refs as JSON",
     "https://github.com/lichengunc/refer",
     {f"images/mscoco/images/train2014/COCO_train2014_{at:012}.jpg": "" for at in NUMBERS}
     | {
