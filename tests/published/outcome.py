@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 from click.testing import CliRunner
 from PIL import Image
@@ -321,7 +322,12 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     samples = list(_samples(dst, manifest))
     masks = _masks(layout)
     contents = {path: bytes_of(path, text, masks) for path, text in layout.files.items()}
+    for path in [path for path in contents if path.endswith(".zip")]:
+        with ZipFile(BytesIO(contents[path])) as archive:
+            contents |= {name: archive.read(name) for name in archive.namelist()}
     below = f"{layout.src}/" if layout.src else ""
+    if layout.src.endswith(".zip"):
+        below = ""
     found: dict[str, _Sample] = {}
     for sample in samples:
         path = _path_of(sample, layout, contents, below)

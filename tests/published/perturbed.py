@@ -352,6 +352,7 @@ def main() -> None:
     parser.add_argument("--mixed", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="also of layouts that are wrong")
+    parser.add_argument("--shown", type=int, default=3, help="examples of each layout")
     given = parser.parse_args()
     begun, known = time.monotonic(), expected()
     layouts = [
@@ -362,12 +363,16 @@ def main() -> None:
     ]
     counts: dict[str, Counter[str]] = {"perturbed": Counter(), "mixed": Counter()}
     by_step: Counter[str] = Counter()
+    by_name: Counter[str] = Counter()
     for layout, steps in made(given.count, given.mixed, given.seed, layouts):
         kind = "mixed" if " + " in layout.name else "perturbed"
         outcome = outcome_of(layout)
         counts[kind][outcome.verdict] += 1
         if outcome.verdict in FAULTY:
             by_step.update(steps)
+            by_name[layout.name] += 1
+            if by_name[layout.name] > given.shown:
+                continue
             print(f"\n== {layout.name}: {', '.join(steps)}: {outcome.verdict}")
             print("\n".join(outcome.message.rstrip().splitlines()[:6]))
             for fault in outcome.faults[:3]:
@@ -376,6 +381,9 @@ def main() -> None:
         print(f"\n{kind}: {sum(verdicts.values())}")
         for verdict, count in verdicts.most_common():
             print(f"{count:5} {verdict}")
+    print("\nwrong, by layout:")
+    for name, count in by_name.most_common():
+        print(f"{count:5} {name}")
     print(f"\nsteps of what is wrong: {dict(by_step.most_common())}")
     print(f"{time.monotonic() - begun:.1f} s")
 
