@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from PIL import Image
 from packer.cli.main import main
 from published.images import SIDE, is_image, picture
 from published.row import Layout, Truth
+from published.words import OR
 from reader.format import Index, Manifest
 
 RIGHT = "right"  # packed, and all of the truth is there
@@ -449,14 +450,20 @@ def _is_of_objects(label: str, truth: Truth, manifest: Any) -> bool:
 def _of_labels(
     sample: _Sample, truth: Truth, manifest: Any, parsed: Mapping[str, Any], texts: "_Texts"
 ) -> Iterator[Fault]:
+    right = [frozenset(one.split(OR)) for one in truth.labels]
     named = [_named(value, manifest) for key, value in _entries(parsed) if key == "labels"]
-    if sample.label and {sample.label} != truth.labels:
+    if sample.label and not _are(right, {sample.label}):
         yield Fault(True, f"its label is {sample.label!r}, not {sorted(truth.labels)}")
-    elif not sample.label and named and truth.labels not in named:
+    elif not sample.label and named and not any(_are(right, one) for one in named):
         yield Fault(True, f"its labels are {named}, not {sorted(truth.labels)}")
     elif not sample.label and not named:
         is_kept = all(map(texts.hold, truth.labels))
         yield Fault(False, f"it has no labels, not {sorted(truth.labels)}", is_kept)
+
+
+def _are(right: list[frozenset[str]], found: Set[str]) -> bool:
+    """Whether `found` has one name of each class that is right, and no other."""
+    return len(found) == len(right) and all(names & found for names in right)
 
 
 def _named(value: Any, manifest: Any) -> frozenset[str]:
@@ -485,6 +492,8 @@ class _Texts:
         self.known = self.numbers | {number for box in self.boxes for number in _forms(box)}
 
     def hold(self, text: str) -> bool:
+        if OR in text:
+            return any(map(self.hold, text.split(OR)))
         if text.startswith("box "):
             box = [float(number) for number in text.split()[1:]]
             return not self.boxes or any(_close(box, own) for own in self.boxes)
