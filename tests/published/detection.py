@@ -17,7 +17,7 @@ from published.scenes import (
     seen,
     split_of,
 )
-from published.words import OR, box, plain, several
+from published.words import OR, box, labelled, plain, several
 
 LAYOUTS: list[Layout] = []
 SPLITS = ("train", "val")
@@ -228,12 +228,15 @@ _add(
         "wider_face_split/readme.txt": "The format of txt ground truth.\n",
     },
     {
-        f"WIDER_{split_of(n)}/images/{_wider(n)}": plain(
-            split_of(n), *(text for one in things for text in _numbers(one)[1:])
+        f"WIDER_{split_of(n)}/images/{_wider(n)}": labelled(
+            "",
+            _wider(n).split("/")[0],
+            split=split_of(n),
+            holds=tuple(text for one in things for text in _numbers(one)[1:]),
         )
         for n, things in STREET.items()
     }
-    | {"WIDER_test/images/0--Parade/0_Parade_1.jpg": plain("test")},
+    | {"WIDER_test/images/0--Parade/0_Parade_1.jpg": labelled("", "0--Parade", split="test")},
 )
 
 # CrowdHuman

@@ -421,10 +421,10 @@ def _of_sample(
     texts = _Texts(sample, parsed, manifest)
     if truth.labels:
         yield from _of_labels(sample, truth, manifest, parsed, texts)
-    elif truth.label and not sample.label:
+    elif truth.label and not sample.label and "" not in truth.label:
         is_kept = any(map(texts.hold, truth.label))
         yield Fault(False, f"it has no label, not one of {sorted(truth.label)}", is_kept)
-    elif truth.label and sample.label not in truth.label:
+    elif truth.label and sample.label not in {"", *truth.label}:
         yield Fault(True, f"its label is {sample.label!r}, not one of {sorted(truth.label)}")
     elif sample.label and not truth.label and not _is_of_objects(sample.label, truth, manifest):
         yield Fault(True, f"its label is {sample.label!r}, and it has none")
