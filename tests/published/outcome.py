@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Set
 from io import BytesIO
@@ -148,7 +149,12 @@ def _tried(arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcom
 
 
 def _run(arguments: list[str]) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, arguments, prog_name="packer")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        result = CliRunner().invoke(main, arguments, prog_name="packer")
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     error = result.exception
     crash = "" if error is None or isinstance(error, SystemExit) else f"{error!r}"
     return result.exit_code, result.output, crash
