@@ -17,7 +17,7 @@ from published.scenes import (
     seen,
     split_of,
 )
-from published.words import box, plain, several
+from published.words import OR, box, labelled, plain, several
 
 LAYOUTS: list[Layout] = []
 SPLITS = ("train", "val")
@@ -228,12 +228,15 @@ _add(
         "wider_face_split/readme.txt": "The format of txt ground truth.\n",
     },
     {
-        f"WIDER_{split_of(n)}/images/{_wider(n)}": plain(
-            split_of(n), *(text for one in things for text in _numbers(one)[1:])
+        f"WIDER_{split_of(n)}/images/{_wider(n)}": labelled(
+            "",
+            _wider(n).split("/")[0],
+            split=split_of(n),
+            holds=tuple(text for one in things for text in _numbers(one)[1:]),
         )
         for n, things in STREET.items()
     }
-    | {"WIDER_test/images/0--Parade/0_Parade_1.jpg": plain("test")},
+    | {"WIDER_test/images/0--Parade/0_Parade_1.jpg": labelled("", "0--Parade", split="test")},
 )
 
 # CrowdHuman
@@ -372,8 +375,12 @@ _OPEN_FOLDER = {"train": "train", "val": "validation"}
 _OPEN_IMAGES = {f"{_OPEN_FOLDER[split_of(n)]}/{_hex(n)}.jpg": "" for n in STREET}
 
 
+def _class(name: str) -> str:
+    return f"{_MIDS[name]}{OR}{name.title()}"
+
+
 def _in_open(name: str) -> Truth:
-    found = [text for one in STREET[name] for text in (_MIDS[one.name], str(per(one.x)))]
+    found = [text for one in STREET[name] for text in (_class(one.name), str(per(one.x)))]
     boxes = [box(one.x, one.y, one.w, one.h) for one in STREET[name]]
     return plain(split_of(name), *found, *boxes)
 
@@ -408,7 +415,7 @@ _add(
     | {"oidv6-class-descriptions.csv": "LabelName,DisplayName\n" + _DESCRIBED},
     {
         f"{_OPEN_FOLDER[split_of(n)]}/{_hex(n)}.jpg": several(
-            *(_MIDS[one.name] for one in things), split=split_of(n)
+            *(_class(one.name) for one in things), split=split_of(n)
         )
         for n, things in STREET.items()
     },

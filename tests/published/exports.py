@@ -37,7 +37,7 @@ def _truth(layout: str, path: str) -> Truth:
         return plain(split, files=(_MASKS[layout].format(split=split, name=name),))
     things = STREET[name]
     first = int(layout == "supervision: voc")  # VOC's first pixel is 1, and its boxes are kept so
-    boxes = [box(one.x + first, one.y + first, one.w, one.h) for one in things]
+    boxes = [box(one.x + first, one.y + first, one.w - first, one.h - first) for one in things]
     if layout == "globox: yolov5":  # it writes no names
         return plain(split, *boxes)
     if "mot" in layout:

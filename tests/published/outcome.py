@@ -7,10 +7,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from PIL import Image
 from packer.cli.main import main
 from published.images import SIDE, is_image, picture
 from published.row import Layout, Truth
+from published.words import OR
 from reader.format import Index, Manifest
 
 RIGHT = "right"  # packed, and all of the truth is there
@@ -45,6 +47,7 @@ _SPLITS = {
     "dev": "val",
     "testing": "test",
     "tst": "test",
+    "default": "",  # Datumaro's and CVAT's name of the only subset
 }
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
 _COMMAND = re.compile(r"packer pack [^\n]*")
@@ -147,7 +150,12 @@ def _tried(arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcom
 
 
 def _run(arguments: list[str]) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, arguments, prog_name="packer")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        result = CliRunner().invoke(main, arguments, prog_name="packer")
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     error = result.exception
     crash = "" if error is None or isinstance(error, SystemExit) else f"{error!r}"
     return result.exit_code, result.output, crash
@@ -325,6 +333,8 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     for content in list(contents.values()):
         contents = _members_of(content) | contents
     below = f"{layout.src}/" if layout.src else ""
+    if layout.src.endswith(".zip"):
+        below = ""
     found: dict[str, _Sample] = {}
     for sample in samples:
         path = _path_of(sample, layout, contents, below)
@@ -430,17 +440,17 @@ def _of_sample(
     texts = _Texts(sample, parsed, manifest)
     if truth.labels:
         yield from _of_labels(sample, truth, manifest, parsed, texts)
-    elif truth.label and not sample.label:
+    elif truth.label and not sample.label and "" not in truth.label:
         is_kept = any(map(texts.hold, truth.label))
         yield Fault(False, f"it has no label, not one of {sorted(truth.label)}", is_kept)
-    elif truth.label and sample.label not in truth.label:
+    elif truth.label and sample.label not in {"", *truth.label}:
         yield Fault(True, f"its label is {sample.label!r}, not one of {sorted(truth.label)}")
     elif sample.label and not truth.label and not _is_of_objects(sample.label, truth, manifest):
         yield Fault(True, f"its label is {sample.label!r}, and it has none")
     own, right = (
         _SPLITS.get(split.lower(), split.lower()) for split in (sample.split, truth.split)
     )
-    if own != right:
+    if own != right and (own or not is_whole):
         yield Fault(bool(own), f"its split is {own!r}, not {right!r}")
     for text in truth.holds:
         if not texts.hold(text):
@@ -459,14 +469,20 @@ def _is_of_objects(label: str, truth: Truth, manifest: Any) -> bool:
 def _of_labels(
     sample: _Sample, truth: Truth, manifest: Any, parsed: Mapping[str, Any], texts: "_Texts"
 ) -> Iterator[Fault]:
+    right = [frozenset(one.split(OR)) for one in truth.labels]
     named = [_named(value, manifest) for key, value in _entries(parsed) if key == "labels"]
-    if sample.label and {sample.label} != truth.labels:
+    if sample.label and not _are(right, {sample.label}):
         yield Fault(True, f"its label is {sample.label!r}, not {sorted(truth.labels)}")
-    elif not sample.label and named and truth.labels not in named:
+    elif not sample.label and named and not any(_are(right, one) for one in named):
         yield Fault(True, f"its labels are {named}, not {sorted(truth.labels)}")
     elif not sample.label and not named:
         is_kept = all(map(texts.hold, truth.labels))
         yield Fault(False, f"it has no labels, not {sorted(truth.labels)}", is_kept)
+
+
+def _are(right: list[frozenset[str]], found: Set[str]) -> bool:
+    """Whether `found` has one name of each class that is right, and no other."""
+    return len(found) == len(right) and all(names & found for names in right)
 
 
 def _named(value: Any, manifest: Any) -> frozenset[str]:
@@ -483,7 +499,7 @@ class _Texts:
 
     def __init__(self, sample: _Sample, parsed: Mapping[str, Any], manifest: Any) -> None:
         self.raw = [
-            content.decode("utf-8", "replace")
+            content.decode("utf-8-sig", "replace")
             for name, content in sample.members.items()
             if not is_image(f"x.{name}")
         ]
@@ -495,6 +511,8 @@ class _Texts:
         self.known = self.numbers | {number for box in self.boxes for number in _forms(box)}
 
     def hold(self, text: str) -> bool:
+        if OR in text:
+            return any(map(self.hold, text.split(OR)))
         if text.startswith("box "):
             box = [float(number) for number in text.split()[1:]]
             return not self.boxes or any(_close(box, own) for own in self.boxes)
@@ -549,7 +567,7 @@ def _classes(
     for key, value in _entries(parsed):
         if key in ("categories", "labels", "category", "label"):
             numbers += value if isinstance(value, list) else [value]
-    for line in members.get("txt", b"").decode("utf-8", "replace").splitlines():
+    for line in members.get("txt", b"").decode("utf-8-sig", "replace").splitlines():
         first = line.split()[:1]
         if first and first[0].isdigit():
             numbers.append(int(first[0]))
@@ -580,7 +598,7 @@ def _written(content: bytes | None, parsed: Any, encoding: Any) -> Iterator[list
     if content is None:
         return
     if parsed is None:
-        for line in content.decode("utf-8", "replace").splitlines():
+        for line in content.decode("utf-8-sig", "replace").splitlines():
             if len(words := line.split()) >= 5:
                 yield [float(word) for word in words[1:5]]
         return

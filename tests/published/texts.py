@@ -264,6 +264,7 @@ _add(
     {f"forms/a01-00{at}u.png": plain("", _word(at)) for at in NUMBERS},
 )
 _RVL = {at: f"images{'abc'[at % 3]}/a/a/a/aaa0{at}d00/5048{at}.tif" for at in range(1, 13)}
+_RVL_NAMES = {0: "letter", 5: "scientific report", 10: "budget", 15: "memo"}
 _RVL_SPLIT = {at: "train" if at < 8 else "val" if at < 10 else "test" for at in _RVL}
 _add(
     "rvl-cdip",
@@ -277,7 +278,7 @@ _add(
     }
     | {"readme.txt": "0 letter\n1 form\n2 email\n"},
     {
-        f"images/{path}": labelled(str(at % 4 * 5), split=_RVL_SPLIT[at])
+        f"images/{path}": labelled(str(at % 4 * 5), _RVL_NAMES[at % 4 * 5], split=_RVL_SPLIT[at])
         for at, path in _RVL.items()
     },
 )
@@ -602,7 +603,7 @@ _add(
     },
 )
 _add(
-    "refcoco: jsonl of expressions",
+    "refcoco: instances and refs as JSON",
     "https://github.com/lichengunc/refer",
     {f"images/mscoco/images/train2014/COCO_train2014_{at:012}.jpg": "" for at in NUMBERS}
     | {

@@ -2,9 +2,11 @@
 
 from published.row import Truth
 
+OR = " || "  # between texts of `holds`, and names in `labels`, of which one is enough
+
 
 def labelled(*names: str, split: str = "", holds: tuple[str, ...] = ()) -> Truth:
-    """Of an image with one class, which may have any of these names."""
+    """Of an image with one class, which may have any of these names; "": or none."""
     return Truth(frozenset(names), split=split, holds=holds)
 
 
