@@ -205,6 +205,13 @@ class Tree(ABC):
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
 
+    def head(self, path: str, size: int) -> bytes:
+        """The first bytes of a file that may describe the images: it is not read past errors."""
+        try:
+            return self.begin(path, size)
+        except BadImage as error:
+            raise UnusableInput(f"{self.root / path}: {error}.") from error
+
     def whole(self, path: str, most: int = _MAX_TEXT) -> bytes:
         """The bytes of a small file."""
         try:

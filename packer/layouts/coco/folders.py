@@ -81,7 +81,7 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
         return
     for name in tree.names(folder) if level.counts.get(".json") else ():
         path = inside(folder, name)
-        if name.lower().endswith(".json") and _BEGINS.match(tree.begin(path, _BEGINNING)):
+        if name.lower().endswith(".json") and _BEGINS.match(tree.head(path, _BEGINNING)):
             yield path
 
 
