@@ -4,7 +4,6 @@ import operator
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -210,6 +209,8 @@ def _read_names(file: str) -> tuple[str, ...]:
 
 
 def _engine(value: Any) -> Any:
+    from concurrent.futures import Executor  # which commands do not need
+
     if not (isinstance(value, Executor) or _ENGINE.fullmatch(value)):
         raise ValueError
     return value
