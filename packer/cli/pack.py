@@ -16,6 +16,7 @@ from packer.cli import params as options
 from packer.cli.output import Output, name_files, say
 from packer.cli.pack_output import json_of_errors, say_explained, say_part, say_plan, say_report
 from packer.options.declared import OPTIONS
+from packer.words import flag
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -117,9 +118,10 @@ def pack(
     if part is not None and (append or given["overwrite"]):
         raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
     its = None if part is None else Part.of(part, os.environ)
-    given["pairs"] = dict(pairs := given["pairs"])
-    if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
-        raise click.UsageError("--pair: each NAME has one folder.")
+    for name, value in (("pairs", "folder"), ("members", "template")):
+        given[name] = dict(pairs := given[name])
+        if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
+            raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
     if page is not None:
         from packer.inspect.report.report import check_extra
 

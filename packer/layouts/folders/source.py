@@ -242,6 +242,14 @@ def to_be_unpacked(tree: Tree) -> UnusableInput:
     )
 
 
+def words_of(tree: Tree, aside: Sequence[str] = ()) -> frozenset[str]:
+    """Return the words of pictures that are members for certain; see `sidecars.members_named`."""
+    try:
+        return _words(tree, aside, frozenset())
+    except UnusableInput:
+        return MAPS
+
+
 def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
     levels = (
         level.companions
