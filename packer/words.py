@@ -64,6 +64,11 @@ def named_limits(reason: str) -> str:
     return reason
 
 
+def command(source: object, *arguments: str) -> str:
+    """Return a command that packs a source, quoted for a shell; DST is for the caller to fill."""
+    return shlex.join(["packer", "pack", str(source), "DST", *arguments])
+
+
 class Placeholder(str):
     """A value that the reader of a message replaces, such as DIR."""
 

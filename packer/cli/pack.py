@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,24 +42,34 @@ class _Pack(options.Sectioned):
         try:
             return super().invoke(ctx)
         except UnusableInput as error:
-            if (dst := ctx.params["dst"]) is not None:
-                complete = partial(self._completed, ctx, dst)
-                error.args = (_PROPOSED.sub(complete, str(error)), *error.args[1:])
+            error.args = (_complete(ctx, str(error)), *error.args[1:])
             raise
 
-    def _completed(self, ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
-        words = [proposed[1], shlex.quote(str(dst))]
-        for param in self.params:
-            values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
-            if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
-                continue
-            for value in values if isinstance(values, list) else [values]:
-                words.append(max(param.secondary_opts, key=len) if value is False else flag)
-                words += [] if isinstance(value, bool) else [shlex.quote(value)]
-        return " ".join(words) + proposed[2]
+
+def _complete(ctx: click.Context, text: str) -> str:
+    """Complete the commands in a text with DST, and with the options given."""
+    if (dst := ctx.params["dst"]) is None:
+        return text
+    return _PROPOSED.sub(partial(_completed, ctx, dst), text)
+
+
+def _completed(ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
+    words = [proposed[1], shlex.quote(str(dst))]
+    left_out = _REPLACED if " --images " in proposed[2] else ()
+    for param in ctx.command.params:
+        values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
+        if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
+            continue
+        if param.name in left_out:
+            continue
+        for value in values if isinstance(values, list) else [values]:
+            words.append(max(param.secondary_opts, key=len) if value is False else flag)
+            words += [] if isinstance(value, bool) else [shlex.quote(value)]
+    return " ".join(words) + proposed[2]
 
 
 _PROPOSED = re.compile(r"""(packer pack .*?) DST((?: --[a-z-]+ (?:'[^']*'|[^\s'])+)*)""")
+_REPLACED = ("kind", "class_depth", "pairs", "dry_run", "explain")  # by a reading in templates
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 
 
@@ -128,12 +139,13 @@ def pack(
         if part is not None or dry_run or explain:
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
+    complete = partial(_complete, click.get_current_context())
     asked = chosen(src if isinstance(src, Path) else None, given)
     if asked.jpeg != "tiled" and given["jpeg"] is None and asked.raw is None and not output.quiet:
         say(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, scratch) as found:
-            return say_explained(found, asked, classes, scratch, output)
+            return say_explained(found, asked, classes, scratch, output, complete)
     is_silent = output.as_json or output.quiet
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
@@ -147,13 +159,13 @@ def pack(
         "skip_rejected": given["on_error"] == "skip",
         "executor": given["executor"],
         "progress": output.progress,
-        "announce": (lambda _: None) if is_silent else partial(say, err=False),
+        "announce": lambda text: None if is_silent else say(complete(text), err=False),
     }
     built = scratch if is_url(dst) or not is_url(src) else None
     refusing = json_of_errors(output.as_json, named)
     with locate(src, scratch) as found, destination(dst, built) as to, refusing:
         if dry_run:
-            return say_plan(found, to, asked, classes, append, scratch, output)
+            return say_plan(found, to, asked, classes, append, scratch, output, complete)
         if its is not None:
             with redirect_stdout(printed):
                 done = pack_part(found, to, asked, given["jobs"], its, **how)
@@ -163,7 +175,7 @@ def pack(
             how |= {"append": append, "overwrite": given["overwrite"], "tell": tell}
             report = run(found, to, asked, given["jobs"], **how)
     name_files("rejected", sorted(set(report.rejected).difference(named)))
-    say_report(report, output)
+    say_report(replace(report, command=complete(report.command)), output)
     code = 1 if report.rejected else 0
     if page is not None:
         from packer.cli.info import say_reported

@@ -77,7 +77,7 @@ def pack(
         work = prepare(source, options, progress, classes, base, spool=spool)
         committed = base if append else None if overwrite else already_packed(to, work)
         if committed is not None and not (append and len(work.plan)):
-            announce(work.reading)
+            announce(work.announcement)
             content = Manifest.load(committed)
             count, written = 0, written_of(committed, content)
             to.forget(content)
@@ -86,7 +86,7 @@ def pack(
             by_scan = all_rejected(work)
             stops = bool(by_scan) and not skip_rejected
             if stops and may_be_misread(work, by_scan):
-                announce(work.reading)
+                announce(work.announcement)
                 raise refusal(work, by_scan, written=False)
             if by_scan and tell is not None:
                 tell(by_scan)
@@ -99,7 +99,7 @@ def pack(
             run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
             engine = stack.enter_context(connected(executor))
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
-            announce(work.reading)
+            announce(work.announcement)
             how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
             written, count = write_missing(work, to, range(len(work.plan)), *how, is_refused=stops)
             rejected = all_rejected(work, written)
@@ -121,6 +121,7 @@ def pack(
         content,
         written,
         reading=work.reading,
+        command=work.command,
         remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
         shards_written=count,
         seconds=time.monotonic() - began,
@@ -162,12 +163,12 @@ def pack_part(
         if is_committed := to.is_done:
             work = prepare(source, options, progress, classes, spool=spool)
             already_packed(to, work)  # else it is another dataset
-            announce(work.reading)
+            announce(work.announcement)
         else:
             run = Run.asked(source.name, options, classes)
             engine = stack.enter_context(connected(executor))
             work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
-            announce(work.reading)
+            announce(work.announcement)
             how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
             try:
                 refuse(work)  # another part has scanned, which skips what is rejected

@@ -10,16 +10,17 @@ with a dot are named and not entered.
 import os
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
+from packer.layouts.folders.outright import outright
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.trees.meaning import FLAT, Layout, understand
-from packer.trees.shape import OfOthers, folders_above, inside, lies_in
+from packer.trees.shape import OfOthers, Shape, folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree, sample_of_files
 from packer.trees.walk import names_an_image, not_entered, skipped
@@ -39,6 +40,7 @@ class FolderSource:
     layout: Layout = field(default_factory=Layout)
     pairs: Pairs = field(default_factory=Pairs)
     words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
+    outright: tuple[str, ...] = ()  # see `Facts`
 
     @classmethod
     def open(
@@ -78,7 +80,13 @@ class FolderSource:
             aside = [*leave, *layout.pairs.values()]
             words = _words(tree, aside, pairs.beside_images)
         order = class_order(tree.root, found, classes)
-        return cls(tree.below(layout.top), order, layout, Pairs(below), words)
+        source = cls(tree.below(layout.top), order, layout, Pairs(below), words)
+        if kind is not None and words_of(tree) != words:
+            return source
+        filled = [name for name, base in layout.splits.items() if source._is_filled(base, shape)]
+        with_classes = [name for name, base in layout.splits.items() if source._tops(base)]
+        all_pairs = {**pairs.folders, **layout.pairs}
+        return replace(source, outright=outright(layout, with_classes, filled, all_pairs))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""
@@ -98,8 +106,7 @@ class FolderSource:
         flat = self.layout.depth == FLAT
         for split, base in self.layout.splits.items():
             is_empty = True
-            level = self.tree.level(base)
-            tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
+            tops = self._tops(base)
             yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
             if not tops or flat:
                 for item in self._files(base, self.tree.names(base), -1, split):
@@ -133,7 +140,7 @@ class FolderSource:
     def facts(self) -> Facts:
         """It may have parallel folders."""
         root = None if self.tree.unpack else self.tree.root
-        return Facts(heeds=frozenset({"pairs"}), root=root)
+        return Facts(heeds=frozenset({"pairs"}), root=root, outright=self.outright)
 
     @property
     def files(self) -> Reader:
@@ -170,6 +177,14 @@ class FolderSource:
         reason = f"it lies beside {what} and belongs to none of them"
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
+
+    def _is_filled(self, base: str, shape: Shape) -> bool:
+        return bool(shape.below(inside(self.layout.top, base)))
+
+    def _tops(self, base: str) -> list[str]:
+        """The folders in that of a split which may be classes."""
+        folders = self.tree.level(base).folders
+        return [name for name in folders if not self._is_aside(inside(base, name))]
 
     def _is_aside(self, path: str) -> bool:
         return path in self.layout.aside or any(lies_in(folder, path) for folder in self._paired)

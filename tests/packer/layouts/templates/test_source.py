@@ -73,7 +73,7 @@ def test_the_bytes_are_those_of_the_folders(
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.lists(
+    files=st.lists(
         st.tuples(st.sampled_from(["b", "a", "a b", "a-"]), st.sampled_from(["1", "x/2", "x y/1"])),
         min_size=1,
         unique=True,
