@@ -6,6 +6,7 @@ folder of their own.
 
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +28,7 @@ from packer.trees.compressed import unpacks
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import option
+from packer.words import command, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
@@ -117,8 +118,8 @@ def _refuse_several(candidate: Candidate) -> None:
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
-            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: packer "
-            f"pack {candidate.path / next(iter(found))} DST"
+            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: "
+            f"{command(candidate.path / next(iter(found)))}"
         )
 
 
@@ -171,7 +172,8 @@ def _explained(candidate: Candidate) -> Iterator[None]:
     except OSError as error:
         raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
     except UnusableInput as error:
-        advises = f"packer pack {candidate.path}/" in str(error)  # to pack a folder in it
+        source = shlex.quote(f"{candidate.path}/").removesuffix("'")
+        advises = f"packer pack {source}" in str(error)  # to pack a folder in it
         if candidate.path.is_dir() or not advises or not candidate.tree:
             raise
         unpack = candidate.tree.unpack

@@ -15,16 +15,15 @@ from functools import partial
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.layouts.folders.outright import outright
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
-from packer.trees.meaning import FLAT, Layout, understand
-from packer.trees.shape import OfOthers, Shape, folders_above, inside, lies_in
+from packer.trees.meaning import Layout, understand
+from packer.trees.outright import FLAT
+from packer.trees.shape import folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree, sample_of_files
 from packer.trees.walk import names_an_image, not_entered, skipped
-from packer.words import option
 
 NO_IMAGES = "it is a class folder without images"
 _ALL_REJECTED = "it is a class folder whose images are all rejected"
@@ -63,12 +62,9 @@ class FolderSource:
                 f"{error.filename or tree.root} is not a folder that can be read: {error.strerror}."
             ) from error
         stems = None if folders else partial(_stems, tree)
-        try:
-            if kind is None and not folders:
-                refuse_labels(shape, tree.root, partial(_names, tree))
-            layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
-        except OfOthers as error:
-            raise to_be_unpacked(tree) if tree.unpack else error from None
+        if kind is None and not folders:
+            refuse_labels(shape, tree.root, partial(_names, tree))
+        layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
         below = {
             name: os.path.relpath(folder, layout.top or ".")
             for name, folder in {**folders, **layout.pairs}.items()
@@ -83,10 +79,9 @@ class FolderSource:
         source = cls(tree.below(layout.top), order, layout, Pairs(below), words)
         if kind is not None and words_of(tree) != words:
             return source
-        filled = [name for name, base in layout.splits.items() if source._is_filled(base, shape)]
         with_classes = [name for name, base in layout.splits.items() if source._tops(base)]
         all_pairs = {**pairs.folders, **layout.pairs}
-        return replace(source, outright=outright(layout, with_classes, filled, all_pairs))
+        return replace(source, outright=layout.said(shape, with_classes, all_pairs))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""
@@ -178,9 +173,6 @@ class FolderSource:
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
 
-    def _is_filled(self, base: str, shape: Shape) -> bool:
-        return bool(shape.below(inside(self.layout.top, base)))
-
     def _tops(self, base: str) -> list[str]:
         """The folders in that of a split which may be classes."""
         folders = self.tree.level(base).folders
@@ -245,16 +237,6 @@ class FolderSource:
             )
         for paired in parallel.values():
             yield from map(unused, paired.values())
-
-
-def to_be_unpacked(tree: Tree) -> UnusableInput:
-    """Return the error for an archive whose labels or masks belong to images by their names."""
-    return UnusableInput(
-        f"{tree.root} holds labels or masks in folders of their own, which may belong to its "
-        f"images. Unpack it ({tree.unpack}) and pack the folder. If all folders are classes, "
-        f"give {option('kind', 'folder')}; for the images without labels, "
-        f"{option('kind', 'flat')}."
-    )
 
 
 def words_of(tree: Tree, aside: Sequence[str] = ()) -> frozenset[str]:

@@ -85,7 +85,7 @@ def test_samples_come_in_the_order_of_the_folders(
     write_files: Write,
     scan: Scan,
 ) -> None:
-    names = {f"{folder}/{name}.jpg": image() for folder, name in files}
+    names = {f"{folder}/{name}.jpg": image() for folder, name in files} | {"z/0.jpg": image()}
     src = write_files(tmp_path_factory.mktemp("src"), names)
     options = SourceOptions(images=("{label}/{key}",))
     found, usual = scan(src, options=options), scan(src, options=SourceOptions(kind="folder"))
