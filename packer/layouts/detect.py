@@ -21,7 +21,8 @@ from packer.layouts.folders.source import FolderSource
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.published.containers import webdataset
-from packer.layouts.templates.source import Templates, TemplateSource
+from packer.layouts.templates.chosen import Templates
+from packer.layouts.templates.source import TemplateSource
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.trees.compressed import unpacks
@@ -177,7 +178,9 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         if candidate.path.is_dir() or not advises or not candidate.tree:
             raise
         unpack = candidate.tree.unpack
-        raise UnusableInput(f"{error} First unpack the archive: {unpack}") from error
+        raise UnusableInput(
+            f"{error}\n  For a folder in it, first unpack the archive: {unpack}"
+        ) from error
 
 
 def _by_templates(candidate: Candidate) -> Interpretation:

@@ -88,7 +88,7 @@ ROWS = [
     Row(
         "one more folder beside splits",
         "train/a/1.jpg val/a/2.jpg extra_data/a/3.jpg",
-        r"train, val are named as splits are, and extra_data is not.*--images '\{label\}/\{key\}'",
+        r"train, val are named as splits are, and extra_data is not.*'\{label\}/\{key\}'",
     ),
     Row(
         "the same as classes",
@@ -166,7 +166,7 @@ ROWS = [
     Row(
         "SUN397",
         "a/abbey/1.jpg a/airfield/2.jpg b/bar/indoor/3.jpg b/bar/outdoor/4.jpg",
-        r"a has no image of its own but the folders abbey, airfield.*--images '\{label:all\}/\{key\}'",
+        r"a has no image of its own but the folders abbey, airfield.* '\{label:all\}/\{key\}'",
     ),
     Row(
         "SUN397, each folder a class",
@@ -223,7 +223,7 @@ ROWS = [
     Row(
         "images and some masks",
         "images/1.jpg images/2.jpg masks/1.png",
-        r"masks is named as masks are.* DST --images 'images/\{key\}' --member 'mask\?=masks/\{key\}'",
+        r"masks is named as masks are.* --images 'images/\{key\}' --member 'mask\?=masks/\{key\}'",
     ),
     Row(
         "images and masks in splits",

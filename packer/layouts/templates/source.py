@@ -6,7 +6,6 @@ The order, names and keys of the samples are those of `folders` for the same fil
 
 import os
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,10 +16,10 @@ import numpy as np
 from packer.errors import BadImage
 from packer.keys import Hashes, are_among, clashing
 from packer.layouts.folders.source import words_of
+from packer.layouts.templates.chosen import MemberFiles, Templates
 from packer.layouts.templates.joined import Joined
-from packer.layouts.templates.lists import ListTemplate, read_lists
-from packer.layouts.templates.template import KEY, Member, Template
-from packer.options.declared import SourceOptions
+from packer.layouts.templates.lists import read_lists
+from packer.layouts.templates.template import KEY
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
 from packer.samples.places import places_of
@@ -32,104 +31,10 @@ from packer.trees.shape import inside
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree, sample_of_files
 from packer.trees.walk import names_an_image, not_entered, tells_of_file
-from packer.words import listed
 
 _ROLES = frozenset({"split", "label", "class", KEY})
 _NO_TEMPLATE = "no template of --images fits it"
 _NO_IMAGE = "no image has it as its member"
-
-
-@dataclass(frozen=True)
-class Templates:
-    """What a person has said of a source, parsed."""
-
-    images: tuple[Template, ...]
-    members: tuple[Member, ...] = ()
-    lists: tuple[ListTemplate, ...] = ()
-
-    @classmethod
-    def of(cls, options: SourceOptions) -> "Templates":
-        """Parse the options; raise UnusableInput with the position of a fault."""
-        images = tuple(Template.of(text, "--images") for text in options.images or ("{key}",))
-        known = frozenset.intersection(*(template.names for template in images))
-        members = tuple(Member.all_of(options.members, known))
-        return cls(images, members, tuple(map(ListTemplate.of, options.labels)))
-
-    @property
-    def top(self) -> str:
-        """The folder that holds all images, as far as it is named outright."""
-        return os.path.commonpath([template.folder for template in self.images])
-
-    @property
-    def what(self) -> str:
-        """They are, for a person."""
-        text = f"images at {listed([template.text for template in self.images])}"
-        lists = [f"{one.file}" for one in self.lists]
-        return f"{text}, with {listed(lists)}" if lists else text
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The fields of all templates of images."""
-        return frozenset().union(*(template.names for template in self.images))
-
-    @property
-    def has_values(self) -> bool:
-        """Whether paths have classes or splits."""
-        return bool(self.names & {"label", "class", "split"})
-
-    @property
-    def masks(self) -> list[str]:
-        """The folders of members that are named outright."""
-        return [member.template.folder for member in self.members if member.template.folder]
-
-    def match(self, path: str) -> tuple[int, dict[str, str]] | None:
-        """Return the number of the first template that fits a path, and the path's fields."""
-        if path.startswith("../"):
-            return None  # a member's
-        for number, template in enumerate(self.images):
-            if (fields := template.match(path)) is not None:
-                return number, fields
-        return None
-
-
-class _Files:
-    """The files that may be a member: by the hashes of their paths, 9 bytes each."""
-
-    def __init__(self, member: Member) -> None:
-        self.member = member
-        self._hashes, self._kinds = array("Q"), array("B")
-        self._extensions: dict[str, int] = {}
-
-    def add(self, path: str) -> None:
-        """Add a file if it may be one."""
-        if self.member.template.match(path) is not None:
-            stem, ext = self._divided(path)
-            self._hashes.append(name_hash(stem))
-            self._kinds.append(min(self._extensions.setdefault(ext, len(self._extensions)), 255))
-
-    def _divided(self, path: str) -> tuple[str, str]:
-        return os.path.splitext(path) if self.member.template.is_open else (path, "")
-
-    def sort(self) -> None:
-        """End adding."""
-        order = np.argsort(np.array(self._hashes, np.uint64), kind="stable")
-        self._hashes = array("Q", np.array(self._hashes, np.uint64)[order].tobytes())
-        self._kinds = array("B", np.array(self._kinds, np.uint8)[order].tobytes())
-
-    def of(self, fields: Mapping[str, str]) -> Iterator[str]:
-        """Yield the files of an image with these fields."""
-        path = self.member.template.fill(fields)
-        value, extensions = name_hash(path), list(self._extensions)
-        at = bisect_left(self._hashes, value)
-        while at < len(self._hashes) and self._hashes[at] == value:
-            yield path + extensions[self._kinds[at]]
-            at += 1
-
-    def has(self, path: str) -> bool:
-        """Return whether a file was added."""
-        value = name_hash(self._divided(path)[0])
-        at = bisect_left(self._hashes, value)
-        return at < len(self._hashes) and self._hashes[at] == value
 
 
 @dataclass(frozen=True)
@@ -140,7 +45,7 @@ class TemplateSource:
     templates: Templates
     words: frozenset[str]  # of pictures that are members, see `sidecars.members_named`
     folders: tuple[str, ...] = ()  # that hold files; those of images in ImageFolder's order
-    members: tuple[_Files, ...] = ()
+    members: tuple[MemberFiles, ...] = ()
     taken: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # of members' paths
     joined: Joined | None = None
     labels: Labels = field(default_factory=Labels)
@@ -151,7 +56,7 @@ class TemplateSource:
         cls, tree: Tree, templates: Templates, classes: Sequence[str] | None = None
     ) -> "TemplateSource":
         """Read the lists, and find members, classes and splits by passes over the folders."""
-        members = tuple(map(_Files, templates.members))
+        members = tuple(map(MemberFiles, templates.members))
         source = cls(tree, templates, words_of(tree, templates.masks), members=members)
         ranks: dict[str, Any] = {}
         values = _Values()

@@ -34,6 +34,8 @@ def test_packing_tells_what_it_did_and_exits_0(
     assert done.returncode == 0
     assert re.fullmatch(
         r"Read as folders of images: 39 images; 3 classes \(class0, class1, class2\)\.\n"
+        r"The same outright: packer pack .*/dst --jobs 1 --shard-samples 10 --images "
+        r"'{label}/{key}'\n"
         r".*/dst: 39 samples in 3 classes, 4 shards \(4 written now\), .* 0 files rejected.*\n",
         done.stdout,
     )

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.errors import UnusableInput
-from packer.layouts.templates.lists import ListTemplate, divider, read_lists
+from packer.layouts.templates.lines import ListTemplate, divider
+from packer.layouts.templates.lists import read_lists
 from packer.layouts.templates.template import parse
 from packer.trees.folder import FolderTree
 
