@@ -46,6 +46,11 @@ class _Pack(options.Sectioned):
             raise
 
 
+def _announce(text: str) -> None:
+    for line in text.splitlines():
+        say(line, err=False)
+
+
 def _complete(ctx: click.Context, text: str) -> str:
     """Complete the commands in a text with DST, and with the options given."""
     if (dst := ctx.params["dst"]) is None:
@@ -159,7 +164,7 @@ def pack(
         "skip_rejected": given["on_error"] == "skip",
         "executor": given["executor"],
         "progress": output.progress,
-        "announce": lambda text: None if is_silent else say(complete(text), err=False),
+        "announce": lambda text: None if is_silent else _announce(complete(text)),
     }
     built = scratch if is_url(dst) or not is_url(src) else None
     refusing = json_of_errors(output.as_json, named)

@@ -67,7 +67,8 @@ class TemplateSource:
                     files.add(path)
                 if folder not in ranks and (found := templates.match(path)):
                     ranks[folder] = templates.images[found[0]].rank(folder)
-            ranks.setdefault(folder, ((), "", folder))
+            if folder not in ranks:
+                ranks[folder] = (), "", folder
             if not members and templates.has_values:
                 values.add(source._candidates(folder, names))
         for files in members:
