@@ -13,7 +13,7 @@ from packer.layouts.templates.lines import ListTemplate
 from packer.layouts.templates.template import Member, Template
 from packer.options.declared import SourceOptions
 from packer.tables.images import name_hash
-from packer.words import listed
+from packer.words import listed, option
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Templates:
     @classmethod
     def of(cls, options: SourceOptions) -> "Templates":
         """Parse the options; raise UnusableInput with the position of a fault."""
-        images = tuple(Template.of(text, "--images") for text in options.images or ("{key}",))
+        images = tuple(Template.of(text, option("images")) for text in options.images or ("{key}",))
         known = frozenset.intersection(*(template.names for template in images))
         members = tuple(Member.all_of(options.members, known))
         return cls(images, members, tuple(map(ListTemplate.of, options.labels)))

@@ -19,7 +19,7 @@ from packer.layouts.templates.template import KEY
 from packer.samples.records import Skipped
 from packer.tables.images import ImageIndex, name_hash
 from packer.trees.tree import Tree
-from packer.words import listed
+from packer.words import listed, option
 
 _NAME = re.compile(r"[\d/\\]|\.[A-Za-z]+$")  # in what is no name of a column
 Fields = Mapping[str, Any]
@@ -77,8 +77,8 @@ class Joined:
             if not linked:
                 names = ", ".join(f"{{{name}}}" for name in left[0].names)
                 raise UnusableInput(
-                    f"--labels {left[0].files[0]}: none of {names} is a field of --images or of "
-                    "another list, so its lines belong to no image. Name {key} in it, or a field "
+                    f"{option('labels')} {left[0].files[0]}: none of {names} is a field of "
+                    f"{option('images')} or of another list, so its lines belong to no image. Name {key} in it, or a field "
                     "that another one has."
                 )
             rows = linked[0]

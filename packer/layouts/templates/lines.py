@@ -14,14 +14,15 @@ from packer.errors import UnusableInput
 from packer.layouts.templates.template import NOTHING, Field, Template, fail, parse
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
-from packer.words import listed
+from packer.words import listed, option
 
-_WHAT = "--labels"
 _JSON, _JSON_LINES = (".json",), (".jsonl", ".ndjson")
 _DELIMITERS = (",", "\t", ";", "|")
 _MOST = 1 << 30  # bytes of a JSON file
 _CHUNK = 1 << 20
 _MISSING = object()
+
+Line = tuple[int, dict[str, Any] | str]  # its number, and its fields or why it has none
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,32 @@ class ListTemplate:
         file, colon, form = text.partition(": ")
         if not colon or not file.strip() or not form.strip():
             raise UnusableInput(
-                f"{_WHAT} {text!r} is not of the form 'FILE: FIELDS', such as "
+                f"{option('labels')} {text!r} is not of the form 'FILE: FIELDS', such as "
                 "'list.txt: {key} {label}'."
             )
-        parts = parse(form.strip(), _WHAT)
+        parts = parse(form.strip(), option("labels"))
         found = cls(text, file.strip().removeprefix("./"), parts)
         names = [one.name for one in found.fields if one.name != NOTHING]
         if again := next((one for one in found.fields if names.count(one.name) > 1), None):
-            fail(_WHAT, form, again.at - 1, f"{{{again.name}}} comes twice. Write {{_}} for one")
+            fail(
+                option("labels"),
+                form,
+                again.at - 1,
+                f"{{{again.name}}} comes twice. Write {{_}} for one",
+            )
         shown = [part for part in parts if isinstance(part, str) or part.value is None]
         for before, after in pairwise(shown):
             if isinstance(before, Field) and isinstance(after, Field):
-                fail(_WHAT, form, after.at - 1, "nothing divides this field from the one before it")
+                fail(
+                    option("labels"),
+                    form,
+                    after.at - 1,
+                    "nothing divides this field from the one before it",
+                )
         if not names:
-            raise UnusableInput(f"{_WHAT} {text!r} has no field, such as {{key}} or {{label}}.")
+            raise UnusableInput(
+                f"{option('labels')} {text!r} has no field, such as {{key}} or {{label}}."
+            )
         return found
 
     @property
@@ -69,7 +82,7 @@ class ListTemplate:
         """The fields of a line and of the file's path, sorted."""
         names = {one.name for one in self.fields}
         if "{" in self.file:
-            names |= Template.of(self.file, _WHAT, needs_key=False).names
+            names |= Template.of(self.file, option("labels"), needs_key=False).names
         return tuple(sorted(names - {NOTHING}))
 
     def files(self, tree: Tree) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -77,12 +90,12 @@ class ListTemplate:
         if not set("{*").intersection(self.file):
             if not tree.has(self.file):
                 raise UnusableInput(
-                    f"{_WHAT} {self.text!r}: {tree.root} has no file {self.file}. FILE is relative "
+                    f"{option('labels')} {self.text!r}: {tree.root} has no file {self.file}. FILE is relative "
                     "to SRC."
                 )
             yield self.file, {}
             return
-        template = Template.of(self.file, _WHAT, needs_key=False)
+        template = Template.of(self.file, option("labels"), needs_key=False)
         is_found = False
         for folder, _ in tree.walk(template.folder):
             for path in (inside(folder, name) for name in tree.names(folder)):
@@ -90,12 +103,12 @@ class ListTemplate:
                     is_found = True
                     yield path, fields
         if not is_found:
-            raise UnusableInput(f"{_WHAT} {self.text!r}: no file of {tree.root} is named so.")
+            raise UnusableInput(
+                f"{option('labels')} {self.text!r}: no file of {tree.root} is named so."
+            )
 
 
-def read_lines(
-    tree: Tree, path: str, template: ListTemplate, remarks: list[str]
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]) -> Iterator[Line]:
     """Yield the number of each line with its fields, or with the reason why it has none."""
     suffix = path[path.rfind(".") :].lower()
     if suffix in _JSON:
@@ -199,9 +212,7 @@ def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | No
     return divide
 
 
-def _of_columns(
-    file: io.TextIOWrapper, template: ListTemplate, where: object
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _of_columns(file: io.TextIOWrapper, template: ListTemplate, where: object) -> Iterator[Line]:
     """Yield the records of a table with a line of names."""
     wanted = {one.name: one.spec or one.name for one in template.fields if one.value is None}
     constants = {one.name: one.value for one in template.fields if one.value is not None}
@@ -224,9 +235,7 @@ def _names(head: str, delimiter: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([head], delimiter=delimiter), [])]
 
 
-def _of_json_lines(
-    file: io.TextIOWrapper, template: ListTemplate, where: object
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _of_json_lines(file: io.TextIOWrapper, template: ListTemplate, where: object) -> Iterator[Line]:
     for number, line in enumerate(file, 1):
         if line.strip():
             try:
@@ -240,9 +249,7 @@ def _of_json_lines(
                 yield number, found
 
 
-def _of_json(
-    content: Any, template: ListTemplate, where: object
-) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Line]:
     """Yield the records of a JSON value, numbered from 1."""
     constants = {one.name: one.value for one in template.fields if one.value is not None}
     first, *others = [one for one in template.fields if one.value is None]

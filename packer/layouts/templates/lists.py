@@ -3,12 +3,13 @@
 import json
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.layouts.templates.lines import ListTemplate, read_lines
+from packer.layouts.templates.lines import Line, ListTemplate, read_lines
 from packer.layouts.templates.template import KEY
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
@@ -44,7 +45,7 @@ class Rows:
         for path, fields in template.files(tree):
             self.files.append(path)
             self.starts.append(len(self))
-            for line, found in read_lines(tree, path, template, self.remarks):
+            for line, found in self._without_header(path, template, tree):
                 if isinstance(found, str):
                     if line > 1 or template.has_columns:
                         self.skipped.append(Skipped(f"{path}:{line}", found, damaged=True))
@@ -60,9 +61,28 @@ class Rows:
                     f"{tree.root / path} has no line of the form {template.text!r}."
                 )
 
+    def _without_header(self, path: str, template: ListTemplate, tree: Tree) -> Iterator[Line]:
+        """Yield the lines, but for a first one with words where the second has numbers."""
+        lines = read_lines(tree, path, template, self.remarks)
+        few = list(islice(lines, 2))
+        if len(few) == 2 and not template.has_columns and _is_header(few[0][1], few[1][1]):
+            self.remarks.append(_header(path))
+            few = few[1:]
+        yield from chain(few, lines)
+
     def drop_header(self, row: int) -> None:
         """Note that the first line of a file has the names of its columns."""
         self.remarks.append(_header(self.where(row).rpartition(":")[0]))
+
+
+def _is_header(first: dict[str, Any] | str, second: dict[str, Any] | str) -> bool:
+    if isinstance(first, str) or isinstance(second, str):
+        return False
+    pairs = [(first[name], second[name]) for name in first if isinstance(first[name], str)]
+    return any(
+        not any(map(str.isdigit, word)) and isinstance(number, str) and number.isdecimal()
+        for word, number in pairs
+    )
 
 
 def _header(path: str) -> str:

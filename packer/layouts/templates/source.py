@@ -6,6 +6,7 @@ The order, names and keys of the samples are those of `folders` for the same fil
 
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from packer.errors import BadImage
-from packer.keys import Hashes, are_among, clashing
+from packer.keys import clashing
 from packer.layouts.folders.source import words_of
 from packer.layouts.templates.chosen import MemberFiles, Templates
 from packer.layouts.templates.joined import Joined
@@ -46,7 +47,7 @@ class TemplateSource:
     words: frozenset[str]  # of pictures that are members, see `sidecars.members_named`
     folders: tuple[str, ...] = ()  # that hold files; those of images in ImageFolder's order
     members: tuple[MemberFiles, ...] = ()
-    taken: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # of members' paths
+    taken: "array[int]" = field(default_factory=lambda: array("Q"))  # sorted hashes of members
     joined: Joined | None = None
     labels: Labels = field(default_factory=Labels)
     splits: Mapping[str, str] = field(default_factory=dict)  # value -> the usual name
@@ -135,16 +136,20 @@ class TemplateSource:
                 if not self._is_taken(path):
                     yield path, fields
 
-    def _taken(self) -> Hashes:
+    def _taken(self) -> "array[int]":
         """Return the sorted hashes of the members' paths."""
         taken = array("Q")
         for path, fields in self._images():
             for files in self.members:
                 taken.extend(name_hash(file) for file in files.of(fields) if file != path)
-        return np.unique(np.array(taken, np.uint64))
+        return array("Q", np.unique(np.array(taken, np.uint64)).tobytes())
 
     def _is_taken(self, path: str) -> bool:
-        return bool(are_among(np.array([name_hash(path)], np.uint64), self.taken)[0])
+        if not self.taken:
+            return False
+        value = name_hash(path)
+        at = bisect_left(self.taken, value)
+        return at < len(self.taken) and self.taken[at] == value
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -192,7 +197,7 @@ class TemplateSource:
             for name, beside in grouping.samples.items():
                 path = inside(folder, name)
                 files = {ext: inside(folder, file) for ext, file in beside.items()}
-                if path in lists or (len(self.taken) and self._is_taken(path)):
+                if path in lists or self._is_taken(path):
                     continue
                 if no_image := self.tree.ignored(path):
                     yield self._named(no_image)
@@ -213,7 +218,7 @@ class TemplateSource:
             if more and "json" in {*members, *beside}:
                 raise BadImage(f"its json is a file, and {', '.join(more)} go into the json, too")
         except BadImage as error:
-            further = {file: file for one in self.members for file in one.of(of_path)}
+            further = {f: f for one in self.members for f in one.of(of_path) if f != path}
             yield from self._rejected(path, str(error), {**beside, **further})
             return
         for ext, file in beside.items():
@@ -261,7 +266,7 @@ class TemplateSource:
 
     def _rejected(self, path: str, reason: str, files: Mapping[str, str]) -> Iterator[Skipped]:
         yield self._named(Skipped(path, reason))
-        for file in set(files.values()) - {path}:
+        for file in dict.fromkeys(files.values()):
             yield self._named(Skipped(file, f"its image is rejected: {reason}"))
 
     def _relative(self, path: str) -> str:

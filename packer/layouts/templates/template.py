@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NoReturn
 
 from packer.errors import UnusableInput
+from packer.words import option
 
 KEY = "key"
 NOTHING = "_"
@@ -204,7 +205,9 @@ class Template:
             if isinstance(part, Field):
                 if part.name == NOTHING or part.value is not None or part.name not in known:
                     names = ", ".join(f"{{{name}}}" for name in sorted(known))
-                    reason = f"{{{part.name}}} is not among the fields of --images: {names}"
+                    reason = (
+                        f"{{{part.name}}} is not among the fields of {option('images')}: {names}"
+                    )
                     fail(self.what, self.text, part.at - 1, reason)
             elif "*" in part:
                 at = self.text.find("*")
@@ -242,7 +245,7 @@ class Member:
     def all_of(cls, members: Mapping[str, str], known: Collection[str]) -> Iterator["Member"]:
         """Parse the members of images that have the `known` fields."""
         for name, text in members.items():
-            template = Template.of(text, f"--member {name}", needs_key=False)
+            template = Template.of(text, f"{option('members')} {name}", needs_key=False)
             template.check_fill(known)
             yield cls(name.replace("?", "", 1), template, "?" in name)
 

@@ -134,3 +134,16 @@ def test_rows_know_their_lines(write_files: Write, tmp_path: Path) -> None:
     tree = FolderTree(write_files(tmp_path, {"l.csv": b'f,c\na,"x\ny"\nb,z\n'}))
     (rows,) = read_lists(tree, [ListTemplate.of("l.csv: {key:f} {label:c}")])
     assert re.findall(r"\d+", rows.where(1)) == ["4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("id name\n1 cat\n2 dog\n", 2), ("1 cat\n2 dog\n", 2), ("cat tabby\ndog pug\n", 2)],
+)
+def test_words_above_numbers_are_a_header(
+    text: str, count: int, write_files: Write, tmp_path: Path
+) -> None:
+    tree = FolderTree(write_files(tmp_path, {"l.txt": text.encode()}))
+    (rows,) = read_lists(tree, [ListTemplate.of("l.txt: {label} {class}")])
+    assert len(rows) == count
+    assert len(rows.remarks) == text.startswith("id")
