@@ -78,8 +78,8 @@ class Joined:
                 names = ", ".join(f"{{{name}}}" for name in left[0].names)
                 raise UnusableInput(
                     f"{option('labels')} {left[0].files[0]}: none of {names} is a field of "
-                    f"{option('images')} or of another list, so its lines belong to no image. Name {key} in it, or a field "
-                    "that another one has."
+                    f"{option('images')} or of another list, so its lines belong to no image. Name "
+                    "{key} in it, or a field that another one has."
                 )
             rows = linked[0]
             left.remove(rows)

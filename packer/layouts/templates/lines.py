@@ -90,8 +90,8 @@ class ListTemplate:
         if not set("{*").intersection(self.file):
             if not tree.has(self.file):
                 raise UnusableInput(
-                    f"{option('labels')} {self.text!r}: {tree.root} has no file {self.file}. FILE is relative "
-                    "to SRC."
+                    f"{option('labels')} {self.text!r}: {tree.root} has no file "
+                    f"{self.file}. FILE is relative to SRC."
                 )
             yield self.file, {}
             return

@@ -366,3 +366,9 @@ def test_the_command_takes_them_several_times(
     repaired = run_packer("repair", tmp_path / "dst", "--from", src)
     assert repaired.returncode == 0, repaired.stderr
     assert os.listdir(tmp_path / "dst")
+
+
+def test_python_names_the_argument(tmp_path: Path, write_files: Write) -> None:
+    src = write_files(tmp_path / "src", {"a.jpg": b"x"})
+    with pytest.raises(UnusableInput, match="images= '{label', character 1"):
+        packer.pack(src, tmp_path / "dst", images="{label", progress=False)
