@@ -182,6 +182,15 @@ KINDS = [
     ),
     Kind(
         "templates",
+        "folders of images of one name, and a list",
+        lambda n: {
+            **_paths(n, "img/{:03}/1.jpg"),
+            "l.txt": "\n".join(f"{i:03}/1.jpg {i % 3}" for i in range(n)),
+        },
+        options={"images": ("img/{key}",), "labels": ("l.txt: {key} {label}",)},
+    ),
+    Kind(
+        "templates",
         "folders of masks",
         lambda n: _paths(n, "{:03}/img/1.jpg", "{:03}/masks/1.jpg"),
         options={"images": ("{label}/img/{key}",), "members": {"mask": "{label}/masks/{key}"}},

@@ -38,6 +38,11 @@ class Templates:
         return os.path.commonpath([template.folder for template in self.images])
 
     @property
+    def folders(self) -> list[str]:
+        """The folders that templates of images name outright, the source first."""
+        return list(dict.fromkeys(["", *(template.folder for template in self.images)]))
+
+    @property
     def what(self) -> str:
         """They are, for a person."""
         text = f"images at {listed([template.text for template in self.images])}"

@@ -18,6 +18,7 @@ from packer.layouts.templates.lists import Rows
 from packer.layouts.templates.template import KEY
 from packer.samples.records import Skipped
 from packer.tables.images import ImageIndex, name_hash
+from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.words import listed, option
 
@@ -60,8 +61,11 @@ class _Bound:
 class Joined:
     """The lists of a source, and which rows belong to an image."""
 
-    def __init__(self, tree: Tree, groups: Sequence[Rows], known: Iterable[str]) -> None:
-        """`known` are the fields of images' paths."""
+    def __init__(
+        self, tree: Tree, groups: Sequence[Rows], known: Iterable[str], folders: Sequence[str]
+    ) -> None:
+        """`known` are the fields of images' paths, which may be relative to `folders`."""
+        self._folders = folders
         self._tree = tree
         fields = set(known) - {KEY}
         self._bound = [
@@ -152,8 +156,9 @@ class Joined:
         found = list(keyed.numbers(_hash(values, [KEY, *shared])))
         if not found:
             path = os.path.normpath(text.replace("\\", "/")).lstrip("/")
-            paths = [path] if self._number(path) >= 0 else index.ending_with(path)
-            paths = paths or index.below_another(path)
+            exact = (inside(folder, path) for folder in self._folders)
+            paths = [each for each in exact if self._number(each) >= 0][:1]
+            paths = paths or index.ending_with(path) or index.below_another(path)
             for each in paths:
                 fields = match(each) or {}
                 fits = all(fields.get(name) in (None, str(values[name])) for name in shared)

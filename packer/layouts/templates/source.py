@@ -28,7 +28,7 @@ from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.tables.classes import Labels, label_text
 from packer.tables.images import name_hash
 from packer.trees.meaning import splits_of
-from packer.trees.shape import inside
+from packer.trees.shape import inside, lies_in
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree, sample_of_files
 from packer.trees.walk import names_an_image, not_entered, tells_of_file
@@ -80,7 +80,9 @@ class TemplateSource:
             if templates.has_values:
                 values.add(source._images())
         if templates.lists:
-            joined = Joined(tree, read_lists(tree, templates.lists), templates.names)
+            joined = Joined(
+                tree, read_lists(tree, templates.lists), templates.names, templates.folders
+            )
             joined.bind(source._images(), source._fields)
             source = replace(source, joined=joined)
             values.splits.update(dict.fromkeys(map(str, joined.values("split"))))
@@ -159,13 +161,18 @@ class TemplateSource:
     @property
     def facts(self) -> Facts:
         """How its lists were read."""
-        root = None if self.tree.unpack else self.tree.below(self.templates.top).root
+        root = None if self.tree.unpack else self._below_top.root
         return Facts(remarks=self.joined.remarks if self.joined else (), root=root)
 
-    @cached_property
+    @property
     def files(self) -> Reader:
         """What reads the samples."""
-        return self.tree.below(self.templates.top).files
+        return self._below_top.files
+
+    @cached_property
+    def _below_top(self) -> Tree:
+        """The tree of the folder that names and keys begin in."""
+        return self.tree.below(self.templates.top)
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the images in ImageFolder's order, and all other files."""
@@ -226,7 +233,7 @@ class TemplateSource:
                 reason = f"{members[ext]!r} takes its place as .{ext}"
                 yield self._named(Skipped(file, reason))
         files = {ext: self._relative(file) for ext, file in members.items()}
-        top, name = self.tree.below(self.templates.top), self._relative(path)
+        top, name = self._below_top, self._relative(path)
         how: Any = {"label": label, "split": split, "keep_extension": is_whole}
         for record in sample_of_files(top, name, files, **how):
             if isinstance(record, Sample) and more:
@@ -270,7 +277,10 @@ class TemplateSource:
             yield self._named(Skipped(file, f"its image is rejected: {reason}"))
 
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self.templates.top) if self.templates.top else path
+        top = self.templates.top
+        if lies_in(path, top):
+            return path[len(top) :].lstrip("/")
+        return os.path.relpath(path, top)
 
     def _named(self, item: Skipped) -> Skipped:
         name = item.name.rstrip("/")

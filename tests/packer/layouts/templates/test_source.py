@@ -370,5 +370,5 @@ def test_the_command_takes_them_several_times(
 
 def test_python_names_the_argument(tmp_path: Path, write_files: Write) -> None:
     src = write_files(tmp_path / "src", {"a.jpg": b"x"})
-    with pytest.raises(UnusableInput, match="images= '{label', character 1"):
+    with pytest.raises(UnusableInput, match=r"images= '\{label', character 1"):
         packer.pack(src, tmp_path / "dst", images="{label", progress=False)
