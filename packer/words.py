@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -17,7 +17,13 @@ _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
 LONGEST_NAME, _LONGEST_LINE = 400, 8_000  # characters
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
-_FLAGS = {"kind": "--as", "pairs": "--pair", "as_json": "--json", "page": "--report"}
+_FLAGS = {
+    "kind": "--as",
+    "pairs": "--pair",
+    "members": "--member",
+    "as_json": "--json",
+    "page": "--report",
+}
 
 _in_python: ContextVar[bool] = ContextVar("in_python", default=False)
 
@@ -55,6 +61,17 @@ def named_limits(reason: str) -> str:
     for name in ("max_bytes", "max_pixels"):
         reason = reason.replace(flag(name), option(name))
     return reason
+
+
+def command(source: object, *arguments: str) -> str:
+    """Return a command that packs a source, quoted for a shell; DST is for the caller to fill."""
+    return shlex.join(["packer", "pack", str(source), "DST", *arguments])
+
+
+def choices(source: object, readings: Mapping[str, Collection[str]]) -> str:
+    """Return the readings of a source, each with the command that chooses it, a line each."""
+    each = {meaning: command(source, *chosen) for meaning, chosen in readings.items() if chosen}
+    return "".join(f"\n  {meaning}: {one}" for meaning, one in each.items())
 
 
 class Placeholder(str):

@@ -14,6 +14,7 @@ Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
 _PAIR_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??")
+_MEMBER_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -188,6 +189,25 @@ def _stored_pairs(value: Any) -> dict[str, str]:
     return {_text(name): _text(folder) for name, folder in dict(value).items()}
 
 
+def _templates(value: Any) -> tuple[str, ...]:
+    return tuple(map(_text, [value] if isinstance(value, str) else value))
+
+
+def _members(value: Any) -> dict[str, str]:
+    found = {name: _text(template) for name, template in dict(value).items()}
+    names = {name.replace("?", "", 1) for name in found}
+    if len(names) < len(found) or not all(map(_MEMBER_NAME.fullmatch, names)):
+        raise ValueError
+    return found
+
+
+def _read_member(text: str) -> tuple[str, str]:
+    name, equals, template = text.partition("=")
+    if not equals or not template or not _MEMBER_NAME.fullmatch(name.replace("?", "", 1)):
+        raise ValueError(f"{text!r} is not of the form mask.png=TEMPLATE or mask?.png=TEMPLATE.")
+    return name, template
+
+
 def _names(value: Any) -> tuple[str, ...]:
     names = tuple(map(_text, value))
     if isinstance(value, str) or len(set(names)) < len(names):
@@ -236,6 +256,22 @@ PAIRS = Kind(
     "NAME=DIR",
     _read_pair,
     _stored_pairs,
+    is_repeated=True,
+)
+TEMPLATES = Kind(
+    _templates, "a template such as '{label}/{key}', or several", "TEMPLATE", is_repeated=True
+)
+LISTS = Kind(
+    _templates,
+    "a list and its fields, such as 'list.txt: {key} {label}', or several",
+    "'FILE: FIELDS'",
+    is_repeated=True,
+)
+MEMBERS = Kind(
+    _members,
+    "a template for each name, such as {'mask.png': 'masks/{key}.png'}",
+    "NAME=TEMPLATE",
+    _read_member,
     is_repeated=True,
 )
 ENGINE = Kind(

@@ -23,7 +23,7 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
-from packer.words import have, option
+from packer.words import command, have, option
 from reader.format import Manifest
 
 _NAMED = 3  # classes
@@ -91,7 +91,10 @@ def prepare(
         further += tuple(doubts(listing, scanned.classes))
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
-    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
+    said = scanned.facts.outright
+    told = command(given.name, *said) if said and isinstance(given, LocalSource) else ""
+    further = scanned.remarks + further
+    return Work(origin, scanned, plan, options, base, further, sentence, before, told)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
