@@ -146,7 +146,6 @@ def pack(
         named.extend(files)
         name_files("rejected", files)
 
-
     def announce(text: str) -> None:
         for line in () if is_silent else complete(text).splitlines():
             say(line, err=False)

@@ -114,6 +114,7 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
         yield f"class {name}: {many(classes[name], 'sample')}"
     if more := len(list(classes)[EXAMPLES:]):
         yield f"and {more} more, {many(len(classes), 'class')} in all"
+    name_ignored(found["ignored"])
     name_files("rejected", found["rejected"])
     needed = found["bytes_needed"]
     yield (
@@ -155,7 +156,7 @@ def say_explained(
             yield f"{sample['name']}: {label}{split}, {sample['image']}"
             for ext, text in sample["members"].items():
                 yield f"  {ext}: {'none' if text is None else text}"
-        name_files("ignored", ignored)
+        name_ignored(ignored)
         name_files("rejected", rejected)
 
     content = {"reading": work.reading, "command": command, "remarks": list(work.remarks)}

@@ -26,12 +26,14 @@ from packer.layouts.templates.source import TemplateSource
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.trees.compressed import unpacks
+from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
 from packer.words import command, option
 
 _FOLDERS = 20  # that are looked into for datasets
+_UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
 _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
     "coco": "COCO's annotations (.json), or a folder that has them beside or among its images",
     "voc": "folders JPEGImages and Annotations, or images and XML in VOC's form",
@@ -68,7 +70,7 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
             reading = (_by_templates if options.has_templates else _folders)(candidate)
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
-    beside = (*reading.beside, *(tree.refused if tree else ()))
+    beside = (*reading.beside, *(tree.refused if tree else ()), *_ignored(candidate, reading))
     opening = partial(_open_checked, candidate, reading.open)
     return replace(reading, open=opening, beside=beside)
 
@@ -145,6 +147,30 @@ def _above(candidate: Candidate, within: Candidate) -> Iterator[Skipped]:
             reason = "it lies beside the folder that holds all others and belongs to nothing"
             item = tree.ignored(inside(folder, name)) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
+
+
+def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]:
+    """Yield what ``--ignore`` hides; raise for a glob that matches nothing."""
+    if not (globs := candidate.options.ignore):
+        return
+    tree = candidate.tree
+    if tree is None or reading.kind in _UNFILTERED:
+        raise UnusableInput(
+            f"{option('ignore')} goes with a folder or an archive of images, and {candidate.path} "
+            f"is {reading.what}."
+        )
+    hides = Globs(globs)
+    used: set[str] = set()
+    for name in tree.hidden():
+        found = hides.matching(name)
+        used |= found.keys()
+        yield Skipped(name, option("ignore", next(iter(found))), ignored=True)
+    for glob in globs:
+        if glob not in used:
+            raise UnusableInput(
+                f"{option('ignore', glob)} matches nothing in {candidate.path}. Globs are relative "
+                "to it: '*.bak' is for the files there, '**/*.bak' for those of all folders."
+            )
 
 
 def _open_checked(

@@ -137,6 +137,13 @@ class SourceOptions:
         "Of the boxes of a table, where the names of their columns do not show it.",
     )
 
+    ignore: tuple[str, ...] = _source(
+        kinds.GLOBS,
+        "Leave out the files and folders that match, relative to SRC: * and ? within a name, ** "
+        "for any folders. May be given several times.",
+        (),
+    )
+
     @property
     def columns(self) -> ColumnNames:
         """The columns that are named."""
@@ -160,7 +167,7 @@ class SourceOptions:
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
         newer = {"kind", "class_depth", "label_separator", "box_format"}
-        newer |= {"images", "members", "labels"}
+        newer |= {"images", "members", "labels", "ignore"}
         content = asdict(self).items()
         return {n: v for n, v in content if n not in newer or v not in (None, (), {})}
 

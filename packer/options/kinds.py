@@ -208,6 +208,19 @@ def _read_member(text: str) -> tuple[str, str]:
     return name, template
 
 
+def _globs(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError
+    return tuple(_glob(_text(one)) for one in value)
+
+
+def _glob(text: str) -> str:
+    parts = text.split("/")
+    if not text or ".." in parts or text.startswith(("/", "./")):
+        raise ValueError(f"{text!r} is not a glob relative to the source, such as 'imdb/**'.")
+    return text
+
+
 def _names(value: Any) -> tuple[str, ...]:
     names = tuple(map(_text, value))
     if isinstance(value, str) or len(set(names)) < len(names):
@@ -274,6 +287,7 @@ MEMBERS = Kind(
     _read_member,
     is_repeated=True,
 )
+GLOBS = Kind(_globs, "globs, such as ('imdb/**',)", "GLOB", _glob, is_repeated=True)
 ENGINE = Kind(
     _engine,
     "one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor in Python",

@@ -10,6 +10,7 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
+from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions, column_option
 from packer.plan.existing import ExistingSamples
@@ -64,6 +65,8 @@ def prepare(
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
+    if isinstance(given, LocalSource):
+        refuse_evidence(source, scanned.listing, given.path, options.source)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:

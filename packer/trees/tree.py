@@ -127,6 +127,10 @@ class Tree(ABC):
     def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
         """Yield a folder and all below it with the names of their files, and what is skipped."""
 
+    @abstractmethod
+    def hidden(self) -> Iterator[str]:
+        """Yield the files and folders that globs hide, folders with a ``/`` behind them."""
+
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""
         return iter(())

@@ -77,7 +77,15 @@ def kitti(candidate: Candidate) -> Interpretation | None:
     what = "KITTI's objects" if "label_2" in beside else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
     folders = [f"{name}/{folder}" for name in ("training", "testing") for folder in used]
-    ignored = aside(tree, folders, f"it is not of {what}", lambda path: "/" in path)
+    reason = f"it is not of {what}"
+    ignored = aside(tree, folders, reason, lambda path: "/" in path)
+    others = [  # without images, such as calib and velodyne
+        inside(folder, name)
+        for folder in ("training", "testing")
+        for name in tree.level(folder).folders
+        if name != "label_2" and not tree.level(inside(folder, name)).images
+    ]
+    ignored |= {inside(folder, name): reason for folder in others for name in tree.names(folder)}
     lists = Lists(_kitti_rows, ignored=ignored)
     opening = partial(open_objects, tree, lists, "txt", _kitti_objects)
     if "label_2" not in beside:
