@@ -19,10 +19,12 @@ import numpy as np
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.name_tokens import CHUNK, Hashes, image_names, stem_hashes, text_of, words_of
 from packer.layouts.named_text import AT_A_TIME, Decision, Evidence, Text
-from packer.options.declared import OPTIONS, SourceOptions
+from packer.layouts.templates.proposed import proposed
+from packer.options.declared import SourceOptions
+from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.trees.tree import Tree
-from packer.trees.walk import NOT_AN_IMAGE, is_named_as_image, names_an_image
+from packer.trees.walk import NOT_AN_IMAGE, names_an_image
 from packer.words import many
 
 MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
@@ -30,7 +32,7 @@ MOST_FILES = 4096
 _OF_EACH = 32  # files of one extension in one folder that are read
 _SPREADSHEET = 16 * CHUNK
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-_LOOKED_AT = 100  # lines
+_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _CUTS = 16
 _SHOWN = 5  # files
 
@@ -42,6 +44,10 @@ class InTree(Protocol):
     @property
     def tree(self) -> Tree:
         """The tree."""
+
+    @property
+    def facts(self) -> Facts:
+        """What the source says of itself."""
 
 
 def refuse_evidence(
@@ -58,7 +64,7 @@ def refuse_evidence(
         if path.lower().endswith(_TABLES):
             _check_table(tree, path, src)
     if found := find_evidence(tree, leftovers, listing):
-        raise _refusal(found, tree, src, options.ignore, len(listing))
+        raise _refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
 
 
 def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) -> list[Evidence]:
@@ -186,20 +192,26 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
             raise UnusableInput(f"{where} has the column {name!r} twice. {advice}")
 
 
-def labels_command(path: str, text: bytes) -> str | None:
-    """Return the option that reads a list of an image and its label a line; None for others."""
-    lines = [line for line in text.decode("utf-8", "replace").split("\n")[:-1] if line.strip()]
-    for divided in ("\t", "|", ";", ",", " "):
-        fields = [list(map(str.strip, line.split(divided))) for line in lines[:_LOOKED_AT]]
-        if fields and all(len(few) == 2 and all(few) for few in fields):
-            at = [
-                number for number in (0, 1) if all(is_named_as_image(few[number]) for few in fields)
-            ]
-            if len(at) == 1 and not path.endswith(_TABLES):
-                form = ["{label}", "{label}"]
-                form[at[0]] = "{key}"
-                return f"--labels {shlex.quote(f'{path}: {divided.join(form)}')}"
-    return None
+def _reading(
+    found: Sequence[Evidence], tree: Tree, src: Path, outright: Sequence[str]
+) -> list[str] | None:
+    """Return the options that read the files, and the folders as they were; None if none can."""
+    lists: list[str] = []
+    for one in found:
+        try:
+            text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
+        except UnusableInput:
+            text = None
+        path = _relative(tree, one.paths[0], src)
+        if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
+            return None
+        lists += ["--labels", form]
+    given = "".join(lists)
+    folders = list(outright)
+    for role in ("label", "split"):  # of which the lists have their own
+        if f"{{{role}" in given:
+            folders = [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in folders]
+    return [*folders, *lists]
 
 
 def _glob(tree: Tree, paths: Sequence[str]) -> str:
@@ -218,9 +230,14 @@ def _relative(tree: Tree, pattern: str, src: Path) -> str:
 
 
 def _refusal(
-    found: Sequence[Evidence], tree: Tree, src: Path, ignore: Sequence[str], images: int
+    found: Sequence[Evidence],
+    tree: Tree,
+    src: Path,
+    ignore: Sequence[str],
+    images: int,
+    outright: Sequence[str],
 ) -> UnusableInput:
-    each = []
+    each, one_or_all = [], "them" if found[1:] or found[0].paths[1:] else "it"
     for one in found[:_SHOWN]:
         path = _relative(tree, one.paths[0], src)
         further = f" and {many(len(one.paths) - 1, 'file')} beside it" if one.paths[1:] else ""
@@ -237,13 +254,14 @@ def _refusal(
     globs = [*ignore, *dict.fromkeys(_relative(tree, _glob(tree, one.paths), src) for one in found)]
     command = f"packer pack {shlex.quote(str(src))} DST"
     if any(pattern.startswith("..") for pattern in globs):
-        return UnusableInput(f"{src}: {text}\nTo ignore it, move it out of {tree.root}.")
-    labels = labels_command(_relative(tree, found[0].paths[0], src), found[0].text)
-    if labels and "labels" in OPTIONS and len(found) == 1:
-        text += f"\nTo read it, type: {command} {labels}"
+        return UnusableInput(
+            f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
+        )
+    if reading := _reading(found, tree, src, outright):
+        text += f"\nTo read {one_or_all}, type: {command} {shlex.join(reading)}"
     ignoring = " ".join(f"--ignore {shlex.quote(glob)}" for glob in globs)
     return UnusableInput(
-        f"{src}: {text}\nTo ignore it, type: {command} {ignoring}\n"
-        "To convert it, write a CSV beside the images with a line of names, such as "
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {command} {ignoring}\n"
+        f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
         "file,label,split, and a line for each image."
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from packer.layouts.name_tokens import BARE, STRONG, Hashes, Words, image_names
 from packer.samples.table import SampleTable
-from packer.trees.walk import IMAGE_EXTENSIONS
+from packer.trees.walk import IMAGE_EXTENSIONS, is_named_as_image
 from packer.words import shortened
 
 AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
@@ -66,7 +66,14 @@ class Evidence:
     count: int  # of images
     is_cut: bool = False  # more may be named where it was not read
     lines: tuple[str, ...] = ()
-    text: bytes = b""
+    stems: frozenset[str] = frozenset()  # of the images that it names
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is the name or the path of an image that it names."""
+        name = text.replace("\\", "/").rpartition("/")[2]
+        return name in self.stems or (
+            is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
+        )
 
 
 class Decision:
@@ -110,7 +117,11 @@ class Decision:
     def evidence(self) -> Evidence:
         """What is reported of it."""
         shown = tuple(self._line(int(line)) for line in self._lines[:2])
-        return Evidence(self._text.paths, self._count, self._text.share < 1, shown, self._text.text)
+        spans = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
+        words = {self._text.text[start:end].decode("utf-8", "replace") for start, end in spans}
+        names = (word.replace("\\", "/").rpartition("/")[2] for word in words)
+        stems = frozenset(os.path.splitext(name)[0] for name in names)
+        return Evidence(self._text.paths, self._count, self._text.share < 1, shown, stems)
 
     @property
     def _lines(self) -> NDArray[np.int64]:

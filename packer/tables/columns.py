@@ -51,6 +51,11 @@ _ALL_IN_ONE = ("bbox", "box", "boundingbox", "bndbox")
 _NOTHING = ("", "nan", "none", "null", "[]")
 
 
+def may_be_split(name: str) -> bool:
+    """Return whether a column of this name holds splits, if its values are named as splits are."""
+    return plain(name) in _MAY_BE_SPLIT
+
+
 @dataclass(frozen=True)
 class Box:
     """Where the box of a row is."""
@@ -221,7 +226,7 @@ def _split(
         if plain(name) == SPLIT:
             return name
         values = {str(row.get(name)) for row in head}
-        if plain(name) in _MAY_BE_SPLIT and values and set(splits_of(sorted(values))) == values:
+        if may_be_split(name) and values and set(splits_of(sorted(values))) == values:
             return name
     return None
 

@@ -126,7 +126,7 @@ class Joined:
         heads: list[int] = []
         for row in range(len(rows)):
             values = rows[row]
-            key = str(values[KEY])
+            key = str(values.get(KEY, ""))
             try:
                 image = self._image_of(values, bound.shared, keyed, index, match)
             except BadImage as error:
@@ -204,10 +204,12 @@ class Joined:
         for bound in self._bound:
             if name in bound.rows.names:
                 used = np.unique(np.frombuffer(bound.row_of, np.int64))
-                yield from (bound.rows[row][name] for row in used[used >= 0].tolist())
+                these = (bound.rows[row] for row in used[used >= 0].tolist())
+                yield from (fields[name] for fields in these if name in fields)
         for rows, _, _ in self._further:
             if name in rows.names:
-                yield from (rows[row][name] for row in range(len(rows)))
+                every = (rows[row] for row in range(len(rows)))
+                yield from (fields[name] for fields in every if name in fields)
 
 
 def _indexed(rows: Rows, shared: Sequence[str]) -> _Index:

@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,6 +22,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 _MOST = 1 << 30  # bytes of a JSON file
 _CHUNK = 1 << 20
 _MISSING = object()
+_MEMBER = re.compile(r"(.*\.json)#(.+)", re.IGNORECASE | re.DOTALL)  # of a file that is an object
 
 Line = tuple[int, dict[str, Any] | str]  # its number, and its fields or why it has none
 
@@ -32,6 +34,7 @@ class ListTemplate:
     text: str
     file: str
     parts: tuple[str | Field, ...]  # of a line
+    member: str = ""  # of a JSON object, that holds the records: "items", "data.items"
 
     @classmethod
     def of(cls, text: str) -> "ListTemplate":
@@ -42,8 +45,11 @@ class ListTemplate:
                 f"{option('labels')} {text!r} is not of the form 'FILE: FIELDS', such as "
                 "'list.txt: {key} {label}'."
             )
-        parts = parse(form.strip(), option("labels"))
-        found = cls(text, file.strip().removeprefix("./"), parts)
+        parts = parse(form.strip().replace("\\t", "\t"), option("labels"))
+        file, member = file.strip().removeprefix("./"), ""
+        if divided := _MEMBER.fullmatch(file):
+            file, member = divided.groups()
+        found = cls(text, file, parts, member)
         names = [one.name for one in found.fields if one.name != NOTHING]
         if again := next((one for one in found.fields if names.count(one.name) > 1), None):
             fail(
@@ -112,7 +118,10 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
     """Yield the number of each line with its fields, or with the reason why it has none."""
     suffix = path[path.rfind(".") :].lower()
     if suffix in _JSON:
-        yield from _of_json(json_of(tree, path), template, tree.root / path)
+        content = _member(json_of(tree, path), template.member)
+        if content is _MISSING:
+            raise UnusableInput(f"{tree.root / path} has no member {template.member!r}.")
+        yield from _of_json(content, template, tree.root / path)
         return
     encoding = encoding_of(tree, path)
     if encoding == "latin-1":
@@ -122,7 +131,7 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
     )
     with opened() as file:
         try:
-            if suffix in _JSON_LINES:
+            if suffix in _JSON_LINES or (template.has_columns and _begins_an_object(file)):
                 yield from _of_json_lines(file, template, tree.root / path)
             elif template.has_columns:
                 yield from _of_columns(file, template, tree.root / path)
@@ -135,6 +144,13 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
                         yield number, reason if fields is None else fields
         except (UnicodeError, csv.Error) as error:
             raise UnusableInput(f"{tree.root / path} cannot be read as text: {error}.") from error
+
+
+def _begins_an_object(file: io.TextIOWrapper) -> bool:
+    """Return whether JSON lines have another extension, such as SageMaker's ``.manifest``."""
+    is_object = file.read(1) == "{"
+    file.seek(0)
+    return is_object
 
 
 def encoding_of(tree: Tree, path: str) -> str:
@@ -221,11 +237,14 @@ def _of_columns(file: io.TextIOWrapper, template: ListTemplate, where: object) -
     names = _names(head, sniffed[0] if sniffed else max(_DELIMITERS, key=head.count))
     if lacking := [column for column in wanted.values() if column not in names]:
         raise UnusableInput(f"{where} has no column {lacking[0]!r}. It has {listed(names, 20)}.")
-    at = {name: names.index(column) for name, column in wanted.items() if name != NOTHING}
+    at = {name: names.index(column) for name, column in wanted.items()}
+    used = [one for one in template.fields if one.value is None and one.name != NOTHING]
     rows = csv.reader(file, delimiter=sniffed[0] if sniffed else ",")
     for row in rows:
         if len(row) == len(names):
-            yield rows.line_num + 1, {**constants, **{n: row[i].strip() for n, i in at.items()}}
+            cells = {one: row[at[one.name]].strip() for one in used}
+            found = {one.name: c for one, c in cells.items() if c or not one.is_optional}
+            yield rows.line_num + 1, {**constants, **found}
         elif row:
             reason = f"it has {len(row)} fields, and the first line {len(names)}"
             yield rows.line_num + 1, reason
@@ -263,7 +282,7 @@ def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Li
         for name, value in content.items():
             for item in value if isinstance(value, list) and len(others) == 1 else [value]:
                 number += 1
-                found = {one.name: _member(item, one.spec) for one in others}
+                found = _found(item, others)
                 yield number, _complete({first.name: name, **constants, **found})
         return
     if not isinstance(content, list):
@@ -276,8 +295,16 @@ def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Li
         if isinstance(item, list) and not template.has_columns and len(item) == len(wanted):
             found = {one.name: value for one, value in zip(wanted, item, strict=True)}
         else:
-            found = {one.name: _member(item, one.spec or one.name) for one in wanted}
+            found = _found(item, wanted)
         yield number, _complete({**constants, **found})
+
+
+def _found(item: Any, fields: Sequence[Field]) -> dict[str, Any]:
+    """Return the fields of a record; an optional one without a value is none of them."""
+    is_object = isinstance(item, dict)
+    values = {one: _member(item, one.spec or (one.name if is_object else "")) for one in fields}
+    none = (_MISSING, None)
+    return {one.name: v for one, v in values.items() if not (one.is_optional and v in none)}
 
 
 def _is_mapping(template: ListTemplate) -> bool:

@@ -34,7 +34,8 @@ class Rows:
     def __getitem__(self, row: int) -> dict[str, Any]:
         begin = self.ends[row - 1] if row else 0
         values = json.loads(self.text[begin : self.ends[row]])
-        return dict(zip(self.names, values, strict=True))
+        pairs = zip(self.names, values, strict=True)
+        return {name: value for name, value in pairs if value is not None}
 
     def where(self, row: int) -> str:
         """The file and the line of a row, for a person."""

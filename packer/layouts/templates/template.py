@@ -12,7 +12,7 @@ from packer.words import option
 KEY = "key"
 NOTHING = "_"
 ALL = "all"
-_FIELD = re.compile(r"([A-Za-z_]\w*)(?:([:=])(.*))?", re.DOTALL)
+_FIELD = re.compile(r"([A-Za-z_]\w*)(\??)(?:([:=])(.*))?", re.DOTALL)
 _GLOB = re.compile(r"(\*+)")
 _EXTENSION = r"(?:(?<=[^/])\.[^./]*)?"
 
@@ -25,6 +25,7 @@ class Field:
     at: int  # the position of its brace, from 1
     spec: str = ""
     value: str | None = None
+    is_optional: bool = False  # ``{name?:spec}``: a record may lack it
 
 
 def parse(text: str, what: str) -> tuple[str | Field, ...]:
@@ -60,12 +61,12 @@ def _field(text: str, what: str, at: int, end: int) -> Field:
     if not found:
         reason = f"{text[at : end + 1]} is no field. A field is a name, such as {{label}} or {{_}}"
         fail(what, text, at, reason)
-    name, sign, rest = found.groups()
+    name, mark, sign, rest = found.groups()
     if sign and not rest:
         fail(what, text, at, f"nothing follows the {sign}. Write {{{name}}}, or complete it")
     if sign == "=":
         return Field(name, at + 1, value=rest)
-    return Field(name, at + 1, rest or "")
+    return Field(name, at + 1, rest or "", is_optional=bool(mark))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from layouts.row import Read, Row
 
 from packer.errors import UnusableInput
 from packer.layouts import detect
-from packer.layouts.evidence import labels_command
 from packer.options.declared import SourceOptions
 from packer.trees.walk import is_named_as_image
 
@@ -368,21 +367,6 @@ def test_a_list_of_what_a_split_already_is_says_nothing(
     (src / "train.txt").write_text("train/photo0.jpg\nval/photo2.jpg\n")
     with pytest.raises(UnusableInput, match=r"train\.txt names 2 of the 3 images"):
         scan(src)
-
-
-@pytest.mark.parametrize(
-    ("form", "fields"),
-    [
-        ("{0} {1}", "{key} {label}"),
-        ("{1}\t{0}", "{label}\t{key}"),
-        ("{0}|a {1}", "{key}|{label}"),
-        ("{0} 1 2", None),
-        ("{0}", None),
-    ],
-)
-def test_the_option_that_reads_a_list(form: str, fields: str | None) -> None:
-    found = labels_command("a/list.txt", lines(form).encode())
-    assert found == (fields and f"--labels 'a/list.txt: {fields}'")
 
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyzABC0123456789_-", min_size=1, max_size=9)
