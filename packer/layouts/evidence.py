@@ -34,6 +34,8 @@ _SPREADSHEET = 16 * CHUNK
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _CUTS = 16
+_BITS = 22  # of a hash
+_SHIFT = np.uint64(64 - _BITS)
 _SHOWN = 5  # files
 
 

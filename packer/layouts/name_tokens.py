@@ -76,6 +76,8 @@ class _Hashed:
 
     def positions(self, characters: bytes) -> Ends:
         """Return where these characters are."""
+        if len(characters) < 3:
+            return np.flatnonzero(np.logical_or.reduce([self.bytes == one for one in characters]))
         return np.flatnonzero(_flags(characters)[self.bytes])
 
     def before(self, positions: Ends, starts: Ends, ends: Ends) -> Ends:

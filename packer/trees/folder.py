@@ -109,7 +109,7 @@ class FolderTree(Tree):
 
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
-        if self._hides(path):
+        if self._globs is not None and self._globs.hide(path):  # no call more for each file
             raise Damaged(NO_FILE)
         try:
             status = os.stat(self._prefix + path)
@@ -151,15 +151,10 @@ class FolderTree(Tree):
     ) -> Iterator[tuple[str, list[str]] | Skipped]:
         for item in found:
             path = item.name if isinstance(item, Skipped) else item[0]
-            if not globs.hide(path):
-                yield (
-                    item
-                    if isinstance(item, Skipped)
-                    else (
-                        path,
-                        list(globs.visible(path, item[1])),
-                    )
-                )
+            if isinstance(item, Skipped):
+                yield from () if globs.hide(path) else (item,)
+            elif not globs.hide(path):
+                yield path, list(globs.visible(path, item[1]))
 
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:
