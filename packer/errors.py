@@ -60,7 +60,9 @@ class Rejected(ShardfeedError):
         *,
         damaged: bool = True,
         noun: str = "file",
+        without: str = "",
     ) -> None:
+        """`without` is the command that packs without them; "" where none can."""
         self.files, self.noun = files, noun
         count, them = f"{len(files)} {noun}s were", "them"
         if len(files) == 1:
@@ -76,7 +78,12 @@ class Rejected(ShardfeedError):
             text = (
                 "Either the source is not what it was read as: packer pack --explain SRC shows how "
                 f"it is read, and {option('kind')} chooses another reading. Or what was rejected "
-                f"is no part of it: move {them} elsewhere, and pack again{kept}."
+                "is no part of it: "
+            )
+            text += (
+                f"to pack without {them}, type: {without}"
+                if without
+                else f"move {them} elsewhere, and pack again{kept}."
             )
         super().__init__(f"{nothing} {text}")
 

@@ -36,11 +36,11 @@ class _Pack(params.Sectioned):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Do what click does, and complete an error."""
-        from packer.errors import UnusableInput
+        from packer.errors import Rejected, UnusableInput
 
         try:
             return super().invoke(ctx)
-        except UnusableInput as error:
+        except (Rejected, UnusableInput) as error:
             error.args = (_complete(ctx, str(error)), *error.args[1:])
             raise
 

@@ -95,9 +95,10 @@ def prepare(
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
     said = scanned.facts.outright
-    told = command(given.name, *said) if said and isinstance(given, LocalSource) else ""
+    name = given.name if isinstance(given, LocalSource) else ""
+    outright = command(name, *said) if said and name else ""
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, base, further, sentence, before, told)
+    return Work(origin, scanned, plan, options, base, further, sentence, before, outright, name)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

@@ -118,6 +118,7 @@ class Work:
     reading: str = ""  # what the source was understood as, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     command: str = ""  # that says outright how the source was understood; "" if none can
+    name: str = ""  # of the source on a command line; "" for a Python dataset
 
     @property
     def announcement(self) -> str:

@@ -1,6 +1,8 @@
 """What a run has left to do: nothing where the dataset is up to date, or the missing shards."""
 
+import glob
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -18,10 +20,12 @@ from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, modules_for, run_jobs
 from packer.shards.shard_writer import Written, remove_shard
 from packer.storage.source import StoreSource
-from packer.words import option
+from packer.trees.walk import is_named_as_image
+from packer.words import command, option
 from reader.format import Manifest, manifest
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
+_NAMED = 8  # rejected files, each in a command
 
 
 def write_missing(
@@ -113,7 +117,23 @@ def may_be_misread(work: Work, files: Rejections) -> bool:
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few are damaged, or the source may be misread."""
     noun = "item" if work.scanned.facts.is_late else "file"
-    return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
+    if not may_be_misread(work, files):
+        return Rejected(files, written, noun=noun)
+    return Rejected(files, written, damaged=False, noun=noun, without=_without(work, files))
+
+
+def _without(work: Work, files: Rejections) -> str:
+    """Return the command that packs without a few rejected files that are no images; else ""."""
+    if work.origin is None or not work.name:
+        return ""
+    src, globs = work.origin.path, []
+    for name, _ in files:
+        path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
+        can_hide = os.path.lexists(src / path) and not path.startswith(os.pardir)
+        if not can_hide or is_named_as_image(name) or len(files) > _NAMED:
+            return ""
+        globs += ["--ignore", glob.escape(path) + ("/**" if name.endswith("/") else "")]
+    return command(work.name, *globs)
 
 
 def packed_from(

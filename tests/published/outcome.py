@@ -355,14 +355,14 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
 
 def _members_of(content: bytes) -> dict[str, bytes]:
     """Return the files of an archive, by their paths in it; of any other file, none."""
-    if content.startswith(b"PK\3\4"):
-        with zipfile.ZipFile(BytesIO(content)) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
     try:
+        if content.startswith(b"PK\3\4"):
+            with zipfile.ZipFile(BytesIO(content)) as archive:
+                return {name: archive.read(name) for name in archive.namelist()}
         with tarfile.open(fileobj=BytesIO(content)) as archive:
             members = [(one.name, archive.extractfile(one)) for one in archive]
             return {name: file.read() for name, file in members if file is not None}
-    except tarfile.TarError:
+    except (tarfile.TarError, zipfile.BadZipFile):
         return {}
 
 
