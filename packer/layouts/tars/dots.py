@@ -1,7 +1,6 @@
 """Which dot ends the keys of a tar: the first of a name, as webdataset has it, or the last one."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -37,10 +36,12 @@ def keys_end_at_last_dot(tar: Path, looked_at: int | None = _LOOKED_AT) -> bool:
     if _are_samples(runs_of(tar, by_last_dot=True), least=2):
         return True
     kinds = map(_images, runs_of(tar))
-    first, others = next(kinds), list(islice(kinds, 1))
-    if others and reduce(frozenset.intersection, kinds, first & others[0]):
+    shared, is_one = next(kinds), True
+    for kind in kinds:
+        shared, is_one = shared & kind, False
+    if shared and not is_one:
         return False
-    if others and _are_samples(runs_of(tar, by_last_dot=True), least=1):
+    if not is_one and _are_samples(runs_of(tar, by_last_dot=True), least=1):
         return True
     run = next(filter(is_doubtful, runs_of(tar)))
     raise UnusableInput(
