@@ -1,5 +1,5 @@
-"""What annotation tools and services export: one file or many that describe images.
+"""What annotation tools, services and benchmarks write about images, in one file or in many.
 
-`forms` has each `form` as data; `records` finds the entries of images in a file, of which only the
-places are kept; `source` looks up the images and makes lists of them.
+`form` says what a form of annotations is; `tools`, `services` and `benchmarks` are the ones that
+are `known`. `records` finds the entries in a file, and `source` looks the images up.
 """

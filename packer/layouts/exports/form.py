@@ -32,10 +32,10 @@ class Thing:
 
 @dataclass(frozen=True)
 class Described:
-    """What a record says of an image; `objects` is None where there can be none."""
+    """What a record says of an image; `split` is as it is written."""
 
     image: str
-    objects: Sequence[Thing] | None
+    objects: Sequence[Thing]
     labels: Sequence[str]
     split: str
     rest: Any
@@ -99,20 +99,21 @@ class Form:
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!r:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]
+        if not isinstance(record, dict):
+            raise BadImage(f"it is no record of {self.what}: {record!r:.80}")
         known = {"@key": key, "@stem": stem}
         image = known.get(self.image) or first(record, self.image)
         if type(image) not in (str, int) or image == "":
             raise NoImage(f"it names no image: its fields are {', '.join(record)[:200]}")
         names = list(dig(others, self.names))
-        found = [*dig(record, self.objects)] if self.objects else None
-        things = None if found is None else [self._thing(item, names) for item in found]
+        things = [self._thing(item, names) for item in dig(record, self.objects)]
         labels = [_name(one, names) for one in dig(record, self.labels)]
-        chosen = [text for text in dig(record, self.split) if isinstance(text, str)]
-        splits = [split for text in chosen if (split := splits_of([text]).get(text))]
+        splits = [text for text in dig(record, self.split) if isinstance(text, str)]
+        split = next(filter(splits_of, ([text] for text in splits)), splits[:1])
         rest = without(record, self.objects.split(".")) if self.objects else record
         rest = {name: one for name, one in rest.items() if name not in _MADE}
         named = list(dict.fromkeys(one for one in labels if one is not None))
-        return Described(str(image), things, named, (splits or [""])[0], rest)
+        return Described(str(image), things, named, "".join(split), rest)
 
     def _thing(self, item: Any, names: Sequence[Any]) -> Thing:
         if not isinstance(item, dict):

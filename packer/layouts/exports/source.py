@@ -22,11 +22,13 @@ from packer.samples.labels import Encodings, Objects, class_order, to_json
 from packer.samples.records import Skipped
 from packer.tables.find import split_of_name
 from packer.tables.images import ImageIndex, path_inside
+from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from reader.format import BoxEncoding
 
 _CLASSES = ("_classes.txt", "classes.txt")  # names of numbers, beside a file without them
+_OWN = ("image", "labels", "boxes", "categories", "shapes")  # fields of a sample's json
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 
 
@@ -38,7 +40,8 @@ class _Survey:
     others: list[dict[str, Any]] = field(default_factory=list)  # what else each file holds
     keys: list[str] = field(default_factory=list)  # of the records, if they have any
     images: dict[str, int] = field(default_factory=dict)  # path -> number, in their order
-    splits: list[str] = field(default_factory=list)  # of the images
+    splits: list[str] = field(default_factory=list)  # of the images, as records name them
+    of_files: list[str] = field(default_factory=list)  # what the files say of these
     spans: "array[int]" = field(default_factory=lambda: array("q"))  # image, file, offset, size
     wrong: list[Skipped] = field(default_factory=list)
     categories: set[str] = field(default_factory=set)  # of objects
@@ -61,19 +64,13 @@ def open_export(
         raise UnusableInput(
             f"{tree.root}: {form.what} ({paths[0]}) name no image that lies here. {faults}"
         )
-    listing, split_of = ([], {}) if any(survey.splits) else _split_lists(tree, images, paths[0])
-    if split_of:
-        survey.splits = [split_of.get(image, "") for image in survey.images]
-    if not all(survey.splits):
-        folders = [images.split_of(path) for path in survey.images]
-        if not any(survey.splits) and all(folders):
-            survey.splits = folders
+    listing, splits = _splits(tree, images, paths[0], survey)
     found = survey.categories | survey.labels
     if classes is None and survey.named and found <= set(survey.named):
         order = tuple(dict.fromkeys(survey.named))
     else:
         order = class_order(tree.root, found, classes)
-    maker = _Maker(form, survey, images, order)
+    maker = _Maker(form, survey, images, splits, order)
     is_several = survey.most > 1 or (survey.labels and survey.has_objects)
     beside = {inside(os.path.dirname(path), name) for path in paths for name in _CLASSES}
     lists = Lists(
@@ -85,6 +82,24 @@ def open_export(
         advice=_SEVERAL if is_several else "",
     )
     return ListedSource.open(tree, lists)
+
+
+def _splits(
+    tree: Tree, images: ImageIndex, path: str, survey: _Survey
+) -> tuple[list[str], list[str]]:
+    """Lists of splits that are read, and the split of each image.
+
+    Records say it, or the names of files, or lists beside them, or the folders of all images.
+    """
+    if known := splits_of(sorted(set(survey.splits) - {""})):
+        return [], [known.get(split, split) for split in survey.splits]
+    if any(survey.of_files):
+        return [], survey.of_files
+    listing, split_of = _split_lists(tree, images, path)
+    if listing:
+        return listing, [split_of.get(image, "") for image in survey.images]
+    folders = [images.split_of(image) for image in survey.images]
+    return [], folders if all(folders) else survey.of_files
 
 
 def _split_lists(tree: Tree, images: ImageIndex, beside: str) -> tuple[list[str], dict[str, str]]:
@@ -116,13 +131,14 @@ def _read(tree: Tree, images: ImageIndex, form: Form, path: str, survey: _Survey
     if form.names.startswith("classes"):
         named = (inside(folder, name) for name in _CLASSES)
         others["classes"] = next((list(tree.lines(one)) for one in named if tree.has(one)), [])
-    split = split_of_name(os.path.splitext(os.path.basename(path))[0]) or images.split_of(path)
+    name = "" if form.of == "file" else os.path.splitext(os.path.basename(path))[0]
+    split = split_of_name(name) or images.split_of(path)
     for key, offset, data in form.split_up(file, form.of, others):
         where = f"{path}: byte {offset}"
         try:
             found = form.describe(data, key, path, others)
             where = f"{path}: {found.image}"
-            own = found.split or split
+            own = splits_of([found.split]).get(found.split, split)
             image = _image(images, found.image, folder, own)
         except NoImage as error:
             survey.wrong.append(Skipped(where, str(error), ignored=bool(form.several)))
@@ -131,14 +147,16 @@ def _read(tree: Tree, images: ImageIndex, form: Form, path: str, survey: _Survey
             survey.wrong.append(Skipped(where, str(error), damaged=True))
             continue
         at = survey.images.setdefault(image, len(survey.images))
-        if at < len(survey.splits) and not form.several:
+        if at == len(survey.splits):
+            survey.splits.append(found.split)
+            survey.of_files.append(split)
+        elif not form.several:
             reason = "an earlier record names it too"
             survey.wrong.append(Skipped(where, reason, damaged=True))
             continue
-        survey.splits[at:] = survey.splits[at:] or [own]
         survey.spans.extend((at, number, offset, len(data)))
         survey.keys += [key] if form.image == "@key" else ()
-        things = found.objects or ()
+        things = found.objects
         survey.categories.update(one.label for one in things if one.label is not None)
         survey.labels.update(found.labels)
         survey.most = max(survey.most, len(found.labels))
@@ -155,6 +173,7 @@ class _Maker:
     form: Form
     survey: _Survey
     images: ImageIndex
+    splits: Sequence[str]
     classes: Sequence[str]
 
     @property
@@ -173,7 +192,7 @@ class _Maker:
         spans = np.asarray(survey.spans, np.int64).reshape(-1, 4)
         order = np.argsort(spans[:, 0], kind="stable")
         bounds = np.searchsorted(spans[order, 0], np.arange(len(survey.images) + 1))
-        for at, (image, split) in enumerate(zip(survey.images, survey.splits, strict=True)):
+        for at, (image, split) in enumerate(zip(survey.images, self.splits, strict=True)):
             records = order[bounds[at] : bounds[at + 1]].tolist()
             try:
                 found = [self._described(number, spans[number].tolist()) for number in records]
@@ -182,10 +201,10 @@ class _Maker:
                 yield Skipped(image, str(error), damaged=True)
                 continue
             yield Row(image, label, split, note=note)
-        if all(survey.splits):
-            for folder, split in self.images.splits.items():
-                for name in tree.images(folder) if split not in survey.splits else ():
-                    yield Row(inside(folder, name), None, split)
+        known = {*self.splits, ""}
+        for folder, split in self.images.splits.items() if all(self.splits) else ():
+            for name in tree.images(folder) if split not in known else ():
+                yield Row(inside(folder, name), None, split)
 
     def _described(self, number: int, span: Sequence[int]) -> Described:
         _, file, offset, size = span
@@ -212,7 +231,7 @@ class _Maker:
             image["labels"] = [number_of[name] for name in one.labels]
         if not survey.has_objects and survey.labels:
             return label, to_json(image).decode() if image else None
-        things = one.objects or ()
+        things = one.objects
         if survey.categories and (lacking := sum(thing.label is None for thing in things)):
             raise BadImage(f"{lacking} of its {len(things)} objects have no class, and others do")
         boxed = [thing for thing in things if thing.box is not None or not survey.has_boxes]
@@ -226,7 +245,12 @@ class _Maker:
             [thing.box for thing in boxed] if survey.has_boxes else None,
             form.format,
             [number_of[thing.label or ""] for thing in boxed] if survey.categories else None,
-            {name: [thing.fields.get(name) for thing in boxed] for name in names},
+            {
+                f"object_{name}" if name in _OWN else name: [
+                    thing.fields.get(name) for thing in boxed
+                ]
+                for name in names
+            },
             image,
             [f"object {at}" for at in range(len(boxed))] if survey.has_boxes else (),
         )

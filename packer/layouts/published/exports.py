@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.layouts.exports.form import Form
-from packer.layouts.exports.known import FORMS
+from packer.layouts.exports.known import FORMS, form_of
 from packer.layouts.exports.source import open_export
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.trees.folder import FolderTree
@@ -14,7 +13,6 @@ from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.words import listed, option
 
-_BEGINNING = 1 << 16  # bytes that are looked at
 _MOST = 8  # files of one kind in a folder; more are for one image each
 _LOOKED_AT = 1000  # files
 _SUFFIXES = tuple(dict.fromkeys(f".{one.rpartition('.')[2]}" for f in FORMS for one in f.suffixes))
@@ -35,9 +33,9 @@ def exports(candidate: Candidate) -> Interpretation | None:
     if options.pairs or options.kind not in (None, "table"):
         return None
     if tree is None and candidate.suffix in _SUFFIXES:
-        root = Path(path.parent / (options.root or "")).resolve()
-        tree = FolderTree(root)
-        found = [(form, str(path.resolve().relative_to(root)))] if (form := _form(path)) else []
+        tree = FolderTree(path.parent)
+        form = form_of(tree, path.name)
+        found = [(form, path.name)] if form else []
     elif tree is None:
         return None
     else:
@@ -56,30 +54,20 @@ def exports(candidate: Candidate) -> Interpretation | None:
     return Interpretation("table", what, partial(open_export, tree, found[0][0], paths))
 
 
-def _form(path: Path) -> Form | None:
-    with path.open("rb") as file:
-        beginning = file.read(_BEGINNING)
-    return next((form for form in FORMS if form.fits(path.name, beginning)), None)
-
-
 def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
     """The files that are of a form, with it."""
     looked_at = 0
     for folder, level in tree.walk():
         for suffix in _SUFFIXES:
-            count = level.counts.get(suffix, 0)
-            for name in level.examples.get(suffix, ())[: 1 if count > _MOST else None]:
-                looked_at += 1
-                if looked_at > _LOOKED_AT:
+            are_many = level.counts.get(suffix, 0) > _MOST
+            for name in level.examples.get(suffix, ())[: 1 if are_many else None]:
+                if (looked_at := looked_at + 1) > _LOOKED_AT:
                     return
-                path = inside(folder, name)
-                beginning = tree.begin(path, _BEGINNING)
-                form = next((form for form in FORMS if form.fits(name, beginning)), None)
-                if form is None or (level.images and form.of == "file"):
+                form = form_of(tree, inside(folder, name))
+                if form is None or (form.of == "file" and level.images):
                     continue
-                if form.of == "file":
+                if not are_many:
+                    yield form, inside(folder, name)
+                elif form.of == "file":
                     names = (one for one in tree.names(folder) if one.lower().endswith(suffix))
                     yield from ((form, inside(folder, one)) for one in names)
-                    break
-                if count <= _MOST:
-                    yield form, path
