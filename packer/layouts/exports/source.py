@@ -78,7 +78,6 @@ def open_export(
         order,
         (*paths, *(path for path in beside if form.names and tree.has(path)), *listing),
         boxes=maker.boxes,
-        unlisted=f"{form.what} do not name it",
         advice=_SEVERAL if is_several else "",
     )
     return ListedSource.open(tree, lists)
