@@ -27,7 +27,9 @@ def _row(
     """Return a row whose one file has `content`; a list is one of lines if the file is no JSON."""
     if not isinstance(content, str):
         is_lines = not file.endswith(".json")
-        content = "\n".join(map(json.dumps, content)) if is_lines else json.dumps(content)
+        content = (
+            "".join(f"{json.dumps(one)}\n" for one in content) if is_lines else json.dumps(content)
+        )
     keys = [path.rsplit(".", 1)[0] for path in files.split()]
     return Row(
         name,
