@@ -2,4 +2,5 @@
 
 `template` parses and matches one, `lines` reads files by the same fields, `lists` keeps them,
 `joined` finds those of an image, `chosen` is all that is said, and `source` gives the samples.
+`proposed` finds the fields of a list for the command that a refusal proposes.
 """
