@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -55,6 +55,17 @@ def named_limits(reason: str) -> str:
     for name in ("max_bytes", "max_pixels"):
         reason = reason.replace(flag(name), option(name))
     return reason
+
+
+def command(source: object, *arguments: str) -> str:
+    """Return a command that packs a source, quoted for a shell; DST is for the caller to fill."""
+    return shlex.join(["packer", "pack", str(source), "DST", *arguments])
+
+
+def choices(source: object, readings: Mapping[str, Collection[str]]) -> str:
+    """Return the readings of a source, each with the command that chooses it, a line each."""
+    each = {meaning: command(source, *chosen) for meaning, chosen in readings.items() if chosen}
+    return "".join(f"\n  {meaning}: {one}" for meaning, one in each.items())
 
 
 class Placeholder(str):

@@ -10,24 +10,11 @@ from packer.errors import BadImage, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE, label_text
+from packer.tables.names import IMAGE, LABEL, MAY_BE_SPLIT, RUN_LENGTHS, SPLIT
 from packer.tables.table import Record, Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
 
-# As `plain` has them: `ImageId` and `image_id` are `imageid`.
-IMAGE = (
-    *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
-    *("imagename", "imageid", "imgid", "imgname", "imagefilename", "filepaths", "imageindex"),
-    *("picture", "photo", "idcode", "uuid", "id"),
-)
-LABEL = (
-    *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),
-    *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
-    *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
-)
-SPLIT = "split"
-_MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
-RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 _FEW = 20  # values that are all different say nothing where there are so few
 _MANY = 100_000  # different values are not classes
 
@@ -221,7 +208,7 @@ def _split(
         if plain(name) == SPLIT:
             return name
         values = {str(row.get(name)) for row in head}
-        if plain(name) in _MAY_BE_SPLIT and values and set(splits_of(sorted(values))) == values:
+        if plain(name) in MAY_BE_SPLIT and values and set(splits_of(sorted(values))) == values:
             return name
     return None
 

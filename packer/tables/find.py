@@ -13,7 +13,7 @@ from packer.options.declared import SourceOptions, column_option
 from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
-from packer.tables.table import Delimited, JsonLines, Record, Table, delimiter_of
+from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
@@ -37,7 +37,7 @@ def open_table(tree: Tree, path: str) -> Table:
         return parquet(tree.root, [tree.root / path])
     file = tree.watched(path)
     if suffix in _DELIMITERS:
-        return Delimited.open(file, delimiter_of(file, _DELIMITERS[suffix]))
+        return Delimited.open(file, _DELIMITERS[suffix])
     return JsonLines.open(file)
 
 

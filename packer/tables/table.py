@@ -6,6 +6,7 @@ with the line after: a quote that is never closed costs its own line and no othe
 
 import csv
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,14 @@ from typing import Any, BinaryIO, Protocol
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
+from packer.files.text import PLAIN, Encoding, encoding_of, open_text
 from packer.samples.records import Skipped
+from packer.tables.names import USUAL
+from packer.trees.shape import plain
 from packer.trees.walk import is_named_as_image
 
+_EXCEL = re.compile(rb"sep=(.)", re.IGNORECASE)
 MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a table
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,6 @@ class Table(Protocol):
         """Yield every record in a fixed order; with `columns`, others may be missing."""
 
 
-class Headless(UnusableInput):
-    """A table begins with a row, not with names of columns."""
-
-
 @dataclass(frozen=True)
 class LineTable(Table):
     """A table of text."""
@@ -72,6 +72,7 @@ class LineTable(Table):
     columns: tuple[str, ...] = ()
     begin: int = 0  # where the first record begins
     first_line: int = 1  # the number of its line
+    encoding: Encoding = PLAIN
 
     @abstractmethod
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
@@ -85,7 +86,7 @@ class LineTable(Table):
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in order, with all of its columns."""
         line, start = self.first_line, self.begin
-        with self.file.open() as file:
+        with open_text(self.file, self.encoding) as file:
             file.seek(start)
             while True:
                 where = f"{self.file.path.name}:{line}"
@@ -118,26 +119,24 @@ class Delimited(LineTable):
 
     @classmethod
     def open(cls, file: Watched, delimiter: str) -> "Delimited":
-        """Read the names of the columns."""
-        with file.open() as content:
-            begin = _after_bom(content)
-            lines = _Lines(content)
-            try:
-                names = _row(lines, delimiter)
-                spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
-                names = [name.strip() for name in names]
-            except BadImage as error:
-                raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        """Read the names of the columns, below a title or comments."""
+        encoding = encoding_of(file)
+        with open_text(file, encoding) as content:
+            begin, line, names, delimiter = _header(file, content, delimiter)
+        spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
+        names = [name.strip() for name in names]
         if rows := [name for name in names if is_named_as_image(name)]:
-            raise Headless(
+            raise UnusableInput(
                 f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
                 "names above it, such as image,xmin,ymin,xmax,ymax,label."
             )
         columns = tuple(filter(None, names))
-        if len(set(columns)) < len(columns):
-            raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
-        first = begin + lines.size, 1 + lines.count
-        return cls(file, columns, *first, delimiter, spaced, tuple(names))
+        if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+            raise UnusableInput(
+                f"{file.path}: the name of a column comes twice, {twice[0]!r}: rename one of the "
+                f"two in its first line, {', '.join(columns)}."
+            )
+        return cls(file, columns, begin, line, encoding, delimiter, spaced, tuple(names))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -154,12 +153,61 @@ class Delimited(LineTable):
         return {name: value for name, value in zip(self.names, row, strict=False) if name}
 
 
-def delimiter_of(file: Watched, usual: str) -> str:
-    """Return what divides the columns: `usual`, else the first line's semicolon or tab."""
-    with file.open() as content:
+def _header(file: Watched, content: BinaryIO, usual: str) -> tuple[int, int, list[str], str]:
+    """Return where the rows begin, in which line, the names of the columns, and the delimiter.
+
+    Above the names there may be comments, Excel's ``sep=;``, blank lines, and a title: one field
+    above a row of names, one of which is usual.
+    """
+    line, chosen = 1, ""
+    while True:
+        start = content.tell()
         first = content.readline(MAX_RECORD)
-    others = [delimiter for delimiter in (";", "\t") if delimiter.encode() in first]
-    return others[0] if others and usual.encode() not in first else usual
+        bare = first.strip(b" \t\r\n,;")
+        excel = _EXCEL.fullmatch(first.strip()) if line == 1 else None
+        if excel:
+            chosen = excel[1].decode("latin-1")
+        elif first and (not bare or (bare.startswith(b"#") and not _usual(first, usual))):
+            pass
+        else:
+            delimiter = chosen or _delimiter(first, usual)
+            names, begin, lines = _names(file, content, start, delimiter, line)
+            if sum(map(bool, names)) != 1 or plain(names[0]) in USUAL:
+                return begin, line + lines, names, delimiter
+            below = next(filter(lambda text: text.strip(b" \t\r\n,;"), content), b"")
+            if len(_delimited(below, usual)) < 2 or not _usual(below, usual):
+                return begin, line + lines, names, delimiter
+            content.seek(begin)
+            line += lines - 1
+        line += 1
+
+
+def _delimited(line: bytes, usual: str) -> list[str]:
+    return line.decode("utf-8", "replace").split(_delimiter(line, usual))
+
+
+def _usual(line: bytes, usual: str) -> bool:
+    """Return whether a field of a line is a usual name of a column."""
+    return any(plain(field) in USUAL for field in _delimited(line, usual))
+
+
+def _names(
+    file: Watched, content: BinaryIO, start: int, delimiter: str, line: int
+) -> tuple[list[str], int, int]:
+    content.seek(start)
+    lines = _Lines(content)
+    try:
+        names = _row(lines, delimiter)
+    except BadImage as error:
+        raise UnusableInput(f"{file.path}: line {line} names no columns: {error}.") from error
+    content.seek(start + lines.size)
+    return names, start + lines.size, lines.count
+
+
+def _delimiter(line: bytes, usual: str) -> str:
+    """Return what divides the columns: `usual`, else the line's semicolon or tab."""
+    others = [delimiter for delimiter in (";", "\t", "|") if delimiter.encode() in line]
+    return others[0] if others and usual.encode() not in line else usual
 
 
 def _row(lines: Iterator[str], delimiter: str, spaced: bool = False) -> list[str]:
@@ -180,15 +228,16 @@ class JsonLines(LineTable):
     @classmethod
     def open(cls, file: Watched) -> "JsonLines":
         """Gather the names of all members."""
-        with file.open() as content:
-            begin = _after_bom(content)
+        encoding = encoding_of(file)
+        with open_text(file, encoding) as content:
+            begin = content.tell()
         names: dict[str, bool] = {}  # whether all values so far are lists and objects
-        for item in cls(file, begin=begin).records():
+        for item in cls(file, begin=begin, encoding=encoding).records():
             for name, value in item.fields.items() if isinstance(item, Record) else ():
                 is_nested = isinstance(value, list | dict)
                 names[name] = is_nested and names.get(name, True)
         nested = frozenset(name for name, is_nested in names.items() if is_nested)
-        return cls(file, tuple(names), begin, nested=nested)
+        return cls(file, tuple(names), begin, encoding=encoding, nested=nested)
 
     @property
     def compound(self) -> Mapping[str, str]:
@@ -230,11 +279,6 @@ class _Lines(Iterator[str]):
             return data.decode()
         except UnicodeDecodeError as error:
             raise BadImage("it is not UTF-8") from error
-
-
-def _after_bom(file: BinaryIO) -> int:
-    begin = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
-    return file.seek(begin)
 
 
 def _skip_line(file: BinaryIO) -> int:

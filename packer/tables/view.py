@@ -8,8 +8,9 @@ from typing import Any
 from packer.errors import BadImage
 from packer.samples.labels import Objects, to_json
 from packer.tables.classes import label_text, labels_in, set_flags
-from packer.tables.columns import RUN_LENGTHS, Columns, split_text
+from packer.tables.columns import Columns, split_text
 from packer.tables.images import ImageResolver
+from packer.tables.names import RUN_LENGTHS
 from packer.tables.table import Table
 from packer.trees.shape import plain
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
+from packer.files.text import open_text
 from packer.keys import Hashes, are_among, hashes_of
 from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
@@ -187,7 +188,7 @@ class Tree(ABC):
         """The lines of a list that are not blank, stripped, without a byte order mark."""
         where = self.root / path
         try:
-            with io.TextIOWrapper(self.watched(path).open(), "utf-8-sig", newline="\n") as file:
+            with io.TextIOWrapper(open_text(self.watched(path)), "utf-8", newline="\n") as file:
                 while line := file.readline(_MAX_LINE):
                     if len(line) == _MAX_LINE:
                         raise UnusableInput(f"{where} has a line of more than {_MAX_LINE} bytes.")

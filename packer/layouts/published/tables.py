@@ -23,7 +23,7 @@ from packer.tables.find import (
 from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource, Unlisted
-from packer.tables.table import Headless, Record, Table
+from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
@@ -99,15 +99,17 @@ def tables(candidate: Candidate) -> Interpretation | None:
             has |= set(table.columns)
             found = find(table, tree.root / path, images, _of(table, options), folders, split)
         except UnusableInput as error:
-            if table is not None or isinstance(error, Headless):
-                doubts.append(str(error))
-            else:
+            if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
+            else:
+                doubts.append(str(error))
             continue
         if found.view:
             parts.append(found.view)
         elif doubt := found.doubt or found.lost:
             doubts.append(doubt)
+        elif not table.columns:
+            doubts.append(f"{tree.root / path}: {found.reason}.")
         else:
             aside[path] = found.reason
     if not parts and not doubts:

@@ -364,7 +364,7 @@ def test_labels_of_json_are_names_also_if_some_look_like_numbers(
     assert [sample.label for sample in samples.values()] == [0, 1, -1]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfep\0a\0t\0h\0\n\0", b'"path'])
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfep\0a\0t\0h\0\n", b'"path'])
 def test_a_manifest_without_a_header_is_refused(
     write: Callable[..., Path], opened: Opened, content: bytes
 ) -> None:
