@@ -13,7 +13,7 @@ from functools import cache, partial
 from inspect import isfunction
 from pathlib import Path
 
-from packer.errors import UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.source import FolderSource
@@ -25,7 +25,7 @@ from packer.samples.records import Skipped, Source
 from packer.trees.compressed import unpacks
 from packer.trees.shape import inside
 from packer.trees.walk import not_entered
-from packer.words import option
+from packer.words import choices, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
@@ -166,6 +166,9 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         yield
     except OSError as error:
         raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
+    except Ambiguous as error:
+        chosen = choices(candidate.path, error.readings)
+        raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
         advises = f"packer pack {candidate.path}/" in str(error)  # to pack a folder in it
         if candidate.path.is_dir() or not advises or not candidate.tree:

@@ -4,9 +4,7 @@ A record that cannot be understood is refused with the line on which it begins, 
 with the line after: a quote that is never closed costs its own line and no other.
 """
 
-import csv
 import json
-import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +14,8 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.files.text import PLAIN, Encoding, encoding_of, open_text
 from packer.samples.records import Skipped
-from packer.tables.names import USUAL
-from packer.trees.shape import plain
+from packer.tables.header import CSV, MAX_RECORD, Form, RecordLines, fields_of, read_header
 from packer.trees.walk import is_named_as_image
-
-_EXCEL = re.compile(rb"sep=(.)", re.IGNORECASE)
-MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a table
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,11 @@ class Table(Protocol):
     def class_names(self) -> Mapping[str, tuple[str, ...]]:
         """The columns that the table declares to hold labels, with the classes in label order."""
         return {}
+
+    @property
+    def fault(self) -> str:
+        """Why its rows cannot be read, where they name images; "" if they can."""
+        return ""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -90,7 +89,7 @@ class LineTable(Table):
             file.seek(start)
             while True:
                 where = f"{self.file.path.name}:{line}"
-                lines = _Lines(file)
+                lines = RecordLines(file)
                 try:
                     fields = self.parse(lines)
                 except BadImage as error:
@@ -113,8 +112,7 @@ class Delimited(LineTable):
     A column without a name, as pandas writes its index, is none.
     """
 
-    delimiter: str = ","
-    spaced: bool = False  # whether there is a space behind each delimiter
+    form: Form = CSV
     names: tuple[str, ...] = ()  # of all columns as they come, "" for those without one
 
     @classmethod
@@ -122,21 +120,25 @@ class Delimited(LineTable):
         """Read the names of the columns, below a title or comments."""
         encoding = encoding_of(file)
         with open_text(file, encoding) as content:
-            begin, line, names, delimiter = _header(file, content, delimiter)
-        spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
-        names = [name.strip() for name in names]
+            header = read_header(file.path, content, delimiter)
+        names = [name.strip() for name in header.names]
         if rows := [name for name in names if is_named_as_image(name)]:
             raise UnusableInput(
                 f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
                 "names above it, such as image,xmin,ymin,xmax,ymax,label."
             )
-        columns = tuple(filter(None, names))
-        if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
-            raise UnusableInput(
-                f"{file.path}: the name of a column comes twice, {twice[0]!r}: rename one of the "
-                f"two in its first line, {', '.join(columns)}."
-            )
-        return cls(file, columns, begin, line, encoding, delimiter, spaced, tuple(names))
+        columns = tuple(dict.fromkeys(filter(None, names)))
+        return cls(file, columns, header.begin, header.line, encoding, header.form, tuple(names))
+
+    @property
+    def fault(self) -> str:
+        """A name that two columns have."""
+        names = list(filter(None, self.names))
+        twice = next((name for name in self.columns if names.count(name) > 1), "")
+        return twice and (
+            f"{self.file.path}: the name of a column comes twice, {twice!r}: rename one of the two "
+            f"in its first line, {', '.join(names)}."
+        )
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -147,76 +149,10 @@ class Delimited(LineTable):
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The fields of the next row."""
-        row = _row(lines, self.delimiter, self.spaced)
+        row = fields_of(lines, self.form)
         if row and len(row) != len(self.names):
             raise BadImage(f"it has {len(row)} fields, and the first line {len(self.names)}")
         return {name: value for name, value in zip(self.names, row, strict=False) if name}
-
-
-def _header(file: Watched, content: BinaryIO, usual: str) -> tuple[int, int, list[str], str]:
-    """Return where the rows begin, in which line, the names of the columns, and the delimiter.
-
-    Above the names there may be comments, Excel's ``sep=;``, blank lines, and a title: one field
-    above a row of names, one of which is usual.
-    """
-    line, chosen = 1, ""
-    while True:
-        start = content.tell()
-        first = content.readline(MAX_RECORD)
-        bare = first.strip(b" \t\r\n,;")
-        excel = _EXCEL.fullmatch(first.strip()) if line == 1 else None
-        if excel:
-            chosen = excel[1].decode("latin-1")
-        elif first and (not bare or (bare.startswith(b"#") and not _usual(first, usual))):
-            pass
-        else:
-            delimiter = chosen or _delimiter(first, usual)
-            names, begin, lines = _names(file, content, start, delimiter, line)
-            if sum(map(bool, names)) != 1 or plain(names[0]) in USUAL:
-                return begin, line + lines, names, delimiter
-            below = next(filter(lambda text: text.strip(b" \t\r\n,;"), content), b"")
-            if len(_delimited(below, usual)) < 2 or not _usual(below, usual):
-                return begin, line + lines, names, delimiter
-            content.seek(begin)
-            line += lines - 1
-        line += 1
-
-
-def _delimited(line: bytes, usual: str) -> list[str]:
-    return line.decode("utf-8", "replace").split(_delimiter(line, usual))
-
-
-def _usual(line: bytes, usual: str) -> bool:
-    """Return whether a field of a line is a usual name of a column."""
-    return any(plain(field) in USUAL for field in _delimited(line, usual))
-
-
-def _names(
-    file: Watched, content: BinaryIO, start: int, delimiter: str, line: int
-) -> tuple[list[str], int, int]:
-    content.seek(start)
-    lines = _Lines(content)
-    try:
-        names = _row(lines, delimiter)
-    except BadImage as error:
-        raise UnusableInput(f"{file.path}: line {line} names no columns: {error}.") from error
-    content.seek(start + lines.size)
-    return names, start + lines.size, lines.count
-
-
-def _delimiter(line: bytes, usual: str) -> str:
-    """Return what divides the columns: `usual`, else the line's semicolon or tab."""
-    others = [delimiter for delimiter in (";", "\t", "|") if delimiter.encode() in line]
-    return others[0] if others and usual.encode() not in line else usual
-
-
-def _row(lines: Iterator[str], delimiter: str, spaced: bool = False) -> list[str]:
-    csv.field_size_limit(MAX_RECORD)
-    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
-    try:
-        return next(rows, [])
-    except csv.Error as error:
-        raise BadImage(f"it is malformed: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -256,29 +192,6 @@ class JsonLines(LineTable):
         if not isinstance(fields, dict):
             raise BadImage("it is not a JSON object")
         return fields
-
-
-class _Lines(Iterator[str]):
-    """The lines of one record, counted; a bound on them all."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.count = self.size = 0
-
-    def __next__(self) -> str:
-        data = self._file.readline(MAX_RECORD + 1 - self.size)
-        if not data:
-            raise StopIteration
-        self.count += 1
-        self.size += len(data)
-        if self.size > MAX_RECORD:
-            raise BadImage(f"it has more than {MAX_RECORD} bytes")
-        if b"\0" in data:
-            raise BadImage("it holds a NUL byte")
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            raise BadImage("it is not UTF-8") from error
 
 
 def _skip_line(file: BinaryIO) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
@@ -59,7 +59,7 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
         if found.doubt:
-            raise UnusableInput(found.doubt)
+            raise found.doubt
         part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
@@ -84,7 +84,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
         return None  # the folder within is asked for itself
     root = candidate.path.parent / options.root if options.root else candidate.path
     images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
-    parts, aside, doubts = [], {}, []
+    parts, aside = [], {}
+    doubts: list[UnusableInput] = []
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
@@ -102,29 +103,28 @@ def tables(candidate: Candidate) -> Interpretation | None:
             if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
             else:
-                doubts.append(str(error))
+                doubts.append(error)
             continue
         if found.view:
             parts.append(found.view)
         elif doubt := found.doubt or found.lost:
             doubts.append(doubt)
         elif not table.columns:
-            doubts.append(f"{tree.root / path}: {found.reason}.")
+            doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         else:
             aside[path] = found.reason
     if not parts and not doubts:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(f"No table of {candidate.path} has a column {column!r}.")
+            doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     unlisted = Unlisted(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            raise UnusableInput(
-                f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
-            )
+            text = f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
+            raise Ambiguous(text, getattr(doubts[0], "readings", {}))
         for folder, of in masks(images.tree.shape):
             raise UnusableInput(told_of_masks(images.tree.shape, folder, of, candidate.path))
         if options.kind != "table":
@@ -141,7 +141,7 @@ def _of(table: Table, options: SourceOptions) -> SourceOptions:
     return options.with_columns(
         image=image if image in known else None,
         label=label if label in (None, *known) else NONE,
-        split=split if split in known else None,
+        split=split if split in (NONE, *known) else None,
     )
 
 
