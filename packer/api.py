@@ -30,7 +30,17 @@ from packer.run.uploads import destination
 from packer.storage.source import StoreSource, locate
 from reader.store.urls import is_url
 
-_OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
+_OF_PATHS = (
+    "kind",
+    "class_depth",
+    "pairs",
+    "ignore",
+    "root",
+    "dedupe",
+    "images",
+    "members",
+    "labels",
+)
 _IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
 
 
@@ -53,6 +63,7 @@ def pack(
     kind: str | None = None,
     class_depth: int | str | None = None,
     pairs: Mapping[str, str | os.PathLike[str]] | None = None,
+    ignore: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
     dedupe: bool = False,
     root: str | os.PathLike[str] | None = None,
@@ -61,6 +72,9 @@ def pack(
     split_column: str | None = None,
     label_separator: str | None = None,
     box_format: str | None = None,
+    images: str | Sequence[str] | None = None,
+    members: Mapping[str, str] | None = None,
+    labels: str | Sequence[str] | None = None,
     on_error: str = "stop",
     max_pixels: int | None = None,
     max_bytes: int | None = None,
@@ -88,7 +102,10 @@ def pack(
         kind: ``--as``.
         class_depth: a number, or "all".
         pairs: name -> folder.
+        ignore: globs, such as ``("imdb/**", "*.bak")``.
         classes: class names in label order; None: sorted.
+        images, labels: a template, or several.
+        members: name -> template.
         on_error: "stop" or "skip".
         executor: where shards are packed; None: in processes of this machine.
         scratch: folder for what goes into a store, or comes from one.

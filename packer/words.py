@@ -17,7 +17,13 @@ _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
 LONGEST_NAME, _LONGEST_LINE = 400, 8_000  # characters
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
-_FLAGS = {"kind": "--as", "pairs": "--pair", "as_json": "--json", "page": "--report"}
+_FLAGS = {
+    "kind": "--as",
+    "pairs": "--pair",
+    "members": "--member",
+    "as_json": "--json",
+    "page": "--report",
+}
 
 _in_python: ContextVar[bool] = ContextVar("in_python", default=False)
 

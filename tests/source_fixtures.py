@@ -4,6 +4,7 @@ import io
 import json
 import tarfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 from PIL import Image
 
 from packer.layouts.detect import read
+from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Skipped, Source
+from packer.samples.table import SampleTable
 
 
 @pytest.fixture(scope="session")
@@ -115,14 +118,27 @@ def write_files() -> Callable[..., Path]:
 class Scan:
     """What a source yields."""
 
-    def __init__(self, reading: Interpretation, classes: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        reading: Interpretation,
+        classes: list[str] | None = None,
+        src: Path | None = None,
+        options: SourceOptions | None = None,
+    ) -> None:
         source = reading.open(classes)
         found = [*reading.beside, *source.scan()]
+        if src is not None:
+            listing = SampleTable()
+            for record in found:
+                is_sample = isinstance(record, Sample)
+                listing.add(replace(record, places=()) if is_sample else record)
+            refuse_evidence(source, listing, src, options or SourceOptions())
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]
         skipped = [record for record in found if isinstance(record, Skipped)]
         self.skipped = {record.name: record.reason for record in skipped if not record.ignored}
+        self.reasons = {record.name: record.reason for record in skipped}
         self.ignored = {record.name for record in skipped if record.ignored}
 
     @property
@@ -148,7 +164,7 @@ def scan() -> Callable[..., Scan]:
     """`scan(path)`: open what is there as `packer pack` does, and list it."""
 
     def run(path: Path, classes: list[str] | None = None, options: SourceOptions | None = None):
-        return Scan(read(path, options or SourceOptions()), classes)
+        return Scan(read(path, options or SourceOptions()), classes, path, options)
 
     return run
 

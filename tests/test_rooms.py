@@ -245,7 +245,7 @@ def test_importing_the_face_or_the_format_loads_no_decoder(tmp_path: Path, state
 
 def test_the_help_of_a_command_loads_neither_numpy_nor_the_reader(tmp_path: Path) -> None:
     [modules] = loaded(tmp_path, "-m", "packer", "pack", "--help").values()
-    assert not modules & {"numpy", "PIL", *heavy(modules)}
+    assert not modules & {"numpy", "PIL", "asyncio", "concurrent.futures", *heavy(modules)}
 
 
 def test_a_packing_process_loads_no_decoder_of_the_reader(tmp_path: Path, images: Path) -> None:

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from packer.cli import params
 from packer.cli.output import Output, name_files, say
 from packer.cli.pack_output import json_of_errors, say_explained, say_part, say_plan, say_report
 from packer.options.declared import OPTIONS
+from packer.words import flag
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -39,24 +41,34 @@ class _Pack(params.Sectioned):
         try:
             return super().invoke(ctx)
         except UnusableInput as error:
-            if (dst := ctx.params["dst"]) is not None:
-                complete = partial(self._completed, ctx, dst)
-                error.args = (_PROPOSED.sub(complete, str(error)), *error.args[1:])
+            error.args = (_complete(ctx, str(error)), *error.args[1:])
             raise
 
-    def _completed(self, ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
-        words = [proposed[1], shlex.quote(str(dst))]
-        for param in self.params:
-            values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
-            if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
-                continue
-            for value in values if isinstance(values, list) else [values]:
-                words.append(max(param.secondary_opts, key=len) if value is False else flag)
-                words += [] if isinstance(value, bool) else [shlex.quote(value)]
-        return " ".join(words) + proposed[2]
+
+def _complete(ctx: click.Context, text: str) -> str:
+    """Complete the commands in a text with DST, and with the options given."""
+    if (dst := ctx.params["dst"]) is None:
+        return text
+    return _PROPOSED.sub(partial(_completed, ctx, dst), text)
+
+
+def _completed(ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
+    words = [proposed[1], shlex.quote(str(dst))]
+    left_out = _REPLACED if " --images " in proposed[2] else ()
+    for param in ctx.command.params:
+        values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
+        if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
+            continue
+        if param.name in left_out:
+            continue
+        for value in values if isinstance(values, list) else [values]:
+            words.append(max(param.secondary_opts, key=len) if value is False else flag)
+            words += [] if isinstance(value, bool) else [shlex.quote(value)]
+    return " ".join(words) + proposed[2]
 
 
 _PROPOSED = re.compile(r"""(packer pack .*?) DST((?: --[a-z-]+ (?:'[^']*'|[^\s'])+)*)""")
+_REPLACED = ("kind", "class_depth", "pairs", "dry_run", "explain")  # by a reading in templates
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 
 
@@ -109,21 +121,23 @@ def pack(
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
     how = run_options(given)
-    given["pairs"] = dict(pairs := given["pairs"])
-    if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
-        raise click.UsageError("--pair: each NAME has one folder.")
+    for name, value in (("pairs", "folder"), ("members", "template")):
+        given[name] = dict(pairs := given[name])
+        if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
+            raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
     if page is not None:
         from packer.inspect.report.report import check_extra
 
         if how.part is not None or dry_run or explain:
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
+    complete = partial(_complete, click.get_current_context())
     options = chosen(src if isinstance(src, Path) else None, given)
     if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
         say(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:
-            return say_explained(found, options, how, output)
+            return say_explained(found, options, how, output, complete)
     is_silent = output.as_json or output.quiet
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
@@ -132,11 +146,14 @@ def pack(
         named.extend(files)
         name_files("rejected", files)
 
-    announce = (lambda _: None) if is_silent else partial(say, err=False)
+    def announce(text: str) -> None:
+        for line in () if is_silent else complete(text).splitlines():
+            say(line, err=False)
+
     refusing = json_of_errors(output.as_json, named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
-            return say_plan(found, to, options, how, output)
+            return say_plan(found, to, options, how, output, complete)
         with redirect_stdout(printed):
             shown = output.progress, announce, tell
             report = run(found, to, options, how, *shown)
@@ -144,7 +161,7 @@ def pack(
         say_part(report, output)
         return 1 if report.rejected else 0
     name_files("rejected", sorted(set(report.rejected).difference(named)))
-    say_report(report, output)
+    say_report(replace(report, command=complete(report.command)), output)
     code = 1 if report.rejected else 0
     if page is not None:
         from packer.cli.info import say_reported

@@ -1,6 +1,6 @@
 """What `packer pack` prints: its report, its plan, how it reads a source, and its errors."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from packer.run.report import PackReport, PartReport
     from packer.samples.records import Reader, Sample
     from packer.storage.source import StoreSource
+
+Complete = Callable[[str], str]  # a text with the commands in it completed
 
 _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
@@ -83,6 +85,7 @@ def say_plan(
     options: "PackOptions",
     how: "RunOptions",
     output: Output,
+    complete: Complete,
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.plan.prepare import prepare
@@ -93,20 +96,25 @@ def say_plan(
     with open_source(src, progress, *dst, scratch=how.scratch) as (source, spool):
         onto = to.base() if how.append else None
         work = prepare(source, options, progress, how.classes, onto, spool=spool)
-    found = outline(work, to.folder)
+    found = outline(work, to.folder) | {"command": complete(work.command)}
     nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
     Output(output.as_json).report(found, _plan_lines(found, nothing))
     return 1 if found["rejected"] else 0
 
 
+def _outright(command: str) -> list[str]:
+    return [f"Equivalent command: {command}"] if command else []
+
+
 def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
-    yield from (found["reading"], *found["remarks"])
+    yield from (found["reading"], *_outright(found["command"]), *found["remarks"])
     yield from (f"split {name}: {many(n, 'sample')}" for name, n in found["splits"].items())
     classes = found["classes"] if any(found["classes"].values()) else {}
     for name in list(classes)[:EXAMPLES]:
         yield f"class {name}: {many(classes[name], 'sample')}"
     if more := len(list(classes)[EXAMPLES:]):
         yield f"and {more} more, {many(len(classes), 'class')} in all"
+    name_ignored(found["ignored"])
     name_files("rejected", found["rejected"])
     needed = found["bytes_needed"]
     yield (
@@ -117,7 +125,11 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def say_explained(
-    src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
+    src: "Path | StoreSource",
+    options: "PackOptions",
+    how: "RunOptions",
+    output: Output,
+    complete: Complete,
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     from packer.plan.prepare import prepare
@@ -134,20 +146,22 @@ def say_explained(
         sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
     rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
     ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
+    command = complete(work.command)
 
     def lines() -> Iterator[str]:
-        yield from (work.reading, *work.remarks)
+        yield from (work.reading, *_outright(command), *work.remarks)
         for sample in samples:
             label = "no class" if sample["class"] is None else f"class {sample['class']}"
             split = f", split {sample['split']}" if sample["split"] else ""
             yield f"{sample['name']}: {label}{split}, {sample['image']}"
             for ext, text in sample["members"].items():
                 yield f"  {ext}: {'none' if text is None else text}"
-        name_files("ignored", ignored)
+        name_ignored(ignored)
         name_files("rejected", rejected)
 
-    content = {"reading": work.reading, "remarks": list(work.remarks), "samples": samples}
-    Output(output.as_json).report({**content, "rejected": rejected, "ignored": ignored}, lines())
+    content = {"reading": work.reading, "command": command, "remarks": list(work.remarks)}
+    more = {"samples": samples, "rejected": rejected}
+    Output(output.as_json).report({**content, **more, "ignored": ignored}, lines())
     return 1 if rejected else 0
 
 

@@ -4,7 +4,6 @@ Batches are thrown away, and the start of the workers is left out. A store's lat
 single small requests, its bandwidth that of many large ones at a time, as a Loader makes them.
 """
 
-import asyncio
 import random
 import statistics
 import time
@@ -94,6 +93,8 @@ class Probed:
 
 def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     """Ask a store for parts of these shards for some seconds, and at least for a few."""
+    import asyncio  # which few commands need
+
     return asyncio.run(_probe(url, shards, seconds))
 
 
@@ -125,6 +126,8 @@ async def _probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Pr
         await ask(PART)
         while time.perf_counter() - began < seconds:
             await ask(PART)
+
+    import asyncio
 
     await asyncio.gather(*(keep_asking() for _ in range(_AT_ONCE)))
     now = time.perf_counter()

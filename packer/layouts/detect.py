@@ -6,6 +6,7 @@ folder of their own.
 
 import importlib
 import pkgutil
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,14 +21,19 @@ from packer.layouts.folders.source import FolderSource
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.published.containers import webdataset
+from packer.layouts.templates.chosen import Templates
+from packer.layouts.templates.source import TemplateSource
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.trees.compressed import unpacks
+from packer.trees.globs import Globs
 from packer.trees.shape import inside
+from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import choices, option
+from packer.words import choices, command, option
 
 _FOLDERS = 20  # that are looked into for datasets
+_UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
 _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
     "coco": "COCO's annotations (.json), or a folder that has them beside or among its images",
     "voc": "folders JPEGImages and Annotations, or images and XML in VOC's form",
@@ -50,7 +56,8 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
     """
     candidate = Candidate(src, options, partial(read, options=options))
     with _explained(candidate):
-        plain = options.kind in ("folder", "flat")  # whatever else it could be
+        # Whatever else it could be.
+        plain = options.kind in ("folder", "flat") or options.has_templates
         reading = None if plain else _recognised(candidate)
         if reading is None and options.kind and not plain:
             raise UnusableInput(
@@ -59,10 +66,11 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
         if reading is None and not plain:
             _refuse_several(candidate)
             refuse_foreign(candidate)
-        reading = reading or _folders(candidate)
+        if reading is None:
+            reading = (_by_templates if options.has_templates else _folders)(candidate)
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
-    beside = (*reading.beside, *(tree.refused if tree else ()))
+    beside = (*reading.beside, *(tree.refused if tree else ()), *_ignored(candidate, reading))
     opening = partial(_open_checked, candidate, reading.open)
     return replace(reading, open=opening, beside=beside)
 
@@ -113,8 +121,8 @@ def _refuse_several(candidate: Candidate) -> None:
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
-            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: packer "
-            f"pack {candidate.path / next(iter(found))} DST"
+            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: "
+            f"{command(candidate.path / next(iter(found)))}"
         )
 
 
@@ -139,6 +147,30 @@ def _above(candidate: Candidate, within: Candidate) -> Iterator[Skipped]:
             reason = "it lies beside the folder that holds all others and belongs to nothing"
             item = tree.ignored(inside(folder, name)) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
+
+
+def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]:
+    """Yield what ``--ignore`` hides; raise for a glob that matches nothing."""
+    if not (globs := candidate.options.ignore):
+        return
+    tree = candidate.tree
+    if tree is None or reading.kind in _UNFILTERED:
+        raise UnusableInput(
+            f"{option('ignore')} goes with a folder or an archive of images, and {candidate.path} "
+            f"is {reading.what}."
+        )
+    hides = Globs(globs)
+    used: set[str] = set()
+    for name in tree.hidden():
+        found = hides.matching(name)
+        used |= found.keys()
+        yield Skipped(name, option("ignore", next(iter(found))), ignored=True)
+    for glob in globs:
+        if glob not in used:
+            raise UnusableInput(
+                f"{option('ignore', glob)} matches nothing in {candidate.path}. Globs are relative "
+                "to it: '*.bak' is for the files there, '**/*.bak' for those of all folders."
+            )
 
 
 def _open_checked(
@@ -170,16 +202,32 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
-        advises = f"packer pack {candidate.path}/" in str(error)  # to pack a folder in it
+        source = shlex.quote(f"{candidate.path}/").removesuffix("'")
+        advises = f"packer pack {source}" in str(error)  # to pack a folder in it
         if candidate.path.is_dir() or not advises or not candidate.tree:
             raise
         unpack = candidate.tree.unpack
-        raise UnusableInput(f"{error} First unpack the archive: {unpack}") from error
+        raise UnusableInput(
+            f"{error}\n  For a folder in it, first unpack the archive: {unpack}"
+        ) from error
 
 
-def _folders(candidate: Candidate) -> Interpretation:
-    """What no other source recognises: folders of images, on disk or in an archive."""
-    path, options, tree = candidate.path, candidate.options, candidate.tree
+def _by_templates(candidate: Candidate) -> Interpretation:
+    """What a person has said outright."""
+    options, tree = candidate.options, _tree(candidate)
+    given = {"kind": options.kind, "class_depth": options.class_depth, "pairs": options.pairs}
+    others = [name for name, value in given.items() if value] + ["root"] * options.of_table
+    if others:
+        raise UnusableInput(
+            f"{option('images')}, {option('members')} and {option('labels')} say all of the "
+            f"source. Leave out {option(others[0])} and what names columns."
+        )
+    templates = Templates.of(options)
+    return Interpretation("folder", templates.what, partial(TemplateSource.open, tree, templates))
+
+
+def _tree(candidate: Candidate) -> Tree:
+    path, tree = candidate.path, candidate.tree
     if command := None if tree else unpacks(path):
         raise UnusableInput(
             f"{path} is compressed as a whole, so that no file in it can be read without those "
@@ -189,6 +237,12 @@ def _folders(candidate: Candidate) -> Interpretation:
         raise UnusableInput(
             f"{path} is neither a folder nor an archive or list that can be packed."
         )
+    return tree
+
+
+def _folders(candidate: Candidate) -> Interpretation:
+    """What no other source recognises: folders of images, on disk or in an archive."""
+    path, options, tree = candidate.path, candidate.options, _tree(candidate)
     for name, folder in options.pairs.items() if not tree.unpack else ():
         if not (path / folder).is_dir():
             raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")

@@ -28,7 +28,7 @@ class Candidate:
     @cached_property
     def tree(self) -> Tree | None:
         """What it holds; None for a file that is no archive."""
-        return self.listed or tree_at(self.path)
+        return self.listed or tree_at(self.path, self.options.ignore)
 
     def within(self, name: str) -> "Candidate":
         """Return a folder in this one; what was listed of it is not listed again."""

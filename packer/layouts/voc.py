@@ -115,7 +115,7 @@ def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Ski
 def has_annotations(tree: Tree, folder: str) -> bool:
     """Return whether XML files in a folder are annotations, by the first one."""
     names = tree.level(folder).examples.get(".xml", ())
-    return any(b"<annotation" in tree.begin(inside(folder, name), _BEGINNING) for name in names[:1])
+    return any(b"<annotation" in tree.head(inside(folder, name), _BEGINNING) for name in names[:1])
 
 
 def parsed(data: bytes) -> Objects:

@@ -57,8 +57,8 @@ class Option:
 
 def _option(section: str, kind: Kind, help: str, default: Any = None, **more: Any) -> Any:
     made = {"kind": kind, "help": help, "section": section, "default": default, **more}
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata={**made, "default": None})
+    if default in ({}, ()):
+        return field(default_factory=type(default), metadata={**made, "default": None})
     return field(default=default, metadata=made)
 
 
@@ -114,9 +114,34 @@ class SourceOptions:
         "Between the labels of one image, where a table has several in one column; none: a column "
         "holds one label.",
     )
+    images: tuple[str, ...] = _source(
+        kinds.TEMPLATES,
+        "Which files are images, and what their paths say: '{split}/{label}/{key}'. May be given "
+        "several times.",
+        (),
+    )
+    members: Mapping[str, str] = _source(  # a ? in a name allows images without the file
+        kinds.MEMBERS,
+        "A file for every image: member NAME of its sample, at the path that TEMPLATE makes of the "
+        "fields of --images. NAME?: an image may be without one.",
+        {},
+    )
+    labels: tuple[str, ...] = _source(
+        kinds.LISTS,
+        "A list in SRC and the fields of its lines: 'list.txt: {key} {label}'. May be given "
+        "several times.",
+        (),
+    )
     box_format: str | None = _source(
         one_of(*FORMATS),
         "Of the boxes of a table, where the names of their columns do not show it.",
+    )
+
+    ignore: tuple[str, ...] = _source(
+        kinds.GLOBS,
+        "Leave out the files and folders that match, relative to SRC: * and ? within a name, ** "
+        "for any folders. May be given several times.",
+        (),
     )
 
     @property
@@ -130,15 +155,21 @@ class SourceOptions:
         return replace(self, **changes)
 
     @property
+    def has_templates(self) -> bool:
+        """Whether templates say what the source is."""
+        return bool(self.images or self.members or self.labels)
+
+    @property
     def of_table(self) -> bool:
         """Whether something is given that only a table can have."""
         return any((self.root, *self.columns, self.label_separator, self.box_format))
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
-        newer = ("kind", "class_depth", "label_separator", "box_format")
+        newer = {"kind", "class_depth", "label_separator", "box_format"}
+        newer |= {"images", "members", "labels", "ignore"}
         content = asdict(self).items()
-        return {name: value for name, value in content if name not in newer or value is not None}
+        return {n: v for n, v in content if n not in newer or v not in (None, (), {})}
 
 
 def _usual_limits() -> "Limits":

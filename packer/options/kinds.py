@@ -4,7 +4,6 @@ import operator
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
 _PAIR_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??")
+_MEMBER_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -189,6 +189,38 @@ def _stored_pairs(value: Any) -> dict[str, str]:
     return {_text(name): _text(folder) for name, folder in dict(value).items()}
 
 
+def _templates(value: Any) -> tuple[str, ...]:
+    return tuple(map(_text, [value] if isinstance(value, str) else value))
+
+
+def _members(value: Any) -> dict[str, str]:
+    found = {name: _text(template) for name, template in dict(value).items()}
+    names = {name.replace("?", "", 1) for name in found}
+    if len(names) < len(found) or not all(map(_MEMBER_NAME.fullmatch, names)):
+        raise ValueError
+    return found
+
+
+def _read_member(text: str) -> tuple[str, str]:
+    name, equals, template = text.partition("=")
+    if not equals or not template or not _MEMBER_NAME.fullmatch(name.replace("?", "", 1)):
+        raise ValueError(f"{text!r} is not of the form mask.png=TEMPLATE or mask?.png=TEMPLATE.")
+    return name, template
+
+
+def _globs(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError
+    return tuple(_glob(_text(one)) for one in value)
+
+
+def _glob(text: str) -> str:
+    parts = text.split("/")
+    if not text or ".." in parts or text.startswith(("/", "./")):
+        raise ValueError(f"{text!r} is not a glob relative to the source, such as 'imdb/**'.")
+    return text
+
+
 def _names(value: Any) -> tuple[str, ...]:
     names = tuple(map(_text, value))
     if isinstance(value, str) or len(set(names)) < len(names):
@@ -210,6 +242,8 @@ def _read_names(file: str) -> tuple[str, ...]:
 
 
 def _engine(value: Any) -> Any:
+    from concurrent.futures import Executor  # which commands do not need
+
     if not (isinstance(value, Executor) or _ENGINE.fullmatch(value)):
         raise ValueError
     return value
@@ -237,6 +271,23 @@ PAIRS = Kind(
     _stored_pairs,
     is_repeated=True,
 )
+TEMPLATES = Kind(
+    _templates, "a template such as '{label}/{key}', or several", "TEMPLATE", is_repeated=True
+)
+LISTS = Kind(
+    _templates,
+    "a list and its fields, such as 'list.txt: {key} {label}', or several",
+    "'FILE: FIELDS'",
+    is_repeated=True,
+)
+MEMBERS = Kind(
+    _members,
+    "a template for each name, such as {'mask.png': 'masks/{key}.png'}",
+    "NAME=TEMPLATE",
+    _read_member,
+    is_repeated=True,
+)
+GLOBS = Kind(_globs, "globs, such as ('imdb/**',)", "GLOB", _glob, is_repeated=True)
 ENGINE = Kind(
     _engine,
     "one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor in Python",

@@ -10,6 +10,7 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
+from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions, column_option
 from packer.plan.existing import ExistingSamples
@@ -23,7 +24,7 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
-from packer.words import have, option
+from packer.words import command, have, option
 from reader.format import Manifest
 
 _NAMED = 3  # classes
@@ -64,6 +65,8 @@ def prepare(
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
+    if isinstance(given, LocalSource):
+        refuse_evidence(source, scanned.listing, given.path, options.source)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
@@ -91,7 +94,10 @@ def prepare(
         further += tuple(doubts(listing, scanned.classes))
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
-    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
+    said = scanned.facts.outright
+    told = command(given.name, *said) if said and isinstance(given, LocalSource) else ""
+    further = scanned.remarks + further
+    return Work(origin, scanned, plan, options, base, further, sentence, before, told)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

@@ -117,6 +117,14 @@ class Work:
     remarks: tuple[str, ...] = ()  # further sentences on it
     reading: str = ""  # what the source was understood as, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
+    command: str = ""  # that says outright how the source was understood; "" if none can
+
+    @property
+    def announcement(self) -> str:
+        """The sentence that packing begins with, and the command that says it outright."""
+        return (
+            f"{self.reading}\nEquivalent command: {self.command}" if self.command else self.reading
+        )
 
 
 @dataclass(frozen=True)
@@ -180,6 +188,7 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
     return {
         "reading": work.reading,
+        "command": work.command,
         "remarks": list(work.remarks),
         "samples": len(listing),
         "classes": dict(zip(classes, labels.tolist(), strict=True)),

@@ -77,14 +77,14 @@ def run(
             held = share(to, part, asked, lambda: _sound(scan(), how), progress.note)
             work, watched = stack.enter_context(held)
             guard, numbers = RunGuard(watched, asked.versions), part.shards(len(work.plan))
-            announce(work.reading)
+            announce(work.announcement)
             _sound(work, how)  # another part has scanned, which skips what is rejected
             written, count = write_missing(work, to, numbers, guard, how, engine, progress)
         else:
             work = scan()
             committed = base if how.append else None if how.overwrite else already_packed(to, work)
             if is_done or (committed is not None and not (how.append and len(work.plan))):
-                announce(work.reading)
+                announce(work.announcement)
                 if committed is not None and part is None:
                     content = Manifest.load(committed)
                     written = written_of(committed, content)
@@ -95,7 +95,7 @@ def run(
                 engine = stack.enter_context(connected(how.executor))
                 begun = to.hold(asked.of(work), how.overwrite, work.base, progress.note)
                 guard = RunGuard(stack.enter_context(begun), asked.versions)
-                announce(work.reading)
+                announce(work.announcement)
                 every = range(len(work.plan))
                 written, count = write_missing(
                     work, to, every, guard, how, engine, progress, is_refused=stops
@@ -114,6 +114,7 @@ def run(
         written,
         began,
         reading=work.reading,
+        command=work.command,
         remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
         shards_written=min(count, len(written.entries)),  # without those that were dropped
         rejected=all_rejected(work, written),

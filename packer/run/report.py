@@ -38,6 +38,8 @@ class PackReport:
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
         unbanded: the same of PNGs that could not be banded.
+        command: the command that says outright how the source was understood; empty if no template
+            can.
     """
 
     __module__ = "packer"
@@ -56,6 +58,7 @@ class PackReport:
     untiled: list[tuple[str, str]]
     unbanded: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
+    command: str = ""
 
 
 @dataclass(frozen=True)

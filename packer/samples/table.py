@@ -95,6 +95,25 @@ class SampleTable:
         labels = self.labels
         self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
 
+    def names(self, most: int) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
+        """Yield the names back to back, `most` bytes at most at a time, and their lengths."""
+        bounds = np.frombuffer(self._bounds, np.uint64).astype(np.int64)
+        starts, ends = bounds[:-1:_TEXTS], bounds[1::_TEXTS]
+        lengths, count = ends - starts, len(self)
+        total = np.cumsum(lengths)
+        begin = 0
+        while begin < count:
+            before = total[begin] - lengths[begin]
+            end = max(begin + 1, int(np.searchsorted(total, before + most, "right")))
+            text = bytes(self._text[starts[begin] : ends[end - 1]])
+            few = zip(
+                (starts[begin:end] - starts[begin]).tolist(),
+                (ends[begin:end] - starts[begin]).tolist(),
+                strict=True,
+            )
+            yield b"".join([text[start:stop] for start, stop in few]), lengths[begin:end]
+            begin = end
+
     def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "SampleTable":
         """A listing of the samples with these numbers, in their order."""
         chosen = np.asarray(numbers, np.int64)

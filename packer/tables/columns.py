@@ -10,7 +10,7 @@ from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE, label_text
-from packer.tables.names import IMAGE, LABEL, MAY_BE_SPLIT, RUN_LENGTHS, SPLIT
+from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.tables.splits import SplitRule
 from packer.tables.table import Record, Table
 from packer.trees.meaning import splits_of
@@ -221,7 +221,7 @@ def _split(
         if plain(name) == SPLIT:
             return name
         values = {str(row.get(name)) for row in head}
-        if plain(name) in MAY_BE_SPLIT and values and set(splits_of(sorted(values))) == values:
+        if may_be_split(name) and values and set(splits_of(sorted(values))) == values:
             return name
     return None
 

@@ -1,5 +1,7 @@
 """The usual names of the columns of tables."""
 
+from packer.trees.shape import plain
+
 # As `plain` has them: `ImageId` and `image_id` are `imageid`.
 IMAGE = (
     *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
@@ -15,3 +17,8 @@ SPLIT = "split"
 MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 USUAL = frozenset((*IMAGE, *LABEL, SPLIT))
+
+
+def may_be_split(name: str) -> bool:
+    """Return whether a column of this name holds splits, if its values are named as splits are."""
+    return plain(name) in MAY_BE_SPLIT

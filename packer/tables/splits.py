@@ -7,7 +7,7 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage
 from packer.options.declared import column_option
 from packer.tables.classes import NONE
-from packer.tables.names import MAY_BE_SPLIT
+from packer.tables.names import may_be_split
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.shape import plain
 from packer.words import listed
@@ -48,7 +48,7 @@ class SplitSurvey:
         self._flags = {name: split for name in columns if (split := _flag(name))}
         if sum(plain(name) in _FLAG for name in self._flags) == 1:  # a class of that name
             self._flags = {n: s for n, s in self._flags.items() if plain(n) not in _FLAG}
-        names = [name for name in columns if name in self._flags or plain(name) in MAY_BE_SPLIT]
+        names = [name for name in columns if name in self._flags or may_be_split(name)]
         self._values: dict[str, set[str]] = {name: set() for name in names}
 
     def look_at(self, fields: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ from packer.tables.columns import ACCEPTED, possible, size_of
 from packer.tables.images import Keys, name_hash, stem_hash
 from packer.tables.splits import SplitRule, SplitSurvey
 from packer.tables.view import TableView
-from packer.words import option
+from packer.words import command, option
 
 _ANSWER = "answer"  # Prodigy's column
 _ANSWERED = frozenset({ACCEPTED, "reject", "ignore"})
@@ -70,9 +70,10 @@ class Survey:
         for (one, ours), (other, theirs) in combinations(zip(views, each, strict=True), 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
                 first, second = one.table.files[0].path, other.table.files[0].path
+                root = one.resolver.images.tree.root
                 raise UnusableInput(
                     f"{first} and {second} both name {count} of the images. Pack the one that has "
-                    f"the labels: packer pack {first} DST --root {one.resolver.images.tree.root}"
+                    f"the labels: {command(first, '--root', str(root))}"
                 )
 
     @property

@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from packer.samples.records import Place, Skipped
 from packer.samples.zip_entries import copy_zip_entry, read_zip_beginning, zip_entries
 from packer.trees.compressed import beginning
 from packer.trees.folder import NO_FILE, FolderTree
+from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tar_reader import is_tar, members
 from packer.trees.tree import Level, Tree
@@ -66,7 +67,7 @@ class _Unpacked:
 class ArchiveTree(Tree):
     """What an archive holds, or what it holds in a folder."""
 
-    def __init__(self, path: Path, zipped: bool) -> None:
+    def __init__(self, path: Path, zipped: bool, globs: Globs | None = None) -> None:
         """Read the table of contents."""
         self.root = path
         self.files = Files(path)
@@ -79,12 +80,16 @@ class ArchiveTree(Tree):
         self._children: dict[str, list[str]] = {}
         self.refused: list[Skipped] = []
         self._passed_over: dict[str, dict[str, str]] = {}
+        self._hidden: list[str] = []
         self._unpacked = _Unpacked()
         for item in zip_entries(path) if zipped else _tar_entries(path):
             if isinstance(item, Skipped):
                 self.refused.append(item)
                 continue
             path_inside = os.path.normpath(item[0])
+            if globs is not None and globs.hide(path_inside):
+                self._hidden.append(path_inside)
+                continue
             if over := passed_over(path_inside):
                 above, _, name = over[0].rpartition("/")
                 self._passed_over.setdefault(self._folder(above), {})[name] = over[1]
@@ -97,6 +102,10 @@ class ArchiveTree(Tree):
         for names in self._children.values():
             names.sort()
         self._levels: dict[str, Level] = {}
+
+    def hidden(self) -> Iterator[str]:
+        """Yield the files that globs hide."""
+        return iter(self._hidden)
 
     def below(self, folder: str) -> "ArchiveTree":
         """Return the tree of a folder in this one."""
@@ -255,11 +264,12 @@ def _copy_span(descriptor: int, offset: int, size: int, path: Path) -> None:
             file.write(read_span(descriptor, at, min(_CHUNK, offset + size - at)))
 
 
-def tree_at(path: Path) -> Tree | None:
-    """Return the tree of a folder, a zip or a tar; None for any other file."""
+def tree_at(path: Path, globs: Sequence[str] = ()) -> Tree | None:
+    """Return the tree of a folder, a zip or a tar without what `globs` hide; None for any other."""
+    hiding = Globs(tuple(globs)) if globs else None
     if path.is_dir():
-        return FolderTree(path)
+        return FolderTree(path, hiding)
     if path.suffix.lower() in _NO_ARCHIVES or not path.is_file():
         return None
     zipped = beginning(path).startswith(b"PK")
-    return ArchiveTree(path, zipped) if zipped or is_tar(path) else None
+    return ArchiveTree(path, zipped, hiding) if zipped or is_tar(path) else None

@@ -11,6 +11,7 @@ from packer.errors import BadImage, Damaged, naming
 from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.samples.records import Skipped
+from packer.trees.globs import Globs
 from packer.trees.shape import inside, lies_in
 from packer.trees.tree import Level, Tree
 from packer.trees.walk import (
@@ -30,8 +31,9 @@ _MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are k
 class FolderTree(Tree):
     """A folder of this disk; what it tells is read once, and only when it is asked."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, globs: Globs | None = None) -> None:
         self.root = root
+        self._globs = globs
         self.files = Files(root)
         self._prefix = f"{root}/"
         self._levels: dict[str, Level] = {}
@@ -42,7 +44,7 @@ class FolderTree(Tree):
         """Return the tree of a folder in this one, with what was listed of it."""
         if not folder:
             return self
-        tree = FolderTree(self.root / folder)
+        tree = FolderTree(self.root / folder, self._globs and self._globs.below(folder))
         for path, level in self._levels.items():
             if lies_in(path, folder):
                 tree._levels[path[len(folder) + 1 :]] = level
@@ -56,16 +58,33 @@ class FolderTree(Tree):
 
     def has(self, path: str) -> bool:
         """Return whether there is a file at `path`, which may be any text, as in a table."""
-        return os.path.isfile(self.root / path)
+        return os.path.isfile(self.root / path) and not self._hides(path)
 
     def has_folder(self, path: str) -> bool:
         """Return whether there is a folder at `path`."""
-        return os.path.isdir(self.root / path)
+        return os.path.isdir(self.root / path) and not self._hides(path)
 
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`; listed anew."""
         folder = self.root / path
-        return look(str(folder)).files if os.path.isdir(folder) else []
+        names = look(str(folder)).files if os.path.isdir(folder) else []
+        return names if self._globs is None else list(self._globs.visible(path, names))
+
+    def hidden(self) -> Iterator[str]:
+        """Yield the files that globs hide, and the highest folders, with a ``/`` behind them."""
+        if self._globs is None:
+            return
+        waiting = [""]
+        while waiting:
+            found = look(inside(str(self.root), folder := waiting.pop()))
+            for name in (*found.folders, *found.skipped):
+                path = inside(folder, name)
+                if self._globs.hide(path):
+                    yield f"{path}/"
+                elif name not in found.skipped:
+                    waiting.append(path)
+            paths = (inside(folder, name) for name in found.files)
+            yield from filter(self._globs.hide, paths)
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
         """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
@@ -85,10 +104,13 @@ class FolderTree(Tree):
         above = os.path.dirname(path)
         if self._parents[0] != above or not self._parents[1]:
             self._parents = above, with_parents(self.root / above)
-        return folders_below(self.root, path, self._parents[1])
+        found = folders_below(self.root, path, self._parents[1])
+        return found if self._globs is None else self._visible(found, self._globs)
 
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
+        if self._hides(path):
+            raise Damaged(NO_FILE)
         try:
             status = os.stat(self._prefix + path)
         except OSError as error:
@@ -121,6 +143,24 @@ class FolderTree(Tree):
         """Return a file that is read in parts."""
         return Watched.of(self.root / path)
 
+    def _hides(self, path: str) -> bool:
+        return self._globs is not None and self._globs.hide(path)
+
+    def _visible(
+        self, found: Iterator[tuple[str, list[str]] | Skipped], globs: Globs
+    ) -> Iterator[tuple[str, list[str]] | Skipped]:
+        for item in found:
+            path = item.name if isinstance(item, Skipped) else item[0]
+            if not globs.hide(path):
+                yield (
+                    item
+                    if isinstance(item, Skipped)
+                    else (
+                        path,
+                        list(globs.visible(path, item[1])),
+                    )
+                )
+
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:
             found = look(inside(str(self.root), path), above)
@@ -128,6 +168,11 @@ class FolderTree(Tree):
             if not path or not tells_of_file(error):
                 raise
             return Level()  # the scan names it
+        if (globs := self._globs) is not None:
+            found.folders, found.files = (
+                list(globs.visible(path, names)) for names in (found.folders, found.files)
+            )
+            found.skipped = {n: found.skipped[n] for n in globs.visible(path, found.skipped)}
         level = Level.of(found.folders, found.files, found.skipped)
         counts = self._counts.setdefault(tuple(level.counts.items()), level.counts)
         level = replace(level, counts=counts)

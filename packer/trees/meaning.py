@@ -7,10 +7,11 @@ with both, and with the option that chooses.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
+from packer.trees.outright import ALL, FLAT, by_templates, end_of, literal, said, told_of_masks
 from packer.trees.shape import (
     IMAGES,
     OfOthers,
@@ -21,12 +22,8 @@ from packer.trees.shape import (
     masks,
     may_be_masks,
     plain,
-    told_of_masks,
 )
-from packer.words import are, listed, option
-
-ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
-FLAT = 0  # as a depth: folders mean nothing
+from packer.words import are, choices, listed
 
 SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 _ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
@@ -58,6 +55,18 @@ class Layout:
         if self.depth == ALL:
             return folder or None
         return "/".join(names[: self.depth]) if len(names) >= self.depth else None
+
+    def said(
+        self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
+    ) -> tuple[str, ...]:
+        """Return the options that say it outright; none if no template can."""
+        usual = {
+            base.split("/")[0]: split
+            for split, base in self.splits.items()
+            if split and shape.below(inside(self.top, base))
+        }
+        is_usual = splits_of(sorted(usual)) == usual
+        return said(self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs)
 
     def classes(self, shape: Shape) -> set[str]:
         """The names of all classes."""
@@ -92,15 +101,15 @@ def understand(
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = understand(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise OfOthers(told_of_masks(shape, folder, images, where))
+            raise OfOthers(told_of_masks(shape, folder, images, where, splits_of))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)
     bases = [inside(top, folder) for folder in splits.values()]
     if kind is None and depth is None:
         for base in bases:
-            refuse_doubtful_classes(shape, base, where)
-        _refuse_folders_of_images(shape, bases, where)
+            refuse_doubtful_classes(shape, base, where, Layout(top, splits))
+        _refuse_folders_of_images(shape, Layout(top, splits), where)
     aside = frozenset(
         inside(base, name)[len(top) :].strip("/") for base in bases for name in shape.aside(base)
     )
@@ -161,16 +170,28 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
             return {"": ""}
         raise UnusableInput(
             f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named as "
-            f"splits are, and {listed(filled)} {are(len(filled))} not. If all are classes, give "
-            f"{option('kind', 'folder')}. If they are splits, pack what belongs to none apart: "
-            f"move {listed(filled)} elsewhere."
+            f"splits are, and {listed(filled)} {are(len(filled))} not. If some are splits and the "
+            f"others belong to none, move {listed(filled)} elsewhere. Otherwise choose:"
+            f"{choices(where, _classes_or_splits(shape, top))}"
         )
     if len(set(found.values())) < len(found):
         raise UnusableInput(
-            f"{where}: {listed(found)} would be splits of the same name. Rename them, or give "
-            f"{option('kind', 'folder')} if they are classes."
+            f"{where}: {listed(found)} would be splits of the same name. Rename them, or choose:"
+            f"{choices(where, _classes_or_splits(shape, top))}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
+
+
+def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
+    """Return both readings of the folders in a folder."""
+    start = inside(literal(folder), "{split}/")
+    paths = [inside(folder, name) for name in shape.with_images(folder)]
+    ends = ["{label}/{key}"] if any(shape.with_images(path) for path in paths) else []
+    ends += ["{key}"] if not ends or any(map(shape.images.__getitem__, paths)) else []
+    return {
+        "All are classes": by_templates([inside(literal(folder), "{label}/{key}")]),
+        "All are splits": by_templates([start + end for end in ends]),
+    }
 
 
 def _base(shape: Shape, top: str, name: str, split: str) -> str:
@@ -192,15 +213,23 @@ def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
     return [name.lower() for name in splits] == ["train"]
 
 
-def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
-    """Raise where the folders in a folder may be something else than its classes."""
+def refuse_doubtful_classes(
+    shape: Shape, folder: str, where: object, layout: Layout | None = None
+) -> None:
+    """Raise where the folders in a folder, of a `layout`, may be other than its classes."""
     names = shape.with_images(folder)
     splits = splits_of(names)
+    layout = layout or Layout(folder)
     if splits and not _is_a_train(shape, folder, splits):
+        readings = {"All are classes": _said(replace(layout, depth=1), shape)}
+        if len(splits) == len(names):
+            start = inside(literal(folder), "{split}/")
+            end = end_of(shape, inside(folder, names[0]), splits_of)
+            readings["All are splits"] = by_templates([start + end])
         raise UnusableInput(
             f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named as splits "
-            "are, where classes lie. Pack what is a split by itself, or give "
-            f"{option('kind', 'folder')} if all are classes."
+            "are, where classes lie. Pack what is a split by itself, or choose:"
+            f"{choices(where, readings)}"
         )
     nested = [
         name
@@ -212,26 +241,44 @@ def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
         return
     path = inside(folder, nested[0])
     below = shape.with_images(path)
+    first = _said(replace(layout, depth=1), shape)
     if splits_of(below):
+        template = inside(literal(folder), "{label}/{split}/{key}")
+        readings = {
+            "The folders below each class are splits": by_templates([template]),
+            f"All below {path} is one class without splits": first,
+        }
         raise UnusableInput(
             f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
-            "classes. Pack one class after the other as a dataset of its own, move the folders, or "
-            f"give {option('class_depth', 1)} if all below {path} is one class without splits."
+            f"classes. Choose:{choices(where, readings)}"
         )
+    readings = {
+        f"{nested[0]} is a class": first,
+        f"{nested[0]}/{below[0]} is a class": _said(replace(layout, depth=2), shape),
+        "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
+    }
     raise UnusableInput(
-        f"{where}: {path} has no image of its own but the folders {listed(below)}. If "
-        f"{nested[0]} is a class, give {option('class_depth', 1)}; if {nested[0]}/{below[0]} is "
-        f"one, {option('class_depth', 2)}; if each folder that holds images is one, "
-        f"{option('class_depth', 'all')}."
+        f"{where}: {path} has no image of its own but the folders {listed(below)}. Choose:"
+        f"{choices(where, readings)}"
     )
 
 
-def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object) -> None:
-    names = sorted({name for base in bases for name in shape.with_images(base)})
+def _said(layout: Layout, shape: Shape) -> tuple[str, ...]:
+    bases = layout.splits.items()
+    with_classes = [s for s, base in bases if shape.with_images(inside(layout.top, base))]
+    return layout.said(shape, with_classes)
+
+
+def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> None:
+    names = sorted({name for base in layout.bases for name in shape.with_images(base)})
     alone = names if len(names) == 1 and _split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:
-        classes = "a class" if len(called) == 1 else "classes"
+        is_one = len(called) == 1
+        readings = {
+            "It is a class" if is_one else "They are classes": _said(layout, shape),
+            "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
+        }
         raise UnusableInput(
-            f"{where}: {listed(called)} would be taken for {classes}. If that is right, "
-            f"give {option('kind', 'folder')}; if folders mean nothing, {option('kind', 'flat')}."
+            f"{where}: {listed(called)} would be taken for {'a class' if is_one else 'classes'}. "
+            f"Choose:{choices(where, readings)}"
         )

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from packer.errors import UnusableInput
-from packer.words import option
 
 IMAGES = frozenset(
     {"image", "images", "img", "imgs", "jpegimages", "leftimg8bit", "rgb", "frames", "photos"}
@@ -193,19 +192,3 @@ def certain_pair(
     if stems(inside(top, images[0])) != stems(folder):
         return None
     return {"mask": folder}
-
-
-def told_of_masks(shape: Shape, folder: str, images: str | None, where: object) -> str:
-    """Why a folder of masks stops packing, and what to type."""
-    above, _, name = folder.rpartition("/")
-    others = [inside(above, other) for other in shape.with_images(above) if other != name]
-    text = f"{where}: {folder} is named as masks are, which are no samples."
-    if images := images or next(iter(others), None):
-        source = f"{where}/{images}"
-        text += (
-            f" If it has a mask for each image in {images}, of the same name, type: packer pack "
-            f"{source} DST --pair mask={where}/{folder} (mask?=... if some have none); for the "
-            f"images alone: packer pack {source} DST. Where names differ by an ending, or some "
-            f"images have none, {option('kind', 'pairs')} tries."
-        )
-    return f"{text} If all folders are classes, give {option('kind', 'folder')}."

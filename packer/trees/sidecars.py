@@ -77,12 +77,12 @@ def _both_readings(
     text = (
         f"{where}: the picture {example[1]!r} is named after {example[0]!r}. "
         f"{many(count, 'picture')} {are(count)} named so, beside {many(owners, 'other')}: they are "
-        "members only if there are two others or more, and each of them has one."
+        "members only if there are two others or more, and each of them has one. Choose:"
     )
     if len(words) <= _NAMED:
         pairs = " ".join(f"--pair {shlex.quote(f'{word}?=')}{folder}" for word in sorted(words))
-        text += f" If they belong to those, type: {unpack}packer pack {folder} DST {pairs}."
-    return f"{text} If each is a sample of its own, type: packer pack {source} DST --as folder"
+        text += f"\n  They belong to those: {unpack}packer pack {folder} DST {pairs}"
+    return f"{text}\n  Each is a sample of its own: packer pack {source} DST --as folder"
 
 
 def _word(stem: str, stems: Collection[str]) -> str | None:

@@ -128,6 +128,10 @@ class Tree(ABC):
     def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
         """Yield a folder and all below it with the names of their files, and what is skipped."""
 
+    @abstractmethod
+    def hidden(self) -> Iterator[str]:
+        """Yield the files and folders that globs hide, folders with a ``/`` behind them."""
+
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""
         return iter(())
@@ -205,6 +209,13 @@ class Tree(ABC):
             return self.whole(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
+
+    def head(self, path: str, size: int) -> bytes:
+        """The first bytes of a file that may describe the images: it is not read past errors."""
+        try:
+            return self.begin(path, size)
+        except BadImage as error:
+            raise UnusableInput(f"{self.root / path}: {error}.") from error
 
     def whole(self, path: str, most: int = _MAX_TEXT) -> bytes:
         """The bytes of a small file."""

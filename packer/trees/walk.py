@@ -19,7 +19,7 @@ from reader.format.members import PICTURES
 HIDDEN = "it is a hidden folder"
 JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
-_NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
+NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
 _MAY_BE_DATA = "it may hold labels or images, and nothing here reads it"
 
 Identity = tuple[int, int]
@@ -44,6 +44,7 @@ _OTHER_IMAGES = frozenset(  # which cannot be packed
     {"avif", "heic", "heif", "jxl", "jp2", "j2k", "jpx", "jls", "svg", "psd", "tga", "exr", "hdr"}
     | {"pfm", "pam", "pcx", "qoi", "dds", "ico", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2"}
 )
+IMAGE_EXTENSIONS = frozenset(PICTURES) | _OTHER_IMAGES
 _DATA = frozenset(  # arrays, tables, and archives
     {"npy", "npz", "mat", "h5", "hdf5", "pkl", "pickle", "parquet", "arrow", "feather", "tfrecord"}
     | {"tfrecords", "lmdb", "mdb", "beton", "mds", "rec", "sqlite", "tar", "zip", "tgz", "gz"}
@@ -58,8 +59,7 @@ BEGINNING = 12  # bytes that tell
 
 def is_named_as_image(name: str) -> bool:
     """Return whether a name ends as that of an image."""
-    ext = name.rpartition(".")[2].lower()
-    return ext in PICTURES or ext in _OTHER_IMAGES
+    return name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS
 
 
 def is_litter(name: str) -> bool:
@@ -106,7 +106,7 @@ def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
     except BadImage:
         return None
     is_image = data.startswith(_BEGINNINGS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
-    return None if is_image else Skipped(path, _NOT_AN_IMAGE, ignored=True)
+    return None if is_image else Skipped(path, NOT_AN_IMAGE, ignored=True)
 
 
 @dataclass

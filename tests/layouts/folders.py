@@ -88,7 +88,7 @@ ROWS = [
     Row(
         "one more folder beside splits",
         "train/a/1.jpg val/a/2.jpg extra_data/a/3.jpg",
-        "train, val are named as splits are, and extra_data is not.*--as folder",
+        r"train, val are named as splits are, and extra_data is not.*'\{label\}/\{key\}'",
     ),
     Row(
         "the same as classes",
@@ -166,7 +166,7 @@ ROWS = [
     Row(
         "SUN397",
         "a/abbey/1.jpg a/airfield/2.jpg b/bar/indoor/3.jpg b/bar/outdoor/4.jpg",
-        "a has no image of its own but the folders abbey, airfield.*--class-depth all",
+        r"a has no image of its own but the folders abbey, airfield.* '\{label:all\}/\{key\}'",
     ),
     Row(
         "SUN397, each folder a class",
@@ -223,7 +223,7 @@ ROWS = [
     Row(
         "images and some masks",
         "images/1.jpg images/2.jpg masks/1.png",
-        r"masks is named as masks are.*packer pack \S*/images DST --pair mask=\S*/masks",
+        r"masks is named as masks are.* --images 'images/\{key\}' --member 'mask\?=masks/\{key\}'",
     ),
     Row(
         "images and masks in splits",
@@ -246,13 +246,17 @@ ROWS = [
         ),
     ),
     # docs.ultralytics.com/datasets/detect
-    Row("YOLO", "images/train/1.jpg labels/train/1.txt", r"labels has labels.*--pair 'txt\?="),
+    Row(
+        "YOLO",
+        "images/train/1.jpg labels/train/1.txt",
+        r"labels has labels.*--member 'txt\?=labels/\{split\}/\{key\}'",
+    ),
     Row("Roboflow", "train/images/1.jpg train/labels/1.txt data.yaml", "train/labels has labels"),
     # host.robots.ox.ac.uk/pascal/VOC
     Row(
         "VOC",
         "JPEGImages/1.jpg Annotations/1.xml ImageSets/Main/train.txt",
-        r"Annotations has labels of the images in JPEGImages.*--pair 'xml\?=",
+        r"Annotations has labels of the images in JPEGImages.*--member 'xml\?=Annotations/\{key\}'",
     ),
     Row(
         "faces with and without masks",

@@ -165,6 +165,36 @@ KINDS = [
         lambda n: _paths(n, "a{:03}/b/1.jpg", "a{:03}/c/1.jpg"),
         options={"class_depth": 2},
     ),
+    Kind("templates", "classes", _classes, options={"images": ("{label}/{key}",)}),
+    Kind(
+        "templates",
+        "images with masks and lists",
+        lambda n: {
+            **_paths(n, "img/{:03}.jpg", "masks/{:03}.png"),
+            "of.txt": "\n".join(f"{i} {i:03}" for i in range(n)),
+            "labels.txt": "\n".join(f"{i} {i % 3}" for i in range(n)),
+        },
+        options={
+            "images": ("img/{key}",),
+            "members": {"mask": "masks/{key}"},
+            "labels": ("of.txt: {id} {key}", "labels.txt: {id} {label}"),
+        },
+    ),
+    Kind(
+        "templates",
+        "folders of images of one name, and a list",
+        lambda n: {
+            **_paths(n, "img/{:03}/1.jpg"),
+            "l.txt": "\n".join(f"{i:03}/1.jpg {i % 3}" for i in range(n)),
+        },
+        options={"images": ("img/{key}",), "labels": ("l.txt: {key} {label}",)},
+    ),
+    Kind(
+        "templates",
+        "folders of masks",
+        lambda n: _paths(n, "{:03}/img/1.jpg", "{:03}/masks/1.jpg"),
+        options={"images": ("{label}/img/{key}",), "members": {"mask": "{label}/masks/{key}"}},
+    ),
     Kind(
         "class folders",
         "classes of all levels",

@@ -26,6 +26,7 @@ from packer.samples.records import Skipped
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside, plain
 from packer.trees.tree import Tree
+from packer.words import command
 
 _FOLDERS = {"annotations", "annotation", "annots", "labels", "json", "jsons", "meta"}
 _BEGINS = re.compile(
@@ -81,7 +82,7 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
         return
     for name in tree.names(folder) if level.counts.get(".json") else ():
         path = inside(folder, name)
-        if name.lower().endswith(".json") and _BEGINS.match(tree.begin(path, _BEGINNING)):
+        if name.lower().endswith(".json") and _BEGINS.match(tree.head(path, _BEGINNING)):
             yield path
 
 
@@ -159,10 +160,10 @@ def _chosen(
             first, path = others[0], part.file.path.relative_to(tree.root)
             name = first.file.path.name
             if part.kind == first.kind:
+                one = command(part.file.path, "--root", str(tree.root / part.images))
                 raise UnusableInput(
                     f"{tree.root}: {name} and {path} both have {part.kind} of the images in "
-                    f"{part.images or tree.root}. Pack one of them: packer pack {part.file.path} "
-                    f"DST --root {tree.root / part.images}"
+                    f"{part.images or tree.root}. Pack one of them: {one}"
                 )
             reason = f"its objects are those of {name}; to take them, pack it by itself"
             unused.append(Skipped(str(path), reason, ignored=True))

@@ -7,12 +7,15 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from packer.samples.records import Skipped
+from packer.trees.meaning import splits_of
+from packer.trees.outright import paired
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
 from packer.trees.walk import skipped, tells_of_file
-from packer.words import option
+from packer.words import choices
 
 BESIDE = "."  # the folder of files that lie beside their images
 _CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
@@ -92,7 +95,7 @@ def _files(tree: Tree, folder: str) -> list[str]:
         return []  # the images then lack what should be there, and are named for it
 
 
-def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[str]]) -> None:
+def refuse_labels(shape: Shape, where: Path, names: Callable[[str], Iterable[str]]) -> None:
     """Raise where a folder has a text for an image in another one, which would be ignored.
 
     `names` gives the names of the files in a folder and below it.
@@ -108,9 +111,16 @@ def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[s
         images = inside(above, siblings[0])
         stems = {os.path.splitext(file)[0] for file in names(images)} if texts else set()
         if found := next((ext[1:] for stem, ext in texts if stem in stems), None):
+            both = [(images, path)]
+            for other in shape.images:
+                sibling = inside(other.rpartition("/")[0], siblings[0])
+                if plain(other.rpartition("/")[2]) == plain(name) and shape.below(sibling):
+                    both.append((sibling, other))
+            readings = paired(shape, both, found, "label file", splits_of)
+            some = {meaning: one for meaning, one in readings.items() if "Some" in meaning}
+            alone = {f"Pack the images without {path}": ("--as", "folder")}
             raise OfOthers(
                 f"{where}: {path} has labels of the images in {images}, one file for an image. "
-                f"Type: packer pack {where}/{images} DST --pair '{found}?={where}/{path}'. For "
-                f"the images without them, give {option('kind', 'flat')} or "
-                f"{option('kind', 'folder')}."
+                f"Choose:{choices(where, some)}"
+                f"{choices(where / images, alone)}"
             )

@@ -10,7 +10,7 @@ with a dot are named and not entered.
 import os
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from packer.errors import UnusableInput
@@ -18,13 +18,13 @@ from packer.keys import clashing
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
-from packer.trees.meaning import FLAT, Layout, understand
+from packer.trees.meaning import Layout, understand
+from packer.trees.outright import FLAT
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import OfOthers, folders_above, inside, lies_in
+from packer.trees.shape import folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, skipped
-from packer.words import option
 
 NO_IMAGES = "it is a class folder without images"
 _ALL_REJECTED = "it is a class folder whose images are all rejected"
@@ -40,6 +40,7 @@ class FolderSource:
     layout: Layout = field(default_factory=Layout)
     pairs: Pairs = field(default_factory=Pairs)
     words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
+    outright: tuple[str, ...] = ()  # see `Facts`
 
     @classmethod
     def open(
@@ -62,12 +63,9 @@ class FolderSource:
                 f"{error.filename or tree.root} is not a folder that can be read: {error.strerror}."
             ) from error
         stems = None if folders else partial(_stems, tree)
-        try:
-            if kind is None and not folders:
-                refuse_labels(shape, tree.root, partial(_names, tree))
-            layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
-        except OfOthers as error:
-            raise to_be_unpacked(tree) if tree.unpack else error from None
+        if kind is None and not folders:
+            refuse_labels(shape, tree.root, partial(_names, tree))
+        layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
         below = {
             name: os.path.relpath(folder, layout.top or ".")
             for name, folder in {**folders, **layout.pairs}.items()
@@ -79,7 +77,12 @@ class FolderSource:
             aside = [*leave, *layout.pairs.values()]
             words = _words(tree, aside, pairs.beside_images)
         order = class_order(tree.root, found, classes)
-        return cls(tree.below(layout.top), order, layout, Pairs(below), words)
+        source = cls(tree.below(layout.top), order, layout, Pairs(below), words)
+        if kind is not None and words_of(tree) != words:
+            return source
+        with_classes = [name for name, base in layout.splits.items() if source._tops(base)]
+        all_pairs = {**pairs.folders, **layout.pairs}
+        return replace(source, outright=layout.said(shape, with_classes, all_pairs))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""
@@ -99,8 +102,7 @@ class FolderSource:
         flat = self.layout.depth == FLAT
         for split, base in self.layout.splits.items():
             is_empty = True
-            level = self.tree.level(base)
-            tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
+            tops = self._tops(base)
             yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
             if not tops or flat:
                 for item in self._files(base, self.tree.names(base), -1, split):
@@ -134,7 +136,7 @@ class FolderSource:
     def facts(self) -> Facts:
         """It may have parallel folders."""
         root = None if self.tree.unpack else self.tree.root
-        return Facts(heeds=frozenset({"pairs"}), root=root)
+        return Facts(heeds=frozenset({"pairs"}), root=root, outright=self.outright)
 
     @property
     def files(self) -> Reader:
@@ -171,6 +173,11 @@ class FolderSource:
         reason = f"it lies beside {what} and belongs to none of them"
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
+
+    def _tops(self, base: str) -> list[str]:
+        """The folders in that of a split which may be classes."""
+        folders = self.tree.level(base).folders
+        return [name for name in folders if not self._is_aside(inside(base, name))]
 
     def _is_aside(self, path: str) -> bool:
         return path in self.layout.aside or any(lies_in(folder, path) for folder in self._paired)
@@ -233,14 +240,12 @@ class FolderSource:
             yield from map(unused, paired.values())
 
 
-def to_be_unpacked(tree: Tree) -> UnusableInput:
-    """Return the error for an archive whose labels or masks belong to images by their names."""
-    return UnusableInput(
-        f"{tree.root} holds labels or masks in folders of their own, which may belong to its "
-        f"images. Unpack it ({tree.unpack}) and pack the folder. If all folders are classes, "
-        f"give {option('kind', 'folder')}; for the images without labels, "
-        f"{option('kind', 'flat')}."
-    )
+def words_of(tree: Tree, aside: Sequence[str] = ()) -> frozenset[str]:
+    """Return the words of pictures that are members for certain; see `sidecars.members_named`."""
+    try:
+        return _words(tree, aside, frozenset())
+    except UnusableInput:
+        return MAPS
 
 
 def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
 from packer.trees.shape import IMAGES, inside, plain
 from packer.trees.tree import Tree, aside
-from packer.words import listed, option
+from packer.words import choices, command, listed
 
 
 def coco(candidate: Candidate) -> Interpretation | None:
@@ -66,18 +66,26 @@ def kitti(candidate: Candidate) -> Interpretation | None:
     if "label_2" not in beside and "semantic" not in beside:
         where = candidate.path / "training"
         images, further = where / "image_2", [name for name in beside if name != "image_2"]
-        more = [
-            f"; with the files of {name}: packer pack {images} DST --pair '{name}?={where / name}'"
-            for name in further
-        ]
+        readings = {
+            f"With the files of {name}": ("--pair", f"{name}?={where / name}")
+            for name in further[:1]
+        }
         raise UnusableInput(
             f"{candidate.path} is laid out as KITTI's, and has neither label_2 nor semantic in "
-            f"training. For the images alone, type: packer pack {images} DST{''.join(more[:1])}"
+            f"training. Choose:\n  The images alone: {command(images)}{choices(images, readings)}"
         )
     what = "KITTI's objects" if "label_2" in beside else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
     folders = [f"{name}/{folder}" for name in ("training", "testing") for folder in used]
-    ignored = aside(tree, folders, f"it is not of {what}", lambda path: "/" in path)
+    reason = f"it is not of {what}"
+    ignored = aside(tree, folders, reason, lambda path: "/" in path)
+    others = [  # without images, such as calib and velodyne
+        inside(folder, name)
+        for folder in ("training", "testing")
+        for name in tree.level(folder).folders
+        if name != "label_2" and not tree.level(inside(folder, name)).images
+    ]
+    ignored |= {inside(folder, name): reason for folder in others for name in tree.names(folder)}
     lists = Lists(_kitti_rows, ignored=ignored)
     opening = partial(open_objects, tree, lists, "txt", _kitti_objects)
     if "label_2" not in beside:
@@ -245,7 +253,7 @@ def yolo(candidate: Candidate) -> Interpretation | None:
         if len(described) > 1:
             raise UnusableInput(
                 f"{path}: several files say where YOLO's images are: {', '.join(files)}. Pack one "
-                f"of them: packer pack {path / files[0]} DST"
+                f"of them: {command(path / files[0])}"
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
     return Interpretation("yolo", found.what, partial(_open_yolo, found)) if found else None
@@ -262,6 +270,7 @@ def _open_yolo(found: Found, classes: Sequence[str] | None) -> ListedSource:
     if first and not any(row.files for row in lists.rows(tree) if isinstance(row, Row)):
         raise UnusableInput(
             f"{tree.root}: no image has a label file: that of {first.image} would be "
-            f"{label_of(tree, first.image)}. For the images alone, give {option('kind', 'flat')}."
+            f"{label_of(tree, first.image)}. Choose:"
+            f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
         )
     return ListedSource.open(tree, lists, classes)

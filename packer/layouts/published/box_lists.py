@@ -46,6 +46,10 @@ def aircraft(candidate: Candidate) -> Interpretation | None:
             {
                 f"images_{level}_trainval.txt": "its lines are those of train and val"
                 for level in levels
+            }
+            | {
+                f"images_{split}.txt": "the lists of variants name the same images"
+                for split in (*_SPLITS, "trainval")
             },
             boxes=ONE_BOX if tree.has(boxes) else {},
         ),

@@ -100,6 +100,8 @@ def food101(candidate: Candidate) -> Interpretation | None:
     As https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101 has it. Classes and splits are
     those of the lists.
     """
+    reason = "it has the lists in another form"
+    ignored = {f"meta/{split}.json": reason for split in ("train", "test")}
 
     def rows(tree: Tree) -> Iterator[Row]:
         for split in ("train", "test"):
@@ -110,7 +112,7 @@ def food101(candidate: Candidate) -> Interpretation | None:
         candidate,
         "Food-101 with its official lists",
         ("images/*/", "meta/classes.txt", "meta/train.txt", "meta/test.txt"),
-        lambda tree: Lists(rows, tuple(tree.lines("meta/classes.txt"))),
+        lambda tree: Lists(rows, tuple(tree.lines("meta/classes.txt")), ignored=ignored),
     )
 
 
@@ -142,7 +144,10 @@ def oxford_pet(candidate: Candidate) -> Interpretation | None:
         return Lists(
             rows,
             tuple(class_of[number] for number in sorted(class_of)),
-            ignored={f"images/{name}": "it is not part of the official lists" for name in strays},
+            ignored={
+                "annotations/list.txt": "its lines are those of trainval and test",
+                **{f"images/{name}": "it is not part of the official lists" for name in strays},
+            },
             unlisted="the official lists leave it out",
         )
 

@@ -11,11 +11,12 @@ from packer.errors import UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import Lists, Row, by_lists
 from packer.samples.records import Skipped
-from packer.trees.meaning import FLAT, Layout, refuse_doubtful_classes, splits_of, understand
+from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
+from packer.trees.outright import FLAT
 from packer.trees.shape import certain_pair, enclosing, inside, lies_in
 from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
-from packer.words import listed, option
+from packer.words import choices, listed
 
 _KIND = "pairs"
 _OTHERS = ("JPEGImages", "training/image_2")  # VOC's and KITTI's images
@@ -122,10 +123,10 @@ def masks(candidate: Candidate) -> Interpretation | None:
     pairs = _pairs(tree, lax=kind == _KIND)
     if not pairs and (suffix := _beside(tree)):
         if kind is None:
+            readings = {"These are masks": ("--as", "pairs"), "All are samples": ("--as", "folder")}
             raise UnusableInput(
-                f"{where}: many images have another one beside them whose name ends in "
-                f"{suffix}. If these are masks, give {option('kind', 'pairs')}; if all are "
-                f"samples, {option('kind', 'folder')}."
+                f"{where}: many images have another one beside them whose name ends in {suffix}. "
+                f"Choose:{choices(where, readings)}"
             )
         pairs = [_Pair("", "", suffix)]
 
@@ -160,7 +161,8 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
             f"beside those of {listed([pair.images for pair in pairs])} and their masks. "
-            f"Move what belongs to neither, or give {option('kind', 'folder')} if all are samples."
+            "Move what belongs to neither, or choose:"
+            f"{choices(where, {'All are samples': ('--as', 'folder')})}"
         )
 
 

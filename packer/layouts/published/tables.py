@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
@@ -27,10 +27,11 @@ from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
-from packer.trees.shape import enclosing, inside, masks, told_of_masks
+from packer.trees.outright import told_of_masks
+from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import option
+from packer.words import choices, command
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -123,10 +124,12 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            text = f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
-            raise Ambiguous(text, getattr(doubts[0], "readings", {}))
+            readings = getattr(doubts[0], "readings", {})
+            readings = {**readings, "Pack without tables": ("--as", "folder")}
+            raise UnusableInput(f"{doubts[0]} Otherwise choose:{choices(candidate.path, readings)}")
         for folder, of in masks(images.tree.shape):
-            raise UnusableInput(told_of_masks(images.tree.shape, folder, of, candidate.path))
+            shape = images.tree.shape
+            raise UnusableInput(told_of_masks(shape, folder, of, candidate.path, splits_of))
         if options.kind != "table":
             _refuse_other_classes(candidate, images.tree, parts)
         return TableSource.open(candidate.path, parts, options, classes, unlisted)
@@ -176,10 +179,13 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
                 table = part.table.files[0].path.relative_to(candidate.path)
+                readings = {
+                    f"Folders are classes, such as {of_folder}": ("--as", "folder"),
+                    f"The images are those that {table} names": ("--as", "table"),
+                }
                 raise UnusableInput(
-                    f"{candidate.path} may be folders of classes, such as {of_folder} "
-                    f"({option('kind', 'folder')}), or the images that {table} names "
-                    f"({option('kind', 'table')}). Say which one."
+                    f"{candidate.path} may be folders of classes, such as {of_folder}, or the "
+                    f"images that {table} names. Choose:{choices(candidate.path, readings)}"
                 )
 
 
@@ -217,9 +223,10 @@ def parquet(candidate: Candidate) -> Interpretation | None:
 
         def refuse(_: Sequence[str] | None) -> Source:
             names = ", ".join(config or "data" for config in configurations[:20])
+            one = candidate.path / (configurations[0] or "data")
             raise UnusableInput(
                 f"{candidate.path} has several configurations: {names}. Pack one of them, such as "
-                f"packer pack {candidate.path / (configurations[0] or 'data')} DST"
+                f"{command(one)}"
             )
 
         return Interpretation("hf", "a dataset of Hugging Face with several configurations", refuse)

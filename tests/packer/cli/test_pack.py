@@ -34,6 +34,7 @@ def test_packing_tells_what_it_did_and_exits_0(
     assert done.returncode == 0
     assert re.fullmatch(
         r"Read as folders of images: 39 images; 3 classes \(class0, class1, class2\)\.\n"
+        r"Equivalent command: packer pack .*/dst .*--shard-samples 10.* --images '{label}/{key}'\n"
         r".*/dst: 39 samples in 3 classes, 4 shards \(4 written now\), .* 0 files rejected.*\n",
         done.stdout,
     )
@@ -287,14 +288,14 @@ def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
     given = ["--shard-samples", "7", "--jobs", "1", "--no-shuffle", "--raw", "8x8", "-q"]
     refused = run_packer("pack", tmp_path / "src", dst, *given)
     assert refused.returncode == 2
-    both = re.findall(r"packer (pack .*?)(?: \(mask\?=|\. Where)", refused.stderr)
-    assert len(both) == 2
-    for command in both:
+    commands = dict(re.findall(r"^  (.*): packer (pack .*)$", refused.stderr, re.MULTILINE))
+    assert len(commands) == 5
+    for meaning, command in commands.items():
         words = shlex.split(command)
-        assert words[1:3] == [str(tmp_path / "src" / "images"), str(dst)]
+        src = tmp_path / "src" / ("images" * (meaning == "Pack only images"))
+        assert words[1:3] == [str(src), str(dst)]
         assert {"--no-shuffle", "--quiet", "8x8", "7", "--jobs"} <= set(words)
-    proposed = shlex.split(both[0].replace("--pair mask=", "--pair 'mask?='"))
-    assert run_packer(*proposed).returncode == 0
+    assert run_packer(*shlex.split(commands["Some images have a mask"])).returncode == 0
     assert len(Manifest.load(dst).shards) == -(-len(list(first.parent.iterdir())) // 7)
 
 

@@ -60,6 +60,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(
     (tmp_path / "a/1.json").write_text("{}")
     done = run_packer("pack", "--explain", tmp_path, "--quiet")
     assert done.stdout.splitlines()[1:] == [
+        f"Equivalent command: packer pack {tmp_path} DST --images '{{label}}/{{key}}'",
         "a/0.jpg: class a, JPEG of 16 x 12",
         "  json: none",
         "a/1.jpg: class a, JPEG of 16 x 12",

@@ -178,6 +178,16 @@ def test_parallel_folders_go_with_folders_alone(
         opened(write_csv(images), pairs={"mask": "masks"})
 
 
+def test_a_file_that_may_describe_the_images_and_cannot_be_read_is_named(
+    images: Path, opened: Callable[..., Source]
+) -> None:
+    (images / "instances.json").symlink_to("nowhere")
+    with pytest.raises(
+        UnusableInput, match=r"instances\.json: it is a symbolic link that leads no"
+    ):
+        opened(images)
+
+
 def test_a_stray_parquet_file_makes_no_parquet_dataset(
     images: Path, opened: Callable[..., Source], scanned: Callable[..., Any]
 ) -> None:

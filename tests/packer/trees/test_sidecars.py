@@ -125,7 +125,7 @@ def test_pictures_beside_some_images_are_refused_with_commands_that_work(
     source = root if kind == "folder" else Path(shutil.make_archive(str(root), kind, root))
     refused = CliRunner().invoke(main, ["pack", str(source), str(tmp_path / "shards")])
     assert refused.exit_code == 2
-    advised = re.findall(r"type: (.*?)(?:\. If|$)", refused.output.strip())
+    advised = re.findall(r"^  [^:]*: (.*)$", refused.output, re.MULTILINE)
     found = []
     for number, command in enumerate(advised):
         folder, shards = tmp_path / f"folder{number}", tmp_path / f"shards{number}"

@@ -1,0 +1,267 @@
+"""Refuses a source in which a file that nothing reads names its images: it annotates them.
+
+Content decides, not the names of tools. Each leftover text is read once, up to a limit, and its
+words are compared with the names of the images that are packed, which stream by once. What says
+nothing is no evidence: checksums, lists of all images, prose that mentions a few of them.
+"""
+
+import glob
+import os
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from packer.errors import BadImage, UnusableInput
+from packer.layouts.name_tokens import CHUNK, Hashes, image_names, stem_hashes, text_of, words_of
+from packer.layouts.named_text import AT_A_TIME, Decision, Evidence, Text
+from packer.layouts.templates.proposed import proposed
+from packer.options.declared import SourceOptions
+from packer.samples.records import Facts
+from packer.samples.table import SampleTable
+from packer.trees.tree import Tree
+from packer.trees.walk import NOT_AN_IMAGE, names_an_image
+from packer.words import many
+
+MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
+MOST_FILES = 4096
+_OF_EACH = 32  # files of one extension in one folder that are read
+_SPREADSHEET = 16 * CHUNK
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
+_CUTS = 16
+_SHOWN = 5  # files
+
+
+@runtime_checkable
+class InTree(Protocol):
+    """A source whose files lie in a tree, to which the names of what it skips are relative."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+
+    @property
+    def facts(self) -> Facts:
+        """What the source says of itself."""
+
+
+def refuse_evidence(
+    source: object, listing: SampleTable, src: Path, options: SourceOptions
+) -> None:
+    """Raise UnusableInput where a file that `source` ignores names the images of `listing`."""
+    if not isinstance(source, InTree) or not len(listing):
+        return
+    leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
+    if not leftovers:
+        return
+    tree = source.tree
+    for path in leftovers if options.kind not in ("folder", "flat") else ():
+        if path.lower().endswith(_TABLES):
+            _check_table(tree, path, src)
+    if found := find_evidence(tree, leftovers, listing):
+        raise _refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
+
+
+def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) -> list[Evidence]:
+    """Return the files among `leftovers` that name images of `listing`."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in leftovers:
+        folder, name = os.path.split(path)
+        groups[folder, os.path.splitext(name)[1].lower()].append(path)
+    texts = list(_texts(tree, groups.values()))
+    unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
+    beside = {
+        key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
+        for key, paths in groups.items()
+        if len(paths) > 1 or key[0]
+    }
+    sides = [(paths, _stems(paths)) for paths in beside.values() if paths]
+    stems = [hashes for _, each in sides for hashes in each]
+    keys, known, are_plain = _known(listing, texts, stems, are_plain=True)
+    if not are_plain:
+        keys, known, _ = _known(listing, texts, stems, are_plain=False)
+    found = []
+    for paths, each in sides if len(known) else ():
+        named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
+        if named >= min(2, len(listing)) and 2 * named >= of:
+            found.append(Evidence(tuple(paths), named))
+    covered = {path for one in found for path in one.paths}
+    for text, own in zip(texts, keys, strict=False):
+        if text.paths[0] not in covered and np.isin(own, known).any():
+            decision = Decision(text, known, listing, words_of(text.text, are_plain=are_plain))
+            found += [decision.evidence] if decision.is_evidence else []
+    return found
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _known(
+    listing: SampleTable, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
+) -> tuple[list[Hashes], Hashes, bool]:
+    """Return the keys of each text, and those of all texts and `stems` that name images, sorted.
+
+    The last is whether all names of images are plain; where `are_plain` says so, texts are divided
+    in one way only.
+    """
+    each = [np.unique(words_of(text.text, are_plain=are_plain).keys) for text in texts]
+    keys = np.unique(np.concatenate([np.empty(0, np.uint64), *each, *stems]))
+    if not len(keys):
+        return each, keys, True
+    seen = np.zeros(len(keys), bool)
+    for text, lengths in listing.names(AT_A_TIME):
+        names = image_names(text, lengths)
+        if are_plain and not names.are_plain:
+            return each, keys[:0], False
+        at = np.searchsorted(keys, names.keys).clip(max=len(keys) - 1)
+        seen[at[keys[at] == names.keys]] = True
+    return each, keys[seen], are_plain
+
+
+def _texts(tree: Tree, groups: Iterable[Sequence[str]]) -> Iterator[Text]:
+    """Yield the texts of some files of each group, each alone, and those of a group together."""
+    files = left = 0
+    for paths in groups:
+        parts = []
+        for path in paths[:_OF_EACH]:
+            if files >= MOST_FILES or left >= MOST_BYTES:
+                return
+            try:
+                size = tree.measure(path)[0]
+                data = tree.begin(path, CHUNK)
+                is_spreadsheet = data.startswith(b"PK\3\4")
+                if is_spreadsheet and size > CHUNK:
+                    data = tree.begin(path, _SPREADSHEET)
+            except (BadImage, OSError):
+                continue  # the scan has named it
+            files, left = files + 1, left + len(data)
+            text = text_of(data)
+            if not text:
+                continue
+            text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(size, 1))
+            parts.append(text)
+            yield Text((path,), text, share, is_spreadsheet)
+        if len(parts) > 1:
+            joined = b"\n".join(part[: CHUNK // len(parts)] for part in parts)[:CHUNK]
+            yield Text(tuple(paths), joined, len(parts) / len(paths))
+
+
+def _stems(paths: Sequence[str]) -> list[Hashes]:
+    """Return the hashes of the files' stems, also without a prefix or a suffix that all have."""
+    stems = list(map(_stem, paths))
+    before, behind = _common(stems), _common([stem[::-1] for stem in stems])[::-1]
+    starts = [0, *(match.end() for match in re.finditer(r"[^a-zA-Z0-9]+", before))]
+    ends = [0, *(len(behind) - match.start() for match in re.finditer(r"[^a-zA-Z0-9]+", behind))]
+    cuts = [(start, end) for end in ends for start in starts]
+    return [
+        stem_hashes([os.fsencode(stem[start : len(stem) - end]) for stem in stems])
+        for start, end in cuts[:_CUTS]
+    ]
+
+
+def _common(stems: Sequence[str]) -> str:
+    """Return what all of several texts begin with."""
+    first, last = min(stems), max(stems)
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)] if len(stems) > 1 else ""
+
+
+def _check_table(tree: Tree, path: str, src: Path) -> None:
+    """Raise where a file that is named as a table is empty, or names a column twice."""
+    try:
+        data = tree.begin(path, CHUNK)
+    except (BadImage, OSError):
+        return
+    text = text_of(data) if data else b""
+    where, ignored = tree.root / path, shlex.quote(_relative(tree, glob.escape(path), src))
+    advice = f"To pack without it, type: packer pack {shlex.quote(str(src))} DST --ignore {ignored}"
+    if text is not None and not text.strip():
+        raise UnusableInput(f"{where} is empty. {advice}")
+    if text is not None and path.lower().endswith((".csv", ".tsv")):
+        head = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
+        columns = [name.strip(' "') for name in re.split(r"[,;\t]", head)]
+        twice = {name for name in columns if name and columns.count(name) > 1}
+        if twice and not any(re.fullmatch(r"[-+.\d]*", name) for name in columns):
+            name = sorted(twice)[0]
+            raise UnusableInput(f"{where} has the column {name!r} twice. {advice}")
+
+
+def _reading(
+    found: Sequence[Evidence], tree: Tree, src: Path, outright: Sequence[str]
+) -> list[str] | None:
+    """Return the options that read the files, and the folders as they were; None if none can."""
+    lists: list[str] = []
+    for one in found:
+        try:
+            text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
+        except UnusableInput:
+            text = None
+        path = _relative(tree, one.paths[0], src)
+        if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
+            return None
+        lists += ["--labels", form]
+    given = "".join(lists)
+    folders = list(outright)
+    for role in ("label", "split"):  # of which the lists have their own
+        if f"{{{role}" in given:
+            folders = [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in folders]
+    return [*folders, *lists]
+
+
+def _glob(tree: Tree, paths: Sequence[str]) -> str:
+    """Return the glob of files of one extension in a folder."""
+    if len(paths) == 1:
+        return glob.escape(paths[0])
+    folder, name = os.path.split(paths[0])
+    level = tree.level(folder)
+    is_all = folder and not level.folders and level.files == len(paths)
+    return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")
+
+
+def _relative(tree: Tree, pattern: str, src: Path) -> str:
+    """Return a glob relative to the source."""
+    return os.path.relpath(tree.root / pattern, src)
+
+
+def _refusal(
+    found: Sequence[Evidence],
+    tree: Tree,
+    src: Path,
+    ignore: Sequence[str],
+    images: int,
+    outright: Sequence[str],
+) -> UnusableInput:
+    each, one_or_all = [], "them" if found[1:] or found[0].paths[1:] else "it"
+    for one in found[:_SHOWN]:
+        path = _relative(tree, one.paths[0], src)
+        further = f" and {many(len(one.paths) - 1, 'file')} beside it" if one.paths[1:] else ""
+        names = "name" if further else "names"
+        count = f"{'at least ' * one.is_cut}{one.count:,} of the {images:,} images"
+        lines = "".join(f"\n    {line}" for line in one.lines)
+        end = f":{lines}" if lines else ", by the files' own names."
+        each.append(f"{path}{further} {names} {count}{end}")
+    more = f"\nand {many(len(found) - _SHOWN, 'more file')}" if len(found) > _SHOWN else ""
+    text = (
+        "nothing here reads a file that names its images, so their annotations would be lost. "
+        f"{chr(10).join(each)}{more}"
+    )
+    globs = [*ignore, *dict.fromkeys(_relative(tree, _glob(tree, one.paths), src) for one in found)]
+    command = f"packer pack {shlex.quote(str(src))} DST"
+    if any(pattern.startswith("..") for pattern in globs):
+        return UnusableInput(
+            f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
+        )
+    if reading := _reading(found, tree, src, outright):
+        text += f"\nTo read {one_or_all}, type: {command} {shlex.join(reading)}"
+    ignoring = " ".join(f"--ignore {shlex.quote(glob)}" for glob in globs)
+    return UnusableInput(
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {command} {ignoring}\n"
+        f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
+        "file,label,split, and a line for each image."
+    )

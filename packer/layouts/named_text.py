@@ -1,0 +1,251 @@
+"""Whether a text is evidence of annotations, by those of its words that name images.
+
+What says nothing is none: checksums, lists of all images or of those of a split, prose that
+mentions a few of them.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.layouts.name_tokens import BARE, STRONG, Hashes, Words, image_names
+from packer.samples.table import SampleTable
+from packer.trees.walk import IMAGE_EXTENSIONS, is_named_as_image
+from packer.words import shortened
+
+AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
+_PROSE = re.compile(
+    r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
+    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|css|jinja2?|pyi|pod|cmake|tcl|cgi"
+    r"|tex|bib|log|toml|cfg|ini|lock|diff|patch|pdf|docx?|out)",
+    re.IGNORECASE,
+)
+_IDENTITY = re.compile(rb"image|img|file|name|id$|path|frame|photo|picture|sample|key", re.I)
+_DIGEST = re.compile(  # in hexadecimal, or in base 64
+    rb"(?<![\w=-])(?:(?=\w*[a-fA-F])[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{8}){4,16}|[\w+/-]{43}=?)(?![\w-])"
+)
+_DIGEST_NAMES = re.compile(rb"\b(?:md5|sha-?\d+|crc-?32|xxh\w+|blake\w+)\b", re.I)
+_FIELD_NAMES = re.compile(rb'"[^"\n]*"\s*:|</?[\w:.-]+|[\w:.-]+=')
+_OTHER_FILE = re.compile(  # at the end of a line
+    rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
+)
+_NOTHING = re.compile(rb"[\W_]+")
+_COMPLETE = 0.99
+_NEARLY, _SOME = 0.9, 0.05  # of the images
+_LONG = 5  # characters
+_MANY = 100  # images
+_SMALL = 10  # images: a list with as many lines may be of one of them
+_LINE = 80  # characters
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, or several of one extension in a folder, one behind the other."""
+
+    paths: tuple[str, ...]
+    text: bytes
+    share: float  # of the bytes that were read
+    is_spreadsheet: bool = False
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is named as text for people or as a program is."""
+        return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A file that names images, or the files of one extension in a folder that do so together."""
+
+    paths: tuple[str, ...]
+    count: int  # of images
+    is_cut: bool = False  # more may be named where it was not read
+    lines: tuple[str, ...] = ()
+    stems: frozenset[str] = frozenset()  # of the images that it names
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is the name or the path of an image that it names."""
+        name = text.replace("\\", "/").rpartition("/")[2]
+        return name in self.stems or (
+            is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
+        )
+
+
+class Decision:
+    """Whether a text is evidence, by those of its words that name images."""
+
+    def __init__(self, text: Text, known: Hashes, listing: SampleTable, words: Words) -> None:
+        self._text, self._listing, self._images = text, listing, len(listing)
+        self._words, named = words, words.among(known)
+        self._certain = named.take(named.kinds < BARE)
+        self._strong = named.take(named.kinds == STRONG)
+        self._bare = named.take(named.kinds == BARE)
+        breaks = np.flatnonzero(np.frombuffer(text.text, np.uint8) == ord("\n"))
+        self._starts = np.r_[0, breaks + 1]
+        self._ends = np.r_[breaks, len(text.text)]
+        self._used = self._certain
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it may annotate the images that it names."""
+        listed = len(np.union1d(self._image_lines, self._lines))
+        is_list = 2 * listed >= self._filled and not self._text.text.lstrip().startswith(b"<")
+        least = 1 if self._images <= _SMALL and is_list else min(2, self._images)
+        if len(np.unique(self._certain.keys)) < least:
+            if self._text.is_prose or not self._has_column():
+                return False
+            self._used = self._bare
+        if self._text.is_prose:
+            strong = len(np.unique(self._strong.keys))
+            if strong < max(least, self._images / 2) or 2 * len(self._lines) < self._filled:
+                return False
+            self._used = self._strong
+        elif 3 * listed < self._filled and self._count < min(_MANY, self._images / 2):
+            return False  # it is about something else
+        return self._text.is_spreadsheet or self._says_something()
+
+    @property
+    def _count(self) -> int:
+        return min(len(np.unique(self._used.paths)), self._images)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is reported of it."""
+        shown = tuple(self._line(int(line)) for line in self._lines[:2])
+        spans = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
+        words = {self._text.text[start:end].decode("utf-8", "replace") for start, end in spans}
+        names = (word.replace("\\", "/").rpartition("/")[2] for word in words)
+        stems = frozenset(os.path.splitext(name)[0] for name in names)
+        return Evidence(self._text.paths, self._count, self._text.share < 1, shown, stems)
+
+    @property
+    def _lines(self) -> NDArray[np.int64]:
+        """The numbers of the lines that name an image."""
+        return np.unique(np.searchsorted(self._ends, self._used.starts))
+
+    @property
+    def _image_lines(self) -> NDArray[np.int64]:
+        """The numbers of the lines that name an image, also one that is not packed."""
+        words = self._words
+        return np.unique(np.searchsorted(self._ends, words.starts[words.kinds == STRONG]))
+
+    @property
+    def _filled(self) -> int:
+        """How many lines are not blank."""
+        return int(np.count_nonzero(self._ends - self._starts > 1))
+
+    def _line(self, number: int) -> str:
+        """Return a line, of a long one the part around the first image that it names."""
+        start, end = int(self._starts[number]), int(self._ends[number])
+        first = int(self._used.starts[self._used.starts >= start].min())
+        if first - start > _LINE // 2:
+            start = first - _LINE // 4
+        return shortened(self._text.text[start:end].decode("utf-8", "replace").strip(), _LINE)
+
+    def _has_column(self) -> bool:
+        """Return whether bare words stand where a list or a record has the name of its image."""
+        bare, text = self._bare, self._text.text
+        if not self._are_enough(np.ones(len(bare.keys), bool)):
+            return False
+        lines = np.searchsorted(self._ends, bare.starts)
+        starts, ends = self._starts[lines], self._ends[lines]
+        blank = np.r_[0, np.cumsum(np.frombuffer(text, np.uint8) > ord(" "))]
+        first = blank[bare.starts] - blank[starts] <= 1  # a quote may stand before it
+        last = blank[ends] - blank[bare.ends] <= 1
+        for column in (first, last):
+            if 2 * len(np.unique(lines[column])) >= self._filled > 1 and self._are_enough(column):
+                return True
+        fields: dict[bytes, list[int]] = defaultdict(list)
+        for number, start in enumerate(bare.starts.tolist()):
+            if match := re.search(rb'([\w-]+)"?\s*[:=]\s*"?$', text[max(0, start - 64) : start]):
+                fields[match[1]].append(number)
+            elif re.search(rb'[{,]\s*"$', text[max(0, start - 8) : start]):
+                fields[b"key"].append(number)  # of an object
+        numbers = np.arange(len(bare.keys))
+        return any(
+            _IDENTITY.search(name) and self._are_enough(np.isin(numbers, few))
+            for name, few in fields.items()
+        )
+
+    def _are_enough(self, chosen: NDArray[np.bool_]) -> bool:
+        """Return whether bare words name nearly all images, or some by long names."""
+        bare = self._bare.take(chosen)
+        distinct = len(np.unique(bare.keys))
+        long = len(np.unique(bare.keys[bare.ends - bare.starts >= _LONG]))
+        return distinct >= max(2, _NEARLY * self._images) or long >= max(2, _SOME * self._images)
+
+    def _says_something(self) -> bool:
+        """Return whether the lines that name images hold more than names, or name only some."""
+        content = np.frombuffer(self._text.text, np.uint8).copy()
+        change = np.zeros(len(content) + 1, np.int64)
+        np.add.at(change, self._used.starts, 1)
+        np.add.at(change, self._used.ends, -1)
+        content[np.cumsum(change[:-1]) > 0] = ord(" ")
+        rest = content.tobytes()
+        lines = [rest[self._starts[n] : self._ends[n]] for n in self._lines.tolist()]
+        lines = [_FIELD_NAMES.sub(b" ", line) for line in lines]
+        digests = sum(bool(_DIGEST.search(line)) for line in lines)
+        found = [_NOTHING.sub(b" ", _DIGEST.sub(b"", line)).strip() for line in lines]
+        if digests >= _COMPLETE * len(lines):
+            found = [_DIGEST_NAMES.sub(b"", line).strip() for line in found]
+            sizes = all(re.fullmatch(rb"\d{3,}", line) for line in found)
+            return any(found) and not sizes
+        found = [_NOTHING.sub(b" ", line).strip() for line in lines]
+        if self._text.is_prose:
+            found = [re.sub(rb"\d+|\b\w\b", b"", line) for line in found]
+            if len(set(found)) <= 1:
+                return False
+        if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not _count_up(found):
+            return True
+        if 2 * len(_OTHER_FILE.findall(self._text.text)) > self._filled:
+            return False
+        between = self._filled - len(np.union1d(self._image_lines, self._lines))
+        if between > len(self._lines) / 2 and not self._text.is_prose:
+            return True  # of records of several lines
+        if self._is_of_all():
+            return not self._has_the_same_folders()
+        return not self._is_of_a_split()
+
+    def _is_of_all(self) -> bool:
+        if self._text.paths[1:]:
+            return len(self._lines) > self._images  # else each is a part
+        named = len(np.unique(self._used.paths)) / self._text.share
+        return named >= (_COMPLETE if self._text.share < 1 else 1) * self._images
+
+    def _is_of_a_split(self) -> bool:
+        """Return whether it names just the images that are one split already."""
+        names = (image_names(*part) for part in self._listing.names(AT_A_TIME))
+        each = [np.isin(part.stems, self._used.keys) for part in names]
+        named, splits = np.concatenate(each), self._listing.splits
+        of = np.unique(splits[named]).tolist()
+        return len(of) == 1 and of != [""] and bool(named[splits == of[0]].all())
+
+    def _has_the_same_folders(self) -> bool:
+        """Return whether the folders in the list say no more than where the images lie."""
+        pairs = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
+        folders = {self._text.text[a:b].replace(b"\\", b"/").rpartition(b"/")[0] for a, b in pairs}
+        return len(folders) == 1 or _paths_are_known(self._listing, self._used.paths)
+
+
+def _paths_are_known(listing: SampleTable, paths: Hashes) -> bool:
+    """Return whether nearly all of `paths` are those of images, by their last two components."""
+    wanted = np.unique(paths)
+    seen = np.zeros(len(wanted), bool)
+    for text, lengths in listing.names(AT_A_TIME):
+        names = image_names(text, lengths).keys
+        at = np.searchsorted(wanted, names).clip(max=len(wanted) - 1)
+        seen[at[wanted[at] == names]] = True
+    return bool(seen.mean() >= _COMPLETE)
+
+
+def _count_up(fields: Sequence[bytes]) -> bool:
+    """Return whether these are numbers that count the lines."""
+    if not all(map(bytes.isdigit, fields)):
+        return False
+    numbers = list(map(int, fields))
+    return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -1,0 +1,228 @@
+"""The lines of lists that belong to each image: by its name, then by the fields that both have.
+
+An image costs 8 bytes for each list that names images, and 8 for its path; a line as much.
+"""
+
+import os
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from packer.errors import BadImage, Damaged, UnusableInput
+from packer.layouts.templates.lists import Rows
+from packer.layouts.templates.template import KEY
+from packer.samples.records import Skipped
+from packer.tables.images import ImageIndex, name_hash
+from packer.trees.shape import inside
+from packer.trees.tree import Tree
+from packer.words import listed, option
+
+_NAME = re.compile(r"[\d/\\]|\.[A-Za-z]+$")  # in what is no name of a column
+Fields = Mapping[str, Any]
+Match = Callable[[str], Mapping[str, str] | None]
+
+
+class _Index:
+    """Numbers by hashes, of which some may come several times."""
+
+    def __init__(self, hashes: "array[int]") -> None:
+        values = np.frombuffer(hashes, np.uint64) if len(hashes) else np.empty(0, np.uint64)
+        order = np.argsort(values, kind="stable")
+        self._hashes = array("Q", values[order].tobytes())
+        self._numbers = array("q", order.astype(np.int64).tobytes())
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def numbers(self, value: int) -> Iterator[int]:
+        """Yield the numbers of a hash in their order."""
+        at = bisect_left(self._hashes, value)
+        while at < len(self._hashes) and self._hashes[at] == value:
+            yield self._numbers[at]
+            at += 1
+
+
+@dataclass
+class _Bound:
+    """A list that names images, and the row of each."""
+
+    rows: Rows
+    shared: list[str]  # fields that paths have, too
+    keys: "array[int]" = field(default_factory=lambda: array("Q"))
+    row_of: "array[int]" = field(default_factory=lambda: array("q"))
+    others: dict[int, int] = field(default_factory=dict)  # image -> another row of other values
+
+
+class Joined:
+    """The lists of a source, and which rows belong to an image."""
+
+    def __init__(
+        self, tree: Tree, groups: Sequence[Rows], known: Iterable[str], folders: Sequence[str]
+    ) -> None:
+        """`known` are the fields of images' paths, which may be relative to `folders`."""
+        self._folders = folders
+        self._tree = tree
+        fields = set(known) - {KEY}
+        self._bound = [
+            _Bound(rows, sorted(fields.intersection(rows.names)))
+            for rows in groups
+            if KEY in rows.names
+        ]
+        fields.update(*(bound.rows.names for bound in self._bound))
+        self._further: list[tuple[Rows, list[str], _Index]] = []
+        left = [rows for rows in groups if KEY not in rows.names]
+        while left:
+            linked = [rows for rows in left if fields.intersection(rows.names)]
+            if not linked:
+                names = ", ".join(f"{{{name}}}" for name in left[0].names)
+                raise UnusableInput(
+                    f"{option('labels')} {left[0].files[0]}: none of {names} is a field of "
+                    f"{option('images')} or of another list, so its lines belong to no image. Name "
+                    "{key} in it, or a field that another one has."
+                )
+            rows = linked[0]
+            left.remove(rows)
+            shared = sorted(fields.intersection(rows.names))
+            self._further.append((rows, shared, _indexed(rows, shared)))
+            fields.update(rows.names)
+        self.names = frozenset(fields)
+        self._paths = _Index(array("Q"))
+        self.skipped = [item for rows in groups for item in rows.skipped]
+        self._groups = groups
+        self.newest_ns = max(tree.measure(file)[1] for file in self.files)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on how the lists are read."""
+        return tuple(dict.fromkeys(remark for rows in self._groups for remark in rows.remarks))
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths of all lists."""
+        return frozenset(file for rows in self._groups for file in rows.files)
+
+    def bind(self, images: Iterable[tuple[str, Mapping[str, str]]], match: Match) -> None:
+        """Find the rows of all images, each given by its path and the fields of that."""
+        paths = array("Q")
+        for path, fields in images:
+            paths.append(name_hash(path))
+            for bound in self._bound:
+                bound.keys.append(_hash(fields, [KEY, *bound.shared]))
+        self._paths = _Index(paths)
+        index = ImageIndex(self._tree)
+        for bound in self._bound:
+            bound.row_of = array("q", [-1]) * len(paths)
+            self._bind(bound, index, match)
+
+    def _bind(self, bound: _Bound, index: ImageIndex, match: Match) -> None:
+        keyed, rows, row_of = _Index(bound.keys), bound.rows, bound.row_of
+        bound.keys = array("Q")
+        lost: list[Skipped] = []
+        heads: list[int] = []
+        for row in range(len(rows)):
+            values = rows[row]
+            key = str(values.get(KEY, ""))
+            try:
+                image = self._image_of(values, bound.shared, keyed, index, match)
+            except BadImage as error:
+                if row in rows.starts and isinstance(error, Damaged) and not _NAME.search(key):
+                    heads.append(row)
+                    continue
+                reason = f"{rows.where(row)} names it, and {error}"
+                lost.append(Skipped(key, reason, damaged=True))
+                continue
+            if row_of[image] < 0:
+                row_of[image] = row
+            elif rows[row_of[image]] | {KEY: ""} != values | {KEY: ""}:
+                bound.others[image] = row
+        self.skipped += lost
+        is_read = len(heads) + len(lost) < len(rows)
+        for row in heads:
+            if is_read:
+                rows.drop_header(row)
+            else:
+                reason = f"{rows.where(row)} names it, and no image of that name was found"
+                self.skipped.append(Skipped(str(rows[row][KEY]), reason, damaged=True))
+
+    def _image_of(
+        self, values: Fields, shared: list[str], keyed: _Index, index: ImageIndex, match: Match
+    ) -> int:
+        text = str(values[KEY])
+        found = list(keyed.numbers(_hash(values, [KEY, *shared])))
+        if not found:
+            path = os.path.normpath(text.replace("\\", "/")).lstrip("/")
+            exact = (inside(folder, path) for folder in self._folders)
+            paths = [each for each in exact if self._number(each) >= 0][:1]
+            paths = paths or index.ending_with(path) or index.below_another(path)
+            for each in paths:
+                fields = match(each) or {}
+                fits = all(fields.get(name) in (None, str(values[name])) for name in shared)
+                if fits and (number := self._number(each)) >= 0:
+                    found.append(number)
+            if len(found) > 1:
+                raise BadImage(f"it may be {listed(paths, 2)}")
+        if len(found) > 1:
+            raise BadImage(f"{len(found)} images have that {{key}}")
+        if not found:
+            raise Damaged("no image of that name was found")
+        return found[0]
+
+    def _number(self, path: str) -> int:
+        return next(self._paths.numbers(name_hash(path)), -1)
+
+    def fields_of(self, path: str, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Return all fields of an image; raise BadImage if a list lacks it or contradicts."""
+        found: dict[str, Any] = dict(fields)
+        number = self._number(path)
+        for bound in self._bound:
+            rows, row = bound.rows, bound.row_of[number] if number >= 0 else -1
+            if row < 0:
+                raise BadImage(f"no line of {listed(rows.files, 3)} names it")
+            if number in bound.others:
+                both = f"{rows.where(row)} and {rows.where(bound.others[number])}"
+                raise BadImage(f"{both} name it with different values")
+            _merge(found, rows[row], rows.where(row))
+        for rows, shared, index in self._further:
+            numbers = list(index.numbers(_hash(found, shared)))
+            if not numbers:
+                values = ", ".join(f"{name} {found.get(name)!r}" for name in shared)
+                raise BadImage(f"{listed(rows.files, 3)} has no line with {values}")
+            row = numbers[0]
+            if any(rows[other] != rows[row] for other in numbers[1:]):
+                both = f"{rows.where(row)} and {rows.where(numbers[1])}"
+                raise BadImage(f"{both} belong to it, with different values")
+            _merge(found, rows[row], rows.where(row))
+        return found
+
+    def values(self, name: str) -> Iterator[Any]:
+        """Yield the values of a field in the lists that have it, in their order."""
+        for bound in self._bound:
+            if name in bound.rows.names:
+                used = np.unique(np.frombuffer(bound.row_of, np.int64))
+                these = (bound.rows[row] for row in used[used >= 0].tolist())
+                yield from (fields[name] for fields in these if name in fields)
+        for rows, _, _ in self._further:
+            if name in rows.names:
+                every = (rows[row] for row in range(len(rows)))
+                yield from (fields[name] for fields in every if name in fields)
+
+
+def _indexed(rows: Rows, shared: Sequence[str]) -> _Index:
+    return _Index(array("Q", (_hash(rows[row], shared) for row in range(len(rows)))))
+
+
+def _hash(fields: Fields, names: Sequence[str]) -> int:
+    return name_hash("\0".join(str(fields.get(name, "")) for name in names))
+
+
+def _merge(found: dict[str, Any], more: Fields, where: str) -> None:
+    for name, value in more.items():
+        if name != KEY and str(found.get(name, value)) != str(value):
+            raise BadImage(f"its {name} is {found[name]!r}, and {value!r} in {where}")
+        if name != KEY:
+            found[name] = value

@@ -1,0 +1,98 @@
+"""The rows of lists, in their order; kept as text, some 50 bytes a line, whatever they hold."""
+
+import json
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from packer.errors import UnusableInput
+from packer.layouts.templates.lines import Line, ListTemplate, read_lines
+from packer.layouts.templates.template import KEY
+from packer.samples.records import Skipped
+from packer.trees.tree import Tree
+
+
+@dataclass
+class Rows:
+    """The lines of all lists that have the same fields."""
+
+    names: tuple[str, ...]
+    files: list[str] = field(default_factory=list)
+    text: bytearray = field(default_factory=bytearray)
+    ends: "array[int]" = field(default_factory=lambda: array("Q"))
+    lines: "array[int]" = field(default_factory=lambda: array("I"))  # their numbers in the file
+    starts: list[int] = field(default_factory=list)  # the first row of each file
+    skipped: list[Skipped] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, row: int) -> dict[str, Any]:
+        begin = self.ends[row - 1] if row else 0
+        values = json.loads(self.text[begin : self.ends[row]])
+        pairs = zip(self.names, values, strict=True)
+        return {name: value for name, value in pairs if value is not None}
+
+    def where(self, row: int) -> str:
+        """The file and the line of a row, for a person."""
+        return f"{self.files[bisect_right(self.starts, row) - 1]}:{self.lines[row]}"
+
+    def add(self, tree: Tree, template: ListTemplate) -> None:
+        """Read what a template describes."""
+        for path, fields in template.files(tree):
+            self.files.append(path)
+            self.starts.append(len(self))
+            for line, found in self._without_header(path, template, tree):
+                if isinstance(found, str):
+                    if line > 1 or template.has_columns:
+                        self.skipped.append(Skipped(f"{path}:{line}", found, damaged=True))
+                    else:
+                        self.remarks.append(_header(path))
+                    continue
+                values = [{**fields, **found}.get(name) for name in self.names]
+                self.text += json.dumps(values, separators=(",", ":")).encode()
+                self.ends.append(len(self.text))
+                self.lines.append(line)
+            if len(self) == self.starts[-1]:
+                raise UnusableInput(
+                    f"{tree.root / path} has no line of the form {template.text!r}."
+                )
+
+    def _without_header(self, path: str, template: ListTemplate, tree: Tree) -> Iterator[Line]:
+        """Yield the lines, but for a first one with words where the second has numbers."""
+        lines = read_lines(tree, path, template, self.remarks)
+        few = list(islice(lines, 2))
+        if len(few) == 2 and not template.has_columns and _is_header(few[0][1], few[1][1]):
+            self.remarks.append(_header(path))
+            few = few[1:]
+        yield from chain(few, lines)
+
+    def drop_header(self, row: int) -> None:
+        """Note that the first line of a file has the names of its columns."""
+        self.remarks.append(_header(self.where(row).rpartition(":")[0]))
+
+
+def _is_header(first: dict[str, Any] | str, second: dict[str, Any] | str) -> bool:
+    if isinstance(first, str) or isinstance(second, str):
+        return False
+    pairs = [(first[name], second[name]) for name in first if isinstance(first[name], str)]
+    return any(
+        not any(map(str.isdigit, word)) and isinstance(number, str) and number.isdecimal()
+        for word, number in pairs
+    )
+
+
+def _header(path: str) -> str:
+    return f"The first line of {path} is read as a header."
+
+
+def read_lists(tree: Tree, templates: Sequence[ListTemplate]) -> list[Rows]:
+    """Return the rows of all lists; those of the same fields follow each other."""
+    groups: dict[tuple[str, ...], Rows] = {}
+    for template in templates:
+        groups.setdefault(template.names, Rows(template.names)).add(tree, template)
+    return sorted(groups.values(), key=lambda rows: KEY not in rows.names)

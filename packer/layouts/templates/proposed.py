@@ -1,0 +1,220 @@
+"""Which ``FILE: FIELDS`` reads a file that names images: by the fields of its records (pure).
+
+Nothing of a record may be lost: where a field cannot be said, or an image has several records, no
+template is proposed.
+"""
+
+import csv
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from packer.layouts.templates.template import KEY
+from packer.tables.names import LABEL, SPLIT, may_be_split
+from packer.trees.meaning import splits_of
+from packer.trees.shape import plain
+
+Names = Callable[[str], bool]  # whether a text is the name of an image
+_DELIMITERS = (",", "\t", ";", "|")
+_FEW = 1000  # records that are looked at for their fields
+_SHARE = 0.5  # of the records that must name an image
+_DEEP = 3  # levels of members in which the name of an image is looked for
+_LONGEST = 40  # characters of a class
+_ROLES = ("key", "label", "class", "split", "_")
+
+
+def proposed(path: str, text: str, names: Names) -> str | None:
+    """Return the value of ``--labels`` that reads a file; None where no template says all of it."""
+    suffix = os.path.splitext(path)[1].lower()
+    try:
+        form = (
+            _of_json(json.loads(text), names)
+            if suffix == ".json"
+            else _of_json_lines(text, names)
+            if text.lstrip().startswith("{")
+            else _of_lines(text, os.path.splitext(os.path.basename(path))[0], names)
+        )
+    except (ValueError, RecursionError, csv.Error):
+        return None
+    if form is None:
+        return None
+    member, fields = form
+    return f"{path}{'#' if member else ''}{member}: {fields}"
+
+
+def _of_json(content: Any, names: Names) -> tuple[str, str] | None:
+    if isinstance(content, list):
+        fields = _of_records(content, names)
+        return ("", fields) if fields else None
+    if not isinstance(content, dict) or not content:
+        return None
+    if sum(map(names, content)) >= _SHARE * len(content):
+        fields = _of_mapping(content)
+        return ("", fields) if fields else None
+    if fields := _of_records(list(content.values()), names):
+        return "", f"{{_}}: {fields}"
+    found = {}
+    for name, value in content.items():
+        inner = _of_json(value, names) if isinstance(value, list | dict) and value else None
+        if inner and "." not in name and not inner[0]:
+            found[name] = inner[1]
+        elif isinstance(value, list) or (isinstance(value, dict) and _is_deep(value)):
+            return None  # what it holds would be lost
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def _is_deep(value: Mapping[str, Any]) -> bool:
+    return any(isinstance(one, list | dict) and one for one in value.values())
+
+
+def _of_json_lines(text: str, names: Names) -> tuple[str, str] | None:
+    fields = _of_records([json.loads(line) for line in text.splitlines() if line.strip()], names)
+    return ("", fields) if fields else None
+
+
+def _of_mapping(content: Mapping[str, Any]) -> str | None:
+    """Return ``{key}: FIELDS`` for an object of names of images and of what belongs to each."""
+    values = list(content.values())
+    if all(isinstance(value, dict) for value in values):
+        fields = _fields(values, ())
+        return fields and f"{{key}}: {fields}"
+    if any(isinstance(value, dict | list) for value in values):
+        return None
+    is_label = all(isinstance(value, str | int) and len(str(value)) <= _LONGEST for value in values)
+    return f"{{key}}: {{{'label' if is_label and _repeats(values) else 'value'}}}"
+
+
+def _of_records(records: Sequence[Any], names: Names) -> str | None:
+    """Return the fields of objects that have the name of an image each."""
+    if not records or not all(isinstance(record, dict) for record in records):
+        return None
+    counts: dict[tuple[str, ...], int] = {}
+    for record in islice(records, _FEW):
+        for path, value in _leaves(record, _DEEP):
+            if isinstance(value, str | int) and names(str(value)):
+                counts[path] = counts.get(path, 0) + 1
+    for path in sorted(counts, key=lambda path: -counts[path]):
+        values = [_member(record, path) for record in records]
+        if counts[path] < _SHARE * min(len(records), _FEW) or None in values:
+            continue
+        if len(set(map(str, values))) == len(values):
+            fields = _fields(records, path)
+            return fields and f"{{key:{'.'.join(path)}}} {fields}".strip()
+    return None
+
+
+def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str | None:
+    """Return a field for all that the records have beside the key; None if one cannot be said."""
+    found: dict[tuple[str, ...], list[Any]] = {}
+    for record in records:
+        for path, value in _beside(record, key):
+            found.setdefault(path, []).append(value)
+    if any(re.search(r"[.{}]", name) for path in found for name in path):
+        return None
+    label, split = _label(found), _split(found)
+    fields, used = [], {*_ROLES}
+    for path, values in found.items():
+        name = re.sub(r"\W", "_", "_".join(path)).lstrip("_0123456789") or "field"
+        while name in used:
+            name += "_"
+        name = "label" if path == label else SPLIT if path == split else name
+        used.add(name)
+        is_always = len(values) == len(records) and None not in values
+        fields.append(f"{{{name}{'' if is_always else '?'}:{'.'.join(path)}}}")
+    return " ".join(fields)
+
+
+def _label(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | None:
+    named = [path for path in found if plain(path[-1]) in LABEL]
+    plainly = [p for p in named if all(isinstance(v, str | int) for v in found[p] if v is not None)]
+    in_words = [p for p in plainly if all(isinstance(v, str) for v in found[p])]
+    return next(iter([*in_words, *plainly]), None) if len(plainly) == len(named) else None
+
+
+def _split(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | None:
+    for path, values in found.items():
+        if plain(path[-1]) == SPLIT or may_be_split(path[-1]):
+            words = sorted({value for value in values if isinstance(value, str)})
+            if words and len(splits_of(words)) == len(words):
+                return path
+    return None
+
+
+def _leaves(record: Mapping[str, Any], deep: int) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in record.items():
+        if isinstance(value, dict) and deep > 1:
+            for path, leaf in _leaves(value, deep - 1):
+                yield (name, *path), leaf
+        else:
+            yield (name,), value
+
+
+def _beside(
+    record: Mapping[str, Any], key: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the members beside that of the key, of the objects that hold it."""
+    for name, value in record.items():
+        if not key or name != key[0]:
+            yield (name,), value
+        elif key[1:]:
+            for path, leaf in _beside(value, key[1:]):
+                yield (name, *path), leaf
+
+
+def _member(value: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _of_lines(text: str, stem: str, names: Names) -> tuple[str, str] | None:
+    """Return the form of a list: of a table with a line of names, or of fields by their places."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    split = "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
+    for sign in _DELIMITERS:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
+        width = len(rows[0]) if rows else 0
+        if width > 1 and all(len(row) == width for row in rows):
+            found = _of_table(rows, sign, names)
+            return found and (found[0], found[1] + ("" if "{split" in found[1] else split))
+    first = [line.split(None, 1) for line in lines]
+    last = [line.rsplit(None, 1)[::-1] for line in lines]
+    for pairs, form in ((first, "{key} {label}"), (last, "{label} {key}")):
+        known = [pair for pair in pairs if len(pair) == 2 and names(pair[0])]
+        if len(known) >= len(lines) - 1 and _are_labels(known):
+            return "", form + split
+    return ("", f"{{key}}{split}") if split and all(names(line.strip()) for line in lines) else None
+
+
+def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> tuple[str, str] | None:
+    columns = range(len(rows[0]))
+    count = [sum(names(row[column]) for row in rows) for column in columns]
+    key = max(columns, key=count.__getitem__)
+    head, body = (rows[0], rows[1:]) if not names(rows[0][key]) else ((), rows)
+    if not body or count[key] < _SHARE * len(body) or len({row[key] for row in body}) < len(body):
+        return None
+    if head:
+        if len(set(head)) < len(head) or not all(head):
+            return None
+        records = [dict(zip(head, row, strict=True)) for row in body]
+        fields = _fields(records, (head[key],))
+        return ("", f"{{{KEY}:{head[key]}}} {fields}") if fields else None
+    if len(columns) != 2 or not _are_labels([(row[key], row[1 - key]) for row in body]):
+        return None
+    between = "\\t" if sign == "\t" else sign
+    return "", between.join(("{key}", "{label}") if key == 0 else ("{label}", "{key}"))
+
+
+def _are_labels(pairs: Sequence[Sequence[str]]) -> bool:
+    """Return whether the second of each pair may be the class of the first, which is named once."""
+    keys, values = [pair[0] for pair in pairs], [pair[1].strip() for pair in pairs]
+    is_short = all(value and len(value) <= _LONGEST for value in values)
+    return len(set(keys)) == len(keys) and is_short and _repeats(values)
+
+
+def _repeats(values: Sequence[Any]) -> bool:
+    """Return whether values come again, as those of classes do."""
+    return len(set(map(str, values))) < max(len(values), 2)

@@ -1,0 +1,256 @@
+"""Templates such as ``{split}/{label}/{key}``: parsed, matched with paths, and filled (pure)."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+from packer.errors import UnusableInput
+from packer.words import option
+
+KEY = "key"
+NOTHING = "_"
+ALL = "all"
+_FIELD = re.compile(r"([A-Za-z_]\w*)(\??)(?:([:=])(.*))?", re.DOTALL)
+_GLOB = re.compile(r"(\*+)")
+_EXTENSION = r"(?:(?<=[^/])\.[^./]*)?"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field in braces: ``{name}``, ``{name:spec}`` or, with a fixed value, ``{name=value}``."""
+
+    name: str
+    at: int  # the position of its brace, from 1
+    spec: str = ""
+    value: str | None = None
+    is_optional: bool = False  # ``{name?:spec}``: a record may lack it
+
+
+def parse(text: str, what: str) -> tuple[str | Field, ...]:
+    """Return the texts and fields of a template; `what` names it in errors."""
+    parts: list[str | Field] = []
+    plain, at = "", 0
+    while at < len(text):
+        sign = text[at]
+        if text[at : at + 2] in ("{{", "}}"):
+            plain, at = plain + sign, at + 2
+        elif sign == "{":
+            end = text.find("}", at)
+            if end < 0:
+                fail(what, text, at, "this brace is never closed. For a brace in a name, write {{")
+            parts += (
+                [plain, _field(text, what, at, end)] if plain else [_field(text, what, at, end)]
+            )
+            plain, at = "", end + 1
+        elif sign == "}":
+            fail(what, text, at, "this brace closes nothing. For a brace in a name, write }}")
+        else:
+            plain, at = plain + sign, at + 1
+    return (*parts, plain) if plain else tuple(parts)
+
+
+def fail(what: str, text: str, at: int, reason: str) -> NoReturn:
+    """Raise for a fault at a position, counted from 0."""
+    raise UnusableInput(f"{what} {text!r}, character {at + 1}: {reason}.")
+
+
+def _field(text: str, what: str, at: int, end: int) -> Field:
+    found = _FIELD.fullmatch(text[at + 1 : end])
+    if not found:
+        reason = f"{text[at : end + 1]} is no field. A field is a name, such as {{label}} or {{_}}"
+        fail(what, text, at, reason)
+    name, mark, sign, rest = found.groups()
+    if sign and not rest:
+        fail(what, text, at, f"nothing follows the {sign}. Write {{{name}}}, or complete it")
+    if sign == "=":
+        return Field(name, at + 1, value=rest)
+    return Field(name, at + 1, rest or "", is_optional=bool(mark))
+
+
+@dataclass(frozen=True)
+class Template:
+    """A pattern of paths.
+
+    A field stands for a part of one component, ``{key}`` at the beginning of the last component for
+    all that is left. Where a path can be divided in several ways, the first fields are the longest.
+    A template that ends without an extension fits any.
+    """
+
+    text: str
+    what: str  # the option, for errors
+    parts: tuple[str | Field, ...]
+
+    @classmethod
+    def of(cls, text: str, what: str, *, needs_key: bool = True) -> "Template":
+        """Parse a template of paths; raise UnusableInput with the position of a fault."""
+        clean = text.removeprefix("./")
+        template = cls(clean, what, parse(clean, what))
+        names = [field.name for field in template.fields]
+        if not clean or clean.startswith("/"):
+            raise UnusableInput(
+                f"{what} {text!r} is not a path in the source. Paths begin in SRC, such as "
+                "'images/{key}'."
+            )
+        if clean.endswith("/"):
+            fail(what, text, len(text) - 1, "a folder. Write {key} behind it, for its images")
+        if needs_key and names.count(KEY) != 1:
+            count = "no {key}" if KEY not in names else "several {key}"
+            raise UnusableInput(
+                f"{what} {text!r} has {count}. {{key}} stands once for the name of the image, such "
+                f"as '{{label}}/{{key}}'."
+            )
+        for field in template.fields:
+            if field.spec and not (field.spec == ALL or re.fullmatch(r"[1-9]\d?", field.spec)):
+                reason = f"{{{field.name}:{field.spec}}} is no number of folders from 1 on, nor all"
+                fail(what, clean, field.at - 1, reason)
+        _ = template._pattern
+        return template
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in the order of the text."""
+        return tuple(part for part in self.parts if isinstance(part, Field))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The fields that have a value."""
+        return frozenset(field.name for field in self.fields) - {NOTHING}
+
+    @cached_property
+    def constants(self) -> dict[str, str]:
+        """The fields with a fixed value."""
+        return {one.name: one.value for one in self.fields if one.value is not None}
+
+    @cached_property
+    def folder(self) -> str:
+        """The folder that it names outright, "" for none."""
+        first = self.parts[0] if self.parts and isinstance(self.parts[0], str) else ""
+        return first.partition("*")[0].rpartition("/")[0]
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the extension is left open."""
+        end = self._plain().rpartition("/")[2].rpartition("\0")[2]
+        return not {".", "*"}.intersection(end)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        names: set[str] = set()
+        pattern = ""
+        for number, part in enumerate(self.parts):
+            if isinstance(part, str):
+                pattern += self._globs(part, pattern == "")
+            elif part.value is not None:
+                continue
+            elif part.name in names:
+                pattern += f"(?P={part.name})"
+            else:
+                rest = (
+                    p for p in self.parts[number + 1 :] if not isinstance(p, Field) or not p.value
+                )
+                few = "" if any(rest) else "?"
+                one = f"[^/]+{few}"
+                if part.name == KEY and self._begins_last(number):
+                    one = f".+{few}"
+                elif part.spec:
+                    more = "*" if part.spec == ALL else f"{{{int(part.spec) - 1}}}"
+                    one = f"[^/]+(?:/[^/]+){more}"
+                named = part.name != NOTHING
+                pattern += f"(?P<{part.name}>{one})" if named else one
+                names |= {part.name} if named else set()
+        return re.compile(pattern + (_EXTENSION if self.is_open else ""), re.DOTALL)
+
+    def _plain(self) -> str:
+        """Return the text with a NUL for each field, and nothing for a fixed value."""
+        shown = (part for part in self.parts if isinstance(part, str) or part.value is None)
+        return "".join(part if isinstance(part, str) else "\0" for part in shown)
+
+    def _begins_last(self, number: int) -> bool:
+        """Whether a part begins the last component."""
+        before = "".join(part for part in self.parts[:number] if isinstance(part, str))
+        others = [part for part in self.parts[:number] if isinstance(part, Field)]
+        begins = before.endswith("/") and isinstance(self.parts[number - 1], str)
+        is_first = all(part.value is not None for part in others) and not before
+        return (begins or is_first) and "/" not in "".join(
+            part for part in self.parts[number:] if isinstance(part, str)
+        )
+
+    def _globs(self, text: str, is_first: bool) -> str:
+        pattern, pieces = "", _GLOB.split(text)
+        for number, piece in enumerate(pieces):
+            if not piece.startswith("*"):
+                pattern += re.escape(piece)
+            elif piece == "*":
+                pattern += "[^/]*"
+            else:
+                before = pieces[number - 1]
+                after = pieces[number + 1]
+                begins = before.endswith("/") or (not before and number == 1 and is_first)
+                if piece != "**" or not begins or not after.startswith("/"):
+                    at = self.text.find(piece)
+                    fail(self.what, self.text, at, "** stands for whole folders, as in **/{key}")
+                pattern += "(?:[^/]+/)*"
+                pieces[number + 1] = after[1:]
+        return pattern
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """Return the value of each field of a path; None if it does not fit."""
+        found = self._pattern.fullmatch(path)
+        return None if found is None else {**found.groupdict(), **self.constants}
+
+    def check_fill(self, known: Collection[str]) -> None:
+        """Raise if the `known` fields do not make one path of it."""
+        for part in self.parts:
+            if isinstance(part, Field):
+                if part.name == NOTHING or part.value is not None or part.name not in known:
+                    names = ", ".join(f"{{{name}}}" for name in sorted(known))
+                    reason = (
+                        f"{{{part.name}}} is not among the fields of {option('images')}: {names}"
+                    )
+                    fail(self.what, self.text, part.at - 1, reason)
+            elif "*" in part:
+                at = self.text.find("*")
+                fail(self.what, self.text, at, "one path is meant, and * fits several")
+
+    def fill(self, fields: Mapping[str, str]) -> str:
+        """Return the path that these fields make, without an extension that is left open."""
+        return "".join(p if isinstance(p, str) else fields[p.name] for p in self.parts)
+
+    def rank(self, folder: str) -> tuple[tuple[str, ...], str, str]:
+        """Return what sorts the folders of images as ImageFolder's classes are."""
+        names = folder.split("/")
+        fields = [field for field in self.fields if field.value is None]
+        label = next((field for field in fields if field.name == "label"), None)
+        until = label or next(field for field in fields if field.name == KEY)
+        before = self._before(until).count("/")
+        levels = 1 if label is None or not label.spec else label.spec
+        depth = len(names) if levels == ALL else before + int(levels)
+        return tuple(names[: before + 1]), "/".join(names[:depth]), folder
+
+    def _before(self, field: Field) -> str:
+        parts = self.parts[: self.parts.index(field)]
+        return "".join(part for part in parts if isinstance(part, str))
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file that belongs to an image: ``mask.png={label}/masks/{key}.png``."""
+
+    name: str  # of the member; the file's extension follows where the name does not end in it
+    template: Template
+    is_optional: bool = False
+
+    @classmethod
+    def all_of(cls, members: Mapping[str, str], known: Collection[str]) -> Iterator["Member"]:
+        """Parse the members of images that have the `known` fields."""
+        for name, text in members.items():
+            template = Template.of(text, f"{option('members')} {name}", needs_key=False)
+            template.check_fill(known)
+            yield cls(name.replace("?", "", 1), template, "?" in name)
+
+    def extension(self, ext: str) -> str:
+        """Return the member's name for a file of that extension."""
+        is_in = not ext or self.name == ext or self.name.endswith(f".{ext}")
+        return self.name if is_in else f"{self.name}.{ext}"

@@ -1,0 +1,123 @@
+"""What folders mean, said outright: the options of a command line, in templates (pure)."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from packer.trees.shape import Shape, inside, masks
+from packer.words import choices
+
+ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
+FLAT = 0  # as a depth: folders mean nothing
+
+SplitsOf = Callable[[list[str]], Mapping[str, str]]
+
+
+def said(
+    top: str,
+    splits: Mapping[str, str],
+    depth: int,
+    with_classes: Collection[str],
+    *,
+    is_usual: bool = True,
+    pairs: Mapping[str, str] = {},
+) -> tuple[str, ...]:
+    """Return the options that say a layout of folders; none if no template can.
+
+    `with_classes` are the splits that hold folders. `is_usual` says whether ``{split}`` gives the
+    splits from their folders' names; the folders of `pairs` are relative to the source.
+    """
+    top = literal(f"{top}/" if top else "")
+    ends = {split: _end(depth if split in with_classes else FLAT) for split in splits}
+    ways = list(dict.fromkeys(inside(_any(base), ends[split]) for split, base in splits.items()))
+    if len(ways) > 1 or not is_usual:
+        ways = [f"{{split={s}}}{literal(base)}/{ends[s]}" for s, base in splits.items()]
+    if pairs and (len(ways) > 1 or "{split=" in ways[0] or "." in pairs.values()):
+        return ()
+    members = {name: inside(literal(folder), ways[0]) for name, folder in pairs.items()}
+    return by_templates([top + way for way in ways], members)
+
+
+def by_templates(images: Collection[str], members: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """Return templates as options; none if a folder's name has what a template cannot say."""
+    found = [word for one in images for word in ("--images", one)]
+    found += [word for name, one in members.items() for word in ("--member", f"{name}={one}")]
+    return () if "*" in "".join(found) else tuple(found)
+
+
+def literal(text: str) -> str:
+    """Return a text as a template has it."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _end(depth: int) -> str:
+    spec = {ALL: ":all", 1: ""}.get(depth, f":{depth}")
+    return "{key}" if depth == FLAT else f"{{label{spec}}}/{{key}}"
+
+
+def _any(base: str) -> str:
+    """Return the folder of a split for all splits: with the field in place of its name."""
+    names = base.split("/") if base else []
+    return "/".join("{split}" if name == names[0] else literal(name) for name in names)
+
+
+def end_of(shape: Shape, folder: str, splits_of: SplitsOf) -> str:
+    """Return the template of the images in a folder: of splits, of classes, or of images alone."""
+    names = shape.with_images(folder)
+    if not names or shape.images.get(folder):
+        return "{key}"
+    if len(splits_of(names)) < len(names):
+        return "{label}/{key}"
+    below = {end_of(shape, inside(folder, name), splits_of) for name in names}
+    return f"{{split}}/{below.pop()}" if len(below) == 1 else "{split}/{key}"
+
+
+def paired(
+    shape: Shape,
+    pairs: Collection[tuple[str, str]],
+    name: str,
+    what: str,
+    splits_of: SplitsOf,
+) -> dict[str, tuple[str, ...]]:
+    """Return the readings of folders of images, each with one of `what` they have: (images, files).
+
+    They are one template if they differ by the splits that they are named after.
+    """
+    ways = set()
+    for images, files in pairs:
+        marks = dict.fromkeys(part for part in images.split("/") if splits_of([part]))
+        mark = next(iter(marks), "")
+        folders = [_marked(literal(folder), mark) for folder in (images, files)]
+        end = end_of(shape, images, splits_of)
+        ways.add((*folders, end.replace("{split}/", "{_}/") if mark else end))
+    if len(ways) != 1:
+        return {}
+    ((images, files, end),) = ways
+    if "{_}" in end:
+        return {}
+    template, member = inside(images, end), inside(files, end)
+    return {
+        f"Each image has a {what}": by_templates([template], {name: member}),
+        f"Some images have a {what}": by_templates([template], {f"{name}?": member}),
+    }
+
+
+def _marked(folder: str, mark: str) -> str:
+    return folder.replace(mark, "{split}", 1) if mark else folder
+
+
+def told_of_masks(
+    shape: Shape, folder: str, images: str | None, where: object, splits_of: SplitsOf
+) -> str:
+    """Why a folder of masks stops packing, and what to type."""
+    above, _, name = folder.rpartition("/")
+    others = [inside(above, other) for other in shape.with_images(above) if other != name]
+    text = f"{where}: {folder} is named as masks are, which are no samples. Choose:"
+    readings: dict[str, tuple[str, ...]] = {}
+    alone = ""
+    if images := images or next(iter(others), None):
+        pairs = [(of or images, path) for path, of in masks(shape)]
+        readings = paired(shape, pairs, "mask", "mask", splits_of)
+        if readings:
+            readings["The names of masks end in another way"] = ("--as", "pairs")
+        alone = choices(f"{where}/{images}", {f"Pack only {images}": ("--as", "folder")})
+    readings["All folders are classes"] = by_templates([inside(literal(above), "{label}/{key}")])
+    return f"{text}{choices(where, readings)}{alone}"
