@@ -81,6 +81,18 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     return io.BytesIO(text.encode("utf-8", "surrogateescape"))
 
 
+def decoded(data: bytes) -> str:
+    """Return a small text of any usual encoding, without its byte order mark."""
+    if data[:2] in _UTF_16:
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if _UTF_8_SIGN.search(data) or _NOT_TEXT.search(data):
+            raise
+        return _decoded(data, LATIN)
+
+
 def _decoded(data: bytes, name: str) -> str:
     if name == LATIN:
         with suppress(UnicodeDecodeError):  # signs that Windows does not have

@@ -174,17 +174,17 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
         if reason := _looks_like_several(texts, several, separator, plain(column) in _PLURAL):
             numbers = {"They are numbers with a decimal comma": ("--label-column", NONE)}
             text, each = min(several.items())
+
+            def chosen_as(value: str) -> Sequence[str]:
+                return "--label-separator", value
+
             raise Ambiguous(
                 f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
                 f"{reason}. Say {option('label_separator', separator)} if they are several, "
                 f"{option('label_separator', NONE)} if each image has one.",
-                {
-                    f"Several labels, such as {each[0]!r} and {each[1]!r}": (
-                        *("--label-separator", separator),
-                    ),
-                    f"One label, {text!r}": ("--label-separator", NONE),
-                    **(numbers if separator == "," and all(map(_is_float, texts)) else {}),
-                },
+                {f"Several labels, such as {each[0]!r} and {each[1]!r}": chosen_as(separator)}
+                | ({} if separator == "|" else {f"One label, {text!r}": chosen_as(NONE)})
+                | (numbers if separator == "," and all(map(_is_float, texts)) else {}),
             )
     return ""
 

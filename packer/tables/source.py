@@ -5,6 +5,7 @@ They are read twice: once for what must be known of all rows (`survey`), once fo
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -75,6 +76,7 @@ class TableSource:
     labels: Labels
     unlisted: Unlisted | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
+    pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
@@ -90,6 +92,8 @@ class TableSource:
         survey = Survey()
         known = tuple(survey.look_at(view, options, classes or ()) for view in views)
         survey.check_apart(known)
+        pictures = survey.pictures_of_classes(known)
+        known = tuple(view for view in known if view not in pictures)
         if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
             raise UnusableInput(
                 f"{where}: the boxes of one table are fractions of the image, those of another are "
@@ -99,7 +103,8 @@ class TableSource:
             known = tuple(replace(view, grouped=view.can_group) for view in known)
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
-        return cls(tree, known, labels, unlisted, options.columns.label == NONE, survey)
+        is_unlabelled = options.columns.label == NONE
+        return cls(tree, known, labels, unlisted, is_unlabelled, tuple(pictures), survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -137,6 +142,12 @@ class TableSource:
                 if isinstance(found, Sample):
                     splits.add(found.split)
                 yield found
+        for view in self.pictures:
+            reason = f"it is the picture of a class in {view.table.files[0].path.name}"
+            for record in view.table.records():
+                if isinstance(record, Record):
+                    with suppress(BadImage):
+                        yield Skipped(view.name(record.fields), reason, ignored=True)
         if self.unlisted is not None:
             yield from self.unlisted.scan(self.survey.known, splits)
 

@@ -48,6 +48,7 @@ class Survey:
     stems: "array[int]" = field(default_factory=lambda: array("Q"))
     further: "array[int]" = field(default_factory=lambda: array("Q"))
     texts: set[str] = field(default_factory=set)  # the labels that occur
+    labels: list[set[str]] = field(default_factory=list)  # of each table
     cleaned: int = 0  # labels with spaces or marks around them, or in another form of Unicode
     bounds: list[int] = field(default_factory=lambda: [0])  # of each table, in `names`
 
@@ -67,14 +68,28 @@ class Survey:
         each = [np.unique(_array(self.names)[first:last]) for first, last in pairwise(self.bounds)]
         if len(each) < 2 or not len(repeated(each)):
             return
-        for (one, ours), (other, theirs) in combinations(zip(views, each, strict=True), 2):
+        labelled = sorted(zip(views, each, strict=True), key=_by_labels)
+        for (one, ours), (other, theirs) in combinations(labelled, 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
                 first, second = one.table.files[0].path, other.table.files[0].path
-                root = one.resolver.images.tree.root
+                root = str(one.resolver.images.tree.root)
                 raise UnusableInput(
                     f"{first} and {second} both name {count} of the images. Pack the one that has "
-                    f"the labels: {command(first, '--root', str(root))}"
+                    f"the labels: {command(first, '--root', root)}\n"
+                    f"or the other one: {command(second, '--root', root)}"
                 )
+
+    def pictures_of_classes(self, views: Sequence[TableView]) -> list[TableView]:
+        """Return the tables that have one image of each class that others of a split have."""
+        found = []
+        split = [n for n, view in enumerate(views) if view.split and view.columns.label]
+        texts = set().union(*(self.labels[number] for number in split))
+        for number, view in enumerate(views):
+            first, last = self.bounds[number : number + 2]
+            is_one_each = view.columns.label and len(self.labels[number]) == last - first
+            if not view.split and is_one_each and self.labels[number] <= texts:
+                found.append(view)
+        return found
 
     @property
     def known(self) -> Hashes:
@@ -137,6 +152,7 @@ class Survey:
             view = flags.applied()
             self.texts.update(view.flags)
         texts = numbers.keys() - {""}
+        self.labels.append(texts)
         if view.columns.label is not None and not view.table.class_names.get(view.columns.label):
             chosen = NONE if texts and texts.issubset(classes) else None
             chosen = options.label_separator or chosen
@@ -146,6 +162,12 @@ class Survey:
         for text in texts:
             self.texts.update(labels_in(text, view.separator) if view.separator else [text])
         return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))
+
+
+def _by_labels(found: tuple[TableView, Hashes]) -> tuple[bool, int]:
+    """Order tables by whether they have labels, and then by how many images they name."""
+    view, names = found
+    return view.columns.label is None, -len(names)
 
 
 def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[str]) -> TableView:
