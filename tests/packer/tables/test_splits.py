@@ -51,7 +51,7 @@ def test_names_of_splits_that_only_later_rows_have(
     images: Path, opened: Opened, scanned: Scanned
 ) -> None:
     path = write(images, "usage", ["Training", "PublicTest", "Training"])
-    with pytest.raises(UnusableInput, match="--split-column usage\n.*--split-column none"):
+    with pytest.raises(UnusableInput, match=r"--split-column usage\n.*--split-column none"):
         opened(path)
     samples, _ = scanned(opened(path, split_column="usage"))
     assert {sample.split for sample in samples.values()} == {"Training", "PublicTest"}
