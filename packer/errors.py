@@ -5,6 +5,7 @@
     ShardfeedError
     ├── FormatError        see `reader.errors`
     ├── UnusableInput      source, destination or an option cannot be worked with
+    │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
     │   └── NothingToPack  no file of the source can be packed
     ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
     ├── BadImage           one file is not an image that can be packed
@@ -15,7 +16,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +28,20 @@ class UnusableInput(ShardfeedError):
     """The source, the destination or an option cannot be worked with; nothing was written."""
 
     __module__ = "packer"
+
+
+class Ambiguous(UnusableInput):
+    """The source can be read in several ways.
+
+    Attributes:
+        readings: what each one means -> the options of a command that choose it.
+    """
+
+    __module__ = "packer"
+
+    def __init__(self, message: str, readings: Mapping[str, Sequence[str]]) -> None:
+        self.readings = readings
+        super().__init__(message)
 
 
 class NothingToPack(UnusableInput):

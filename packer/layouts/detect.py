@@ -14,7 +14,7 @@ from functools import cache, partial
 from inspect import isfunction
 from pathlib import Path
 
-from packer.errors import UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.source import FolderSource
@@ -30,7 +30,7 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import command, option
+from packer.words import choices, command, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
@@ -198,6 +198,9 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         yield
     except OSError as error:
         raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
+    except Ambiguous as error:
+        chosen = choices(candidate.path, error.readings)
+        raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
         source = shlex.quote(f"{candidate.path}/").removesuffix("'")
         advises = f"packer pack {source}" in str(error)  # to pack a folder in it

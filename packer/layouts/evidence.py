@@ -265,5 +265,15 @@ def _refusal(
     return UnusableInput(
         f"{src}: {text}\nTo ignore {one_or_all}, type: {command} {ignoring}\n"
         f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
-        "file,label,split, and a line for each image."
+        f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
     )
+
+
+def _by_pandas(path: Path) -> str:
+    """Return how a spreadsheet becomes a CSV; "" for any other file."""
+    if path.suffix.lower() not in (".xlsx", ".ods"):
+        return ""
+    code = (
+        f"import pandas; pandas.read_excel({str(path)!r}).to_csv({str(path.with_suffix('.csv'))!r}"
+    )
+    return f" pandas does it: python -c {shlex.quote(f'{code}, index=False)')}"

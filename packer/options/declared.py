@@ -100,7 +100,7 @@ class SourceOptions:
         "Of a table. Default: what it declares, else label, labels, class, cls, category, ... "
         "none: no column is.",
     )
-    split_column: str | None = _source(text(), "Of a table. Default: split.")
+    split_column: str | None = _source(text(), "Of a table. Default: split. none: no column is.")
     kind: str | None = _source(
         one_of(*KINDS),
         "What SRC is, where it could be several things. Default: what its files show.",

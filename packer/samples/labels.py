@@ -61,9 +61,9 @@ def class_number(data: bytes) -> int:
     return int(text)
 
 
-def in_json(format: str, *, labels: bool = True) -> Encodings:
+def in_json(format: str, *, labels: bool = True, normalized: bool = False) -> Encodings:
     """Return how `Objects.json` holds boxes; `labels`: the objects have categories."""
-    return {"json": BoxEncoding(format, labels="categories" if labels else None)}
+    return {"json": BoxEncoding(format, normalized, labels="categories" if labels else None)}
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,19 @@
 """The labels of a table: their texts, several of one image, and the numbers of classes (pure)."""
 
+import ast
+import json
 import math
 import re
+import string
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import column_option
 from packer.samples.labels import MAX_CLASSES, class_order
 from packer.trees.shape import plain
@@ -16,9 +22,32 @@ from packer.words import option
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 NONE = "none"  # chosen as a column of labels or their separator: there is none
 _SEPARATORS = ("|", ";", ",", " ")
+_AROUND = (
+    string.whitespace
+    + "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+    + (
+        "".join(map(chr, range(0x2000, 0x2010))) + "\u2060\ufeff"  # spaces, and marks without width
+    )
+)
+LIST = "[]"  # as a separator: each cell is a list, as JSON or Python writes it
 _PLURAL = ("labels", "tags", "attributeids", "findinglabels", "categories", "classes")
 _MANY = 100_000  # different texts
 _FLAGS = frozenset({"0", "1", "0.0", "1.0", "false", "true"})
+_QUALITY = frozenset(
+    {
+        "blur",
+        "blurred",
+        "blurry",
+        "occluded",
+        "occlusion",
+        "truncated",
+        "difficult",
+        "crowd",
+        "noisy",
+    }
+    | {"flipped", "rotated", "cropped", "duplicate", "corrupt", "corrupted", "bad", "ignore", "use"}
+    | {"usable", "reviewed", "verified", "quality", "valid", "depiction", "inside", "group"}
+)
 _SET = frozenset({"1", "1.0", "true"})
 
 
@@ -30,8 +59,15 @@ def label_text(value: Any) -> str:
         value = int(value)
     if not isinstance(value, (str, int)):
         raise BadImage(f"its label is neither a name nor a whole number: {str(value)[:80]!r}")
-    text = value if isinstance(value, str) else str(value)
+    text = clean(value) if isinstance(value, str) else str(value)
     return "" if text in ("nan", "NaN") else text
+
+
+def clean(text: str) -> str:
+    """Return a label without spaces and marks around it, in one form of Unicode (NFC)."""
+    if text.isascii():
+        return text.strip()
+    return unicodedata.normalize("NFC", text.strip(_AROUND))
 
 
 @dataclass(frozen=True)
@@ -46,14 +82,15 @@ class Labels:
     def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
         """Tell names from numbers."""
         found = set(texts) - {""}
-        fractions = sorted(text for text in found if not _NUMBER.fullmatch(text))
-        if classes is None and "." in "".join(fractions) and all(map(_is_float, found)):
-            example = fractions[0]
-            raise UnusableInput(
+        if classes is None and found and (example := _fraction(found)):
+            raise Ambiguous(
                 f"{where} has labels such as {example}: numbers with fractions are not classes. "
                 f"With {column_option('label', NONE)} they go into each sample's json; if they "
-                f"are the names of classes, list them with {option('classes')}."
+                f"are the names of classes, list them with {option('classes')}.",
+                {"They are no classes, and go into each sample's json": ("--label-column", NONE)},
             )
+        if classes is None and found in ({"-1", "1"}, {"-1.0", "1.0"}):
+            return cls(class_order(where, found, classes), named=True)
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
             return cls(class_order(where, found, classes), named=True)
         limit = len(classes) if classes else MAX_CLASSES
@@ -100,9 +137,17 @@ class Labels:
         return number
 
 
+def _fraction(texts: Collection[str]) -> str:
+    """Return one of the texts with a fraction, if all are numbers; "" if there is none."""
+    if not all(map(_is_float, texts)):
+        return ""
+    found = (text for text in texts if not _NUMBER.fullmatch(text) and ("." in text or "," in text))
+    return min(found, default="")
+
+
 def _is_float(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return math.isfinite(float(text.replace(",", ".")))
     except ValueError:
         return False
 
@@ -112,36 +157,79 @@ def _whole(number: str) -> str:
 
 
 def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
-    """What divides the labels of an image that has several; "" if each has one."""
+    """Return what divides the labels of an image that has several; "" if each has one.
+
+    A cell is one label unless a person has said otherwise, or all cells are lists. It raises
+    Ambiguous where cells look like several labels.
+    """
     if chosen is not None:
         return "" if chosen == NONE else chosen
+    if texts and all(listed_labels(text) is not None for text in texts):
+        return LIST
     for separator in _SEPARATORS:
         several = {text: labels_in(text, separator) for text in texts if separator in text}
         several = {text: each for text, each in several.items() if len(each) > 1}
         if not several or len(texts) > _MANY:
             continue
-        single = texts - several.keys()
-        words = {word for each in several.values() for word in each}
-        if separator == "|" or all(word.isdecimal() for word in words) or words <= single:
-            return separator
-        known = single | {_sorted(each, separator) for each in several.values()}
-        for text, each in several.items():
-            rest = [_sorted([*each[:at], *each[at + 1 :]], separator) for at in range(len(each))]
-            if part := next((one for one in rest if one in known), None):
-                if plain(column) in _PLURAL:
-                    return separator
-                raise UnusableInput(
-                    f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
-                    f"{part!r} is one, too. Say {option('label_separator', separator)} if they are "
-                    f"several, {option('label_separator', NONE)} if each image has one."
-                )
+        if reason := _looks_like_several(texts, several, separator, plain(column) in _PLURAL):
+            numbers = {"They are numbers with a decimal comma": ("--label-column", NONE)}
+            text, each = min(several.items())
+
+            def chosen_as(value: str) -> Sequence[str]:
+                return "--label-separator", value
+
+            raise Ambiguous(
+                f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
+                f"{reason}. Say {option('label_separator', separator)} if they are several, "
+                f"{option('label_separator', NONE)} if each image has one.",
+                {f"Several labels, such as {each[0]!r} and {each[1]!r}": chosen_as(separator)}
+                | ({} if separator == "|" else {f"One label, {text!r}": chosen_as(NONE)})
+                | (numbers if separator == "," and all(map(_is_float, texts)) else {}),
+            )
+    return ""
+
+
+def _looks_like_several(
+    texts: Collection[str], several: Mapping[str, list[str]], separator: str, is_plural: bool
+) -> str:
+    """Return why texts may be several labels each, "" if they do not look like it."""
+    words = {word for each in several.values() for word in each}
+    if separator in "|;":
+        return f"{separator!r} seldom is a part of a name"
+    if all(word.isdecimal() for word in words):
+        return "all are numbers"
+    single = set(texts) - several.keys()
+    known = single | {_sorted(each, separator) for each in several.values()}
+    count = Counter(word for each in several.values() for word in each)
+    for each in several.values():
+        found = [word for word in each if word in single]
+        if 2 * len(found) >= len(each):
+            return f"{found[0]!r} is one, too"
+        rest = (_sorted([*each[:at], *each[at + 1 :]], separator) for at in range(len(each)))
+        if part := next((one for one in rest if one in known), None):
+            return f"{part!r} is one, too"
+        if is_plural and (often := next((word for word in each if count[word] > 1), None)):
+            return f"{often!r} is in another one, too"
     return ""
 
 
 def labels_in(text: str, separator: str) -> list[str]:
     """The labels in a text, each once."""
-    each = text.split() if separator == " " else map(str.strip, text.split(separator))
+    if separator == LIST:
+        each: Iterable[str] = listed_labels(text) or ()
+    else:
+        each = text.split() if separator == " " else map(clean, text.split(separator))
     return list(dict.fromkeys(filter(None, each)))
+
+
+def listed_labels(text: str) -> list[str] | None:
+    """Return the labels of a list as JSON or Python writes it; None if the text is none."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    for parse in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, BadImage):
+            return [label_text(value) for value in parse(text)]
+    return None
 
 
 def is_flag(value: Any) -> bool:
@@ -155,6 +243,12 @@ def is_number(value: Any) -> bool:
         return value in (None, "") or float(value) is not None
     except (TypeError, ValueError):
         return False
+
+
+def says_quality(column: str) -> bool:
+    """Whether a column of yes and no says something of the image, and is not a class."""
+    words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", column).lower()))
+    return bool(re.match(r"(is|has|Is|Has)([^a-z]|$)", column)) or not words.isdisjoint(_QUALITY)
 
 
 def set_flags(fields: Mapping[str, Any], flags: Sequence[str]) -> list[str]:

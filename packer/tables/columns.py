@@ -6,28 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE, label_text
+from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
+from packer.tables.splits import SplitRule
 from packer.tables.table import Record, Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
 
-# As `plain` has them: `ImageId` and `image_id` are `imageid`.
-IMAGE = (
-    *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
-    *("imagename", "imageid", "imgid", "imgname", "imagefilename", "filepaths", "imageindex"),
-    *("picture", "photo", "idcode", "uuid", "id"),
-)
-LABEL = (
-    *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),
-    *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
-    *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
-)
-SPLIT = "split"
-_MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
-RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
+ACCEPTED = "accept"
 _FEW = 20  # values that are all different say nothing where there are so few
 _MANY = 100_000  # different values are not classes
 
@@ -51,17 +40,13 @@ _ALL_IN_ONE = ("bbox", "box", "boundingbox", "bndbox")
 _NOTHING = ("", "nan", "none", "null", "[]")
 
 
-def may_be_split(name: str) -> bool:
-    """Return whether a column of this name holds splits, if its values are named as splits are."""
-    return plain(name) in _MAY_BE_SPLIT
-
-
 @dataclass(frozen=True)
 class Box:
     """Where the box of a row is."""
 
     names: tuple[str, ...]  # of four columns, or of one that has all four numbers
     format: str = ""  # one of `FORMATS`; "" where only the values can tell
+    normalized: bool = False  # whether all are fractions of the image's size
 
     @classmethod
     def of(cls, columns: Sequence[str], format: str | None) -> "Box | None":
@@ -139,6 +124,8 @@ class Columns:
     box: Box | None = None  # that a row is of one object, and where its box is
     is_object: bool = False  # whether a row is of one object, with a box or an outline
     pictures: Mapping[str, str] = field(default_factory=dict)  # further images' -> member's names
+    rule: SplitRule | None = None  # which columns tell the split, if none names it
+    answer: str | None = None  # says whether a person accepted the label, as Prodigy writes it
 
     @classmethod
     def find(
@@ -161,17 +148,23 @@ class Columns:
         )
 
     def label_of(self, fields: Mapping[str, Any]) -> Any:
-        """A record's label, None for none."""
-        return None if self.label is None else fields.get(self.label)
+        """A record's label, None for none, or for one that was not accepted."""
+        if self.label is None or (self.answer and fields.get(self.answer) != ACCEPTED):
+            return None
+        return fields.get(self.label)
 
     def split_of(self, fields: Mapping[str, Any]) -> Any:
         """A record's split, None for none."""
+        if self.rule is not None:
+            return self.rule.of(fields)
         return None if self.split is None else fields.get(self.split)
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What belongs into the sample's JSON as it is."""
         named = {self.image, self.label, self.split, *(self.box.names if self.box else ())}
-        named.update(self.pictures)
+        named.update(self.pictures, self.rule.splits if self.rule else ())
+        if self.answer and fields.get(self.answer) != ACCEPTED:
+            named.discard(self.label)
         return {name: value for name, value in fields.items() if name not in named}
 
 
@@ -221,6 +214,8 @@ def _split(
     names: Sequence[str], chosen: str | None, where: object, head: Sequence[Mapping[str, Any]]
 ) -> str | None:
     if chosen is not None:
+        if chosen == NONE and NONE not in names:
+            return None
         return _chosen(names, chosen, column_option("split"), where)
     for name in names:
         if plain(name) == SPLIT:
@@ -236,17 +231,26 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
         if chosen == NONE and NONE not in names:
             return None
         return _chosen(names, chosen, column_option("label"), where)
-    named = [name for name in names if plain(name) in LABEL and name not in table.compound]
+    named = [name for name in names if is_label(name) and name not in table.compound]
     found = [name for name in table.class_names if name in names] or named
     if len(found) > 1:
         found = [name for name in found if plain(name) == LABEL[0]] or found
+    if len(found) > 1:  # beside a label, tags are remarks
+        found = [name for name in found if plain(name) != "tags"] or found
     if len(found) > 1:
-        raise UnusableInput(
+        readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
+        raise Ambiguous(
             f"{where} has several columns that could be the label: {listed(found)}. "
             f"Say which one it is with {column_option('label')}, or that there is none with "
-            f"{column_option('label', NONE)}."
+            f"{column_option('label', NONE)}.",
+            {**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None
+
+
+def is_label(column: str) -> bool:
+    """Whether a column is named as labels are; FiftyOne writes ``FIELD.label``."""
+    return plain(column) in LABEL or plain(column.rpartition(".")[2]) == LABEL[0]
 
 
 def could_have_labels(table: Table, columns: Columns) -> str:

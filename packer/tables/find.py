@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from packer.errors import UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
-from packer.tables.table import Delimited, JsonLines, Record, Table, delimiter_of
+from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
@@ -24,6 +24,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 TEXTS = (*_DELIMITERS, ".jsonl", ".ndjson")
 PARQUET = ".parquet"
 
+_MASK = re.compile(r"mask|label|segm|(?<![a-z])(seg|gt)(?![a-z])|truth", re.IGNORECASE)
 _HEAD = 100  # rows that decide
 _MOST = 0.9  # of the names in a column that is not named as those of images are
 _MANY = 0.5  # the same of ids
@@ -37,7 +38,7 @@ def open_table(tree: Tree, path: str) -> Table:
         return parquet(tree.root, [tree.root / path])
     file = tree.watched(path)
     if suffix in _DELIMITERS:
-        return Delimited.open(file, delimiter_of(file, _DELIMITERS[suffix]))
+        return Delimited.open(file, _DELIMITERS[suffix])
     return JsonLines.open(file)
 
 
@@ -67,8 +68,9 @@ class Found:
 
     view: TableView | None = None  # how it is read; None: it names no images that are there
     reason: str = "it names none of the images"  # why it does not
-    doubt: str = ""  # why a person should look first: the images lie elsewhere, or are not unique
-    lost: str = ""  # why none of the images that it names can be packed: they are not there
+    # Why a person should look first: the images lie elsewhere, or are not unique.
+    doubt: UnusableInput | None = None
+    lost: UnusableInput | None = None  # why none of the images that it names can be packed
 
 
 def find(
@@ -86,7 +88,8 @@ def find(
     if not head:
         return Found(reason="it has no rows")
     found: dict[str, ImageResolver] = {}
-    doubt = lost = ""
+    doubt: UnusableInput | None = None
+    lost: UnusableInput | None = None
     for column in image_columns(table, options, where):
         each = (row.get(column) for row in head)
         values = [str(v) for v in each if v != "" and type(v) in (str, int)]
@@ -103,19 +106,19 @@ def find(
             continue
         doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
         if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
-            lost = lost or (
-                f"{where}: its column {column!r} names images such as {values[0]!r}, and none of "
-                f"the first {len(values)} lies below {images.tree.root}. Say with {option('root')} "
-                "where they are."
-            )
+            lost = lost or _lost(where, column, values, images)
     if doubt or not found:
         return Found(doubt=doubt, lost=lost)
+    if table.fault:
+        raise UnusableInput(table.fault)
     image = next(iter(found))
     further = [name for name in found if name != image]
     if further and not (is_usual(image) or is_id(image) or image == options.columns.image):
-        raise UnusableInput(
+        images_alone = [name for name in found if not _MASK.search(name)]
+        raise Ambiguous(
             f"{where} has several columns that name images: {listed(list(found))}. Say with "
-            f"{column_option('image')} which one holds the image; the others become members."
+            f"{column_option('image')} which one holds the image; the others become members.",
+            {f"{name!r} holds the image": ("--image-column", name) for name in images_alone},
         )
     columns = Columns.find(table, options, where, image, head)
     pictures = {
@@ -130,6 +133,8 @@ def find(
 
 def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOptions) -> TableView:
     """The table whose images are those that its column of paths names, found or not."""
+    if table.fault:
+        raise UnusableInput(table.fault)
     columns = image_columns(table, options, where)
     columns = [name for name in columns if is_usual(name) or name == options.columns.image]
     if not columns:
@@ -149,28 +154,47 @@ def split_of_name(stem: str) -> str:
     return certain.pop() if len(certain) == 1 else ""
 
 
+def _lost(where: Path, column: str, values: Sequence[str], images: ImageIndex) -> UnusableInput:
+    root = images.tree.root
+    text = (
+        f"{where}: its column {column!r} names images such as {values[0]!r}, and none of the first "
+        f"{len(values)} lies below {root}."
+    )
+    converted = (path for value in values for path in images.of_another_kind(value))
+    if path := next(converted, None):
+        old, new = (os.path.splitext(name)[1] for name in (values[0], path))
+        return UnusableInput(
+            f"{text} {path} does: images were converted from {old} to {new}. Write {new} for {old} "
+            "in that column, or leave the extension out."
+        )
+    return UnusableInput(f"{text} Say with {option('root')} where they are.")
+
+
 def _doubt(
     lookup: Lookup, where: Path, column: str, images: ImageIndex, rows: int, needed: float
-) -> str:
+) -> UnusableInput | None:
     root = images.tree.root
     if lookup.moved:
-        return (
+        return Ambiguous(
             f"{where}: its column {column!r} names {lookup.moved!r}, and that path is not there; "
             f"a file of that name lies below {root}. If that is the folder that paths should be "
-            f"taken from, say so: {option('root', root)}"
+            f"taken from, say so: {option('root', root)}",
+            {f"Paths are taken from {root}": ("--root", str(root))},
         )
     if lookup.doubt:
         first, second = lookup.doubt
-        return (
+        return UnusableInput(
             f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
             f"{option('root')} in which folder its images lie."
         )
     if lookup.resolver and lookup.share <= needed:
-        return (
+        chosen = column_option("image", column)
+        return Ambiguous(
             f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its first "
-            f"{rows} rows. If it is the column of the images, say {column_option('image', column)}."
+            f"{rows} rows. If it is the column of the images, say {chosen}.",
+            {f"{column!r} is the column of the images": ("--image-column", column)},
         )
-    return ""
+    return None
 
 
 def _member(column: str) -> str:

@@ -118,6 +118,11 @@ class ImageIndex:
         stem = os.path.splitext(value.rpartition("/")[2])[0]
         return [path for path in self._named(stem) if value.endswith(f"/{path}")]
 
+    def of_another_kind(self, value: str) -> list[str]:
+        """The images of the same name with another extension."""
+        stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
+        return list(self._named(stem))
+
     def _named(self, stem: str) -> Iterator[str]:
         hashes, kinds, known = self._listed
         value = name_hash(stem)

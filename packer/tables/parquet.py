@@ -80,6 +80,8 @@ class ParquetTable:
         """The columns of anything but texts, numbers and bools, with their types."""
         return {item.name: str(item.type) for item in self.schema if not _is_plain(item.type)}
 
+    fault = ""
+
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """Nothing: every column has a name."""

@@ -23,7 +23,8 @@ from packer.samples.labels import to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
 from packer.tables.classes import Labels, label_text
-from packer.tables.columns import IMAGE, Columns, could_have_labels, split_text
+from packer.tables.columns import Columns, could_have_labels, split_text
+from packer.tables.names import IMAGE
 from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
 from packer.trees.meaning import SPLITS

@@ -5,12 +5,14 @@ They are read twice: once for what must be known of all rows (`survey`), once fo
 
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from packer.errors import BadImage, UnusableInput
+from packer.files.text import LATIN
 from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
@@ -19,12 +21,13 @@ from packer.tables.classes import NONE, Labels
 from packer.tables.columns import could_have_labels
 from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
-from packer.tables.table import Record
+from packer.tables.table import LineTable, Record
 from packer.tables.view import TableView
 from packer.trees.sample import SampleParts, sample_of_files
 from packer.trees.shape import inside
 from packer.trees.tree import Tree, unnamed
 from packer.trees.walk import names_an_image
+from packer.words import many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
@@ -73,6 +76,7 @@ class TableSource:
     labels: Labels
     unlisted: Unlisted | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
+    pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
@@ -86,13 +90,21 @@ class TableSource:
     ) -> "TableSource":
         """Understand the tables, by a pass over each."""
         survey = Survey()
-        known = tuple(survey.look_at(view, options.label_separator) for view in views)
+        known = tuple(survey.look_at(view, options, classes or ()) for view in views)
         survey.check_apart(known)
+        pictures = survey.pictures_of_classes(known)
+        known = tuple(view for view in known if view not in pictures)
+        if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
+            raise UnusableInput(
+                f"{where}: the boxes of one table are fractions of the image, those of another are "
+                "pixels. Pack them one by one."
+            )
         if any(view.grouped for view in known):
             known = tuple(replace(view, grouped=view.can_group) for view in known)
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
-        return cls(tree, known, labels, unlisted, options.columns.label == NONE, survey)
+        is_unlabelled = options.columns.label == NONE
+        return cls(tree, known, labels, unlisted, is_unlabelled, tuple(pictures), survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -104,11 +116,12 @@ class TableSource:
         """How a Loader reads what it has; without labels, which columns could be these."""
         columns = [view.columns for view in self.views if view.columns.box]
         labels = all(column.label for column in columns)
-        several = any(view.separator or (view.flags and not view.one_flag) for view in self.views)
+        normalized = any(column.box and column.box.normalized for column in columns)
+        several = any(not view.one_each and (view.separator or view.flags) for view in self.views)
         return Facts(
             heeds=frozenset({"columns"}),
-            remarks=(_SEVERAL,) if several and not columns else (),
-            boxes=in_json("xywh", labels=labels) if columns else {},
+            remarks=((_SEVERAL,) if several and not columns else ()) + tuple(self._remarks()),
+            boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
         )
@@ -129,8 +142,35 @@ class TableSource:
                 if isinstance(found, Sample):
                     splits.add(found.split)
                 yield found
+        for view in self.pictures:
+            reason = f"it is the picture of a class in {view.table.files[0].path.name}"
+            for record in view.table.records():
+                if isinstance(record, Record):
+                    with suppress(BadImage):
+                        yield Skipped(view.name(record.fields), reason, ignored=True)
         if self.unlisted is not None:
             yield from self.unlisted.scan(self.survey.known, splits)
+
+    def _remarks(self) -> Iterator[str]:
+        for table in (view.table for view in self.views):
+            if isinstance(table, LineTable) and table.encoding.name == LATIN:
+                yield f"{table.file.path.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
+        if count := self.survey.cleaned:
+            yield (
+                f"{many(count, 'label')} had spaces or invisible marks at an end, or another form "
+                "of Unicode, and had to be cleaned."
+            )
+        if not self.labels.named and not self.survey.texts.isdisjoint({"-1", "-1.0"}):
+            yield (
+                "The label -1 is read as no label. If it is a class, list all classes with "
+                f"{option('classes')}."
+            )
+        for view in self.views:
+            if view.columns.answer:
+                yield (
+                    f"Labels of {view.table.files[0].path.name} that were not accepted "
+                    f"({view.columns.answer!r}) are in the json alone."
+                )
 
     def _without_labels(self) -> Iterator[str]:
         if self.is_unlabelled or any(view.has_targets for view in self.views):

@@ -15,21 +15,28 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
-from packer.options.declared import FORMATS, column_option
+from packer.options.declared import FORMATS, SourceOptions, column_option
 from packer.samples.records import Skipped
 from packer.tables.classes import (
+    LIST,
     NONE,
     is_flag,
     is_number,
     label_text,
     labels_in,
+    says_quality,
     separator_of,
     set_flags,
 )
-from packer.tables.columns import possible, size_of
+from packer.tables.columns import ACCEPTED, possible, size_of
 from packer.tables.images import Keys, name_hash, stem_hash
+from packer.tables.splits import SplitRule, SplitSurvey
 from packer.tables.view import TableView
 from packer.words import command, option
+
+_ANSWER = "answer"  # Prodigy's column
+_ANSWERED = frozenset({ACCEPTED, "reject", "ignore"})
+_ANSWERS = 5  # different ones
 
 
 @dataclass
@@ -41,6 +48,8 @@ class Survey:
     stems: "array[int]" = field(default_factory=lambda: array("Q"))
     further: "array[int]" = field(default_factory=lambda: array("Q"))
     texts: set[str] = field(default_factory=set)  # the labels that occur
+    labels: list[set[str]] = field(default_factory=list)  # of each table
+    cleaned: int = 0  # labels with spaces or marks around them, or in another form of Unicode
     bounds: list[int] = field(default_factory=lambda: [0])  # of each table, in `names`
 
     def __reduce__(self) -> tuple[type["Survey"], tuple[()]]:
@@ -59,14 +68,28 @@ class Survey:
         each = [np.unique(_array(self.names)[first:last]) for first, last in pairwise(self.bounds)]
         if len(each) < 2 or not len(repeated(each)):
             return
-        for (one, ours), (other, theirs) in combinations(zip(views, each, strict=True), 2):
+        labelled = sorted(zip(views, each, strict=True), key=_by_labels)
+        for (one, ours), (other, theirs) in combinations(labelled, 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
                 first, second = one.table.files[0].path, other.table.files[0].path
-                root = one.resolver.images.tree.root
+                root = str(one.resolver.images.tree.root)
                 raise UnusableInput(
                     f"{first} and {second} both name {count} of the images. Pack the one that has "
-                    f"the labels: {command(first, '--root', str(root))}"
+                    f"the labels: {command(first, '--root', root)}\n"
+                    f"or the other one: {command(second, '--root', root)}"
                 )
+
+    def pictures_of_classes(self, views: Sequence[TableView]) -> list[TableView]:
+        """Return the tables that have one image of each class that others of a split have."""
+        found = []
+        split = [n for n, view in enumerate(views) if view.split and view.columns.label]
+        texts = set().union(*(self.labels[number] for number in split))
+        for number, view in enumerate(views):
+            first, last = self.bounds[number : number + 2]
+            is_one_each = view.columns.label and len(self.labels[number]) == last - first
+            if not view.split and is_one_each and self.labels[number] <= texts:
+                found.append(view)
+        return found
 
     @property
     def known(self) -> Hashes:
@@ -78,10 +101,15 @@ class Survey:
         """The hash of each image, sorted, and how many rows it has."""
         return np.unique(_array(self.names), return_counts=True)
 
-    def look_at(self, view: TableView, chosen_separator: str | None) -> TableView:
+    def look_at(self, view: TableView, options: SourceOptions, classes: Sequence[str]) -> TableView:
         """Return a table with all that its rows tell."""
         where = view.table.files[0].path
         begin, box = len(self.names), view.columns.box
+        is_known = view.columns.split is not None or options.columns.split is not None
+        others = () if is_known else view.columns.others(dict.fromkeys(view.scalars))
+        splits = SplitSurvey(list(others))
+        answers: set[Any] = set()
+        most = 0.0  # of the coordinates of boxes
         codes = array("i")
         numbers: dict[str, int] = {}
         flags = _Flags(view) if view.columns.label is None and not view.columns.is_object else None
@@ -99,26 +127,47 @@ class Survey:
             self.further.extend(map(name_hash, further.values()))
             text = ""
             with suppress(BadImage):  # the scan names it
-                text = label_text(view.columns.label_of(record.fields))
+                label = view.columns.label_of(record.fields)
+                text = label_text(label)
+                self.cleaned += isinstance(label, str) and text != label and bool(text)
+            splits.look_at(record.fields)
+            if len(answers) < _ANSWERS:
+                answers.add(str(record.fields.get(_ANSWER)))
             codes.append(numbers.setdefault(text, len(numbers)))
             if flags is not None:
                 flags.look_at(record.fields)
-            if box is not None and not box.format:
+            if box is not None:
                 with suppress(BadImage):
                     if four := box.numbers(record.fields):
-                        formats &= possible(four, size_of(record.fields))
+                        most = max(most, *map(abs, four))
+                        if not box.format:
+                            formats &= possible(four, size_of(record.fields))
         self.bounds.append(len(self.names))
         view = _with_format(view, formats, where)
+        view = _with_columns(view, splits.rule(where), answers)
+        if box is not None and view.columns.box is not None and 0 < most <= 1:
+            columns = replace(view.columns, box=replace(view.columns.box, normalized=True))
+            view = replace(view, columns=columns)
         if flags is not None:
             view = flags.applied()
             self.texts.update(view.flags)
         texts = numbers.keys() - {""}
+        self.labels.append(texts)
         if view.columns.label is not None and not view.table.class_names.get(view.columns.label):
-            separator = separator_of(texts, view.columns.label, chosen_separator, where)
-            view = replace(view, separator=separator)
+            chosen = NONE if texts and texts.issubset(classes) else None
+            chosen = options.label_separator or chosen
+            separator = separator_of(texts, view.columns.label, chosen, where)
+            one_each = separator == LIST and all(len(labels_in(t, LIST)) < 2 for t in texts)
+            view = replace(view, separator=separator, one_each=one_each)
         for text in texts:
             self.texts.update(labels_in(text, view.separator) if view.separator else [text])
         return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))
+
+
+def _by_labels(found: tuple[TableView, Hashes]) -> tuple[bool, int]:
+    """Order tables by whether they have labels, and then by how many images they name."""
+    view, names = found
+    return view.columns.label is None, -len(names)
 
 
 def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[str]) -> TableView:
@@ -151,7 +200,8 @@ class _Flags:
 
     def __init__(self, view: TableView) -> None:
         self._view = view
-        self._flags = list(view.columns.others(dict.fromkeys(view.scalars)))
+        others = view.columns.others(dict.fromkeys(view.scalars))
+        self._flags = [name for name in others if not says_quality(name)]
         self._numbers = set(self._flags)  # that are no flags
         self._one = True
 
@@ -166,7 +216,19 @@ class _Flags:
     def applied(self) -> TableView:
         if len(self._flags) < 2 or self._numbers - set(self._flags):
             return self._view  # another number may be what is looked for
-        return replace(self._view, flags=tuple(self._flags), one_flag=self._one)
+        return replace(self._view, flags=tuple(self._flags), one_each=self._one)
+
+
+def _with_columns(view: TableView, rule: SplitRule | str | None, answers: set[Any]) -> TableView:
+    """Return a view with the columns that its rows give a meaning."""
+    columns = view.columns
+    if isinstance(rule, str):
+        columns = replace(columns, split=rule)
+    elif rule is not None:
+        columns = replace(columns, rule=rule)
+    if columns.label is not None and ACCEPTED in answers and answers <= _ANSWERED:
+        columns = replace(columns, answer=_ANSWER)
+    return view if columns is view.columns else replace(view, columns=columns)
 
 
 def _with_format(view: TableView, formats: set[str], where: object) -> TableView:

@@ -4,7 +4,6 @@ A record that cannot be understood is refused with the line on which it begins, 
 with the line after: a quote that is never closed costs its own line and no other.
 """
 
-import csv
 import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +12,10 @@ from typing import Any, BinaryIO, Protocol
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
+from packer.files.text import PLAIN, Encoding, encoding_of, open_text
 from packer.samples.records import Skipped
+from packer.tables.header import CSV, MAX_RECORD, Form, RecordLines, fields_of, read_header
 from packer.trees.walk import is_named_as_image
-
-MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a table
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -52,16 +50,17 @@ class Table(Protocol):
         return {}
 
     @property
+    def fault(self) -> str:
+        """Why its rows cannot be read, where they name images; "" if they can."""
+        return ""
+
+    @property
     def skipped(self) -> tuple[Skipped, ...]:
         """What of the whole table means nothing, such as a column without a name."""
         return ()
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in a fixed order; with `columns`, others may be missing."""
-
-
-class Headless(UnusableInput):
-    """A table begins with a row, not with names of columns."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ class LineTable(Table):
     columns: tuple[str, ...] = ()
     begin: int = 0  # where the first record begins
     first_line: int = 1  # the number of its line
+    encoding: Encoding = PLAIN
 
     @abstractmethod
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
@@ -85,11 +85,11 @@ class LineTable(Table):
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in order, with all of its columns."""
         line, start = self.first_line, self.begin
-        with self.file.open() as file:
+        with open_text(self.file, self.encoding) as file:
             file.seek(start)
             while True:
                 where = f"{self.file.path.name}:{line}"
-                lines = _Lines(file)
+                lines = RecordLines(file)
                 try:
                     fields = self.parse(lines)
                 except BadImage as error:
@@ -112,32 +112,33 @@ class Delimited(LineTable):
     A column without a name, as pandas writes its index, is none.
     """
 
-    delimiter: str = ","
-    spaced: bool = False  # whether there is a space behind each delimiter
+    form: Form = CSV
     names: tuple[str, ...] = ()  # of all columns as they come, "" for those without one
 
     @classmethod
     def open(cls, file: Watched, delimiter: str) -> "Delimited":
-        """Read the names of the columns."""
-        with file.open() as content:
-            begin = _after_bom(content)
-            lines = _Lines(content)
-            try:
-                names = _row(lines, delimiter)
-                spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
-                names = [name.strip() for name in names]
-            except BadImage as error:
-                raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        """Read the names of the columns, below a title or comments."""
+        encoding = encoding_of(file)
+        with open_text(file, encoding) as content:
+            header = read_header(file.path, content, delimiter)
+        names = [name.strip() for name in header.names]
         if rows := [name for name in names if is_named_as_image(name)]:
-            raise Headless(
+            raise UnusableInput(
                 f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
                 "names above it, such as image,xmin,ymin,xmax,ymax,label."
             )
-        columns = tuple(filter(None, names))
-        if len(set(columns)) < len(columns):
-            raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
-        first = begin + lines.size, 1 + lines.count
-        return cls(file, columns, *first, delimiter, spaced, tuple(names))
+        columns = tuple(dict.fromkeys(filter(None, names)))
+        return cls(file, columns, header.begin, header.line, encoding, header.form, tuple(names))
+
+    @property
+    def fault(self) -> str:
+        """A name that two columns have."""
+        names = list(filter(None, self.names))
+        twice = next((name for name in self.columns if names.count(name) > 1), "")
+        return twice and (
+            f"{self.file.path}: the name of a column comes twice, {twice!r}: rename one of the two "
+            f"in its first line, {', '.join(names)}."
+        )
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -148,27 +149,10 @@ class Delimited(LineTable):
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The fields of the next row."""
-        row = _row(lines, self.delimiter, self.spaced)
+        row = fields_of(lines, self.form)
         if row and len(row) != len(self.names):
             raise BadImage(f"it has {len(row)} fields, and the first line {len(self.names)}")
         return {name: value for name, value in zip(self.names, row, strict=False) if name}
-
-
-def delimiter_of(file: Watched, usual: str) -> str:
-    """Return what divides the columns: `usual`, else the first line's semicolon or tab."""
-    with file.open() as content:
-        first = content.readline(MAX_RECORD)
-    others = [delimiter for delimiter in (";", "\t") if delimiter.encode() in first]
-    return others[0] if others and usual.encode() not in first else usual
-
-
-def _row(lines: Iterator[str], delimiter: str, spaced: bool = False) -> list[str]:
-    csv.field_size_limit(MAX_RECORD)
-    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
-    try:
-        return next(rows, [])
-    except csv.Error as error:
-        raise BadImage(f"it is malformed: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -180,15 +164,16 @@ class JsonLines(LineTable):
     @classmethod
     def open(cls, file: Watched) -> "JsonLines":
         """Gather the names of all members."""
-        with file.open() as content:
-            begin = _after_bom(content)
+        encoding = encoding_of(file)
+        with open_text(file, encoding) as content:
+            begin = content.tell()
         names: dict[str, bool] = {}  # whether all values so far are lists and objects
-        for item in cls(file, begin=begin).records():
+        for item in cls(file, begin=begin, encoding=encoding).records():
             for name, value in item.fields.items() if isinstance(item, Record) else ():
                 is_nested = isinstance(value, list | dict)
                 names[name] = is_nested and names.get(name, True)
         nested = frozenset(name for name, is_nested in names.items() if is_nested)
-        return cls(file, tuple(names), begin, nested=nested)
+        return cls(file, tuple(names), begin, encoding=encoding, nested=nested)
 
     @property
     def compound(self) -> Mapping[str, str]:
@@ -207,34 +192,6 @@ class JsonLines(LineTable):
         if not isinstance(fields, dict):
             raise BadImage("it is not a JSON object")
         return fields
-
-
-class _Lines(Iterator[str]):
-    """The lines of one record, counted; a bound on them all."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.count = self.size = 0
-
-    def __next__(self) -> str:
-        data = self._file.readline(MAX_RECORD + 1 - self.size)
-        if not data:
-            raise StopIteration
-        self.count += 1
-        self.size += len(data)
-        if self.size > MAX_RECORD:
-            raise BadImage(f"it has more than {MAX_RECORD} bytes")
-        if b"\0" in data:
-            raise BadImage("it holds a NUL byte")
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            raise BadImage("it is not UTF-8") from error
-
-
-def _after_bom(file: BinaryIO) -> int:
-    begin = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
-    return file.seek(begin)
 
 
 def _skip_line(file: BinaryIO) -> int:

@@ -8,8 +8,9 @@ from typing import Any
 from packer.errors import BadImage
 from packer.samples.labels import Objects, to_json
 from packer.tables.classes import label_text, labels_in, set_flags
-from packer.tables.columns import RUN_LENGTHS, Columns, split_text
+from packer.tables.columns import Columns, split_text
 from packer.tables.images import ImageResolver
+from packer.tables.names import RUN_LENGTHS
 from packer.tables.table import Table
 from packer.trees.shape import plain
 
@@ -26,7 +27,7 @@ class TableView:
     split: str = ""  # of the images whose row does not tell it
     separator: str = ""  # what divides the labels of one image; "": it has one
     flags: tuple[str, ...] = ()  # columns of 0 and 1 that are the labels
-    one_flag: bool = False  # whether each row has 1 in just one of them, and so one label
+    one_each: bool = False  # whether each row has 1 in just one of them, or a list of one label
     grouped: bool = False  # whether an image may have several rows
 
     @property
@@ -71,10 +72,13 @@ class TableView:
 
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
         """The class number of an image; -1 if it has none, or several."""
-        if self.grouped or self.separator:
+        if self.grouped or (self.separator and not self.one_each):
             return -1
+        if self.separator:
+            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
+            return number_of(texts[0] if texts else "")
         if self.flags:
-            return number_of(set_flags(rows[0], self.flags)[0]) if self.one_flag else -1
+            return number_of(set_flags(rows[0], self.flags)[0]) if self.one_each else -1
         return number_of(label_text(self.columns.label_of(rows[0])))
 
     def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> bytes:
@@ -88,13 +92,13 @@ class TableView:
         others = self.columns.others(rows[0])
         if self.grouped:
             return {name: [row.get(name) for row in rows] for name in others}
-        if self.separator:
+        if self.separator and not self.one_each:
             texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
             return {**others, "labels": [number_of(text) for text in texts]}
         if self.flags:
             flags = set_flags(rows[0], self.flags)
             others = {name: value for name, value in others.items() if name not in self.flags}
-            return others if self.one_flag else {**others, "labels": list(map(number_of, flags))}
+            return others if self.one_each else {**others, "labels": list(map(number_of, flags))}
         return others
 
     def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:

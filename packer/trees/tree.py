@@ -16,6 +16,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
+from packer.files.text import decoded, open_text
 from packer.keys import Hashes, are_among, hashes_of
 from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
@@ -157,6 +158,8 @@ class Tree(ABC):
 
     def ignored(self, path: str) -> Skipped | None:
         """Return what to report of a file that is not meant as an image; None for one that is."""
+        if reason := self.examined.get(path):
+            return Skipped(path, reason, ignored=True)
         found = not_an_image(path, lambda: self.begin(path))
         if found and is_unpacked(f"{self.root}/{path}"):
             return Skipped(path, UNPACKED, ignored=True)
@@ -167,6 +170,11 @@ class Tree(ABC):
         if not self.level(path).images:
             return []
         return [name for name in self.names(path) if names_an_image(name)]
+
+    @cached_property
+    def examined(self) -> dict[str, str]:
+        """Files that may hold labels and were found to name no image, with the reason."""
+        return {}
 
     @property
     def shape(self) -> Shape:
@@ -191,7 +199,7 @@ class Tree(ABC):
         """The lines of a list that are not blank, stripped, without a byte order mark."""
         where = self.root / path
         try:
-            with io.TextIOWrapper(self.watched(path).open(), "utf-8-sig", newline="\n") as file:
+            with io.TextIOWrapper(open_text(self.watched(path)), "utf-8", newline="\n") as file:
                 while line := file.readline(_MAX_LINE):
                     if len(line) == _MAX_LINE:
                         raise UnusableInput(f"{where} has a line of more than {_MAX_LINE} bytes.")
@@ -205,7 +213,7 @@ class Tree(ABC):
     def text(self, path: str) -> str:
         """The text of a small file, without a byte order mark."""
         try:
-            return self.whole(path).decode("utf-8-sig")
+            return decoded(self.whole(path))
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
 

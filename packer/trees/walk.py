@@ -48,7 +48,7 @@ IMAGE_EXTENSIONS = frozenset(PICTURES) | _OTHER_IMAGES
 _DATA = frozenset(  # arrays, tables, and archives
     {"npy", "npz", "mat", "h5", "hdf5", "pkl", "pickle", "parquet", "arrow", "feather", "tfrecord"}
     | {"tfrecords", "lmdb", "mdb", "beton", "mds", "rec", "sqlite", "tar", "zip", "tgz", "gz"}
-    | {"bz2", "xz", "zst", "7z", "rar", "nii", "dcm"}
+    | {"xls", "bz2", "xz", "zst", "7z", "rar", "nii", "dcm"}
 )
 _BEGINNINGS = (
     *(b"\xff\xd8", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),

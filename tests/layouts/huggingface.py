@@ -128,7 +128,7 @@ ROWS = [
     Row(
         "ImageFolder of classes with metadata that does not tell them",
         "train/cat/0001.png train/dog/0002.png",
-        r"may be folders of classes, such as cat, or the images that.*--as folder\n.*--as table",
+        r"may be folders of classes, such as cat.*--as folder.*images that.*--as table",
         contents={
             "train/metadata.csv": "file_name,text\ncat/0001.png,A\ndog/0002.png,B\n",
         },

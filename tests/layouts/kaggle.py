@@ -77,6 +77,7 @@ ROWS = [
             json={"train_images/a": {"labels": [1, 0]}, "train_images/b": {"labels": [1]}},
             classes=("frog_eye_leaf_spot", "scab"),
         ),
+        options={"label_separator": " "},
         contents={
             "train.csv": "image,labels\na.jpg,scab frog_eye_leaf_spot\nb.jpg,scab\n"
             "c.jpg,frog_eye_leaf_spot\n",
@@ -95,6 +96,7 @@ ROWS = [
             json={"train-jpg/train_1": {"labels": [0, 1, 2]}},
             classes=("agriculture", "clear", "primary"),
         ),
+        options={"label_separator": " "},
         contents={
             "train_v2.csv": "image_name,tags\ntrain_0,clear primary\n"
             "train_1,agriculture clear primary\n",
@@ -125,6 +127,7 @@ ROWS = [
             classes=("0", "1", "2", "3"),
             ignored=frozenset({"labels.csv"}),
         ),
+        options={"label_separator": " "},
         contents={
             "train.csv": "id,attribute_ids\na,3 1\nb,1\n",
             "labels.csv": "attribute_id,attribute_name\n1,country::egypt\n3,tag::men\n",
@@ -145,6 +148,7 @@ ROWS = [
             classes=("Cardiomegaly", "Emphysema", "No Finding"),
             ignored=frozenset({"README_CHESTXRAY.pdf", "BBox_List_2017.csv"}),
         ),
+        options={"label_separator": "|"},
         contents={
             "Data_Entry_2017.csv": "Image Index,Finding Labels,Patient Age,Patient Gender\n"
             "00000001_000.png,Cardiomegaly|Emphysema,057,M\n00000002_000.png,No Finding,081,M\n",
@@ -495,7 +499,7 @@ ROWS = [
     Row(
         "folders of classes, and a table that says something else",
         "cat/1.jpg dog/2.jpg",
-        r"folders of classes, such as cat, or the images that extra.csv.*--as folder\n.*--as table",
+        r"folders of classes, such as cat.*--as folder.*images that extra.csv.*--as table",
         contents={"extra.csv": "file,label\ncat/1.jpg,tabby\ndog/2.jpg,pug\n"},
     ),
     Row(

@@ -249,7 +249,7 @@ def _trimmed(text: str) -> str:
             if not last and not is_flag and at + 1 < len(words):
                 at += 1
                 value = words[at]
-                last = value[-1:] in ".,;:)`"
+                last = value[-1:] in ".,;:)`" and len(value) > 1  # a separator is a value
                 kept.append(value.rstrip(".,;:)`") if last else value)
         elif places < 2:
             kept.append(bare if places else word)

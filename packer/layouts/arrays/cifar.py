@@ -73,7 +73,7 @@ class CifarSource:
     def recognises(cls, path: Path) -> bool:
         """Whether a folder or a gzipped tar is CIFAR: it has a file of class names and a batch."""
         if path.is_dir():
-            names = set(os.listdir(path))
+            names = {entry.name for entry in os.scandir(path) if entry.is_file()}
             return any(v.names in names and not names.isdisjoint(v.batches) for v in _VERSIONS)
         return path.is_file() and is_cifar(path)
 
@@ -161,7 +161,7 @@ def _check_size(path: Path, name: str, size: int) -> None:
 
 
 def _read_folder(path: Path) -> tuple[dict[str, bytes], list[str]]:
-    names = sorted(os.listdir(path))
+    names = sorted(entry.name for entry in os.scandir(path) if entry.is_file())
     for name in filter(_wanted, names):
         _check_size(path, name, os.stat(path / name).st_size)
     files = {name: (path / name).read_bytes() for name in names if _wanted(name)}

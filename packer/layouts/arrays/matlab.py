@@ -110,5 +110,7 @@ def _text(codes: "np.ndarray[Any, Any]", shape: list[int]) -> "str | list[str]":
     if codes.dtype.itemsize == 1 and codes.size != np.prod(shape, dtype=np.int64):
         return codes.tobytes().decode("utf-8")
     rows = codes.reshape(shape, order="F") if codes.size else codes.reshape(0, 0)
+    if rows.ndim > 2:
+        rows = rows.reshape(-1, shape[-1])
     texts = ["".join(map(chr, row.tolist())).rstrip() for row in rows]
     return texts[0] if len(texts) == 1 else texts if texts else ""

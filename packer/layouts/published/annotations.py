@@ -113,7 +113,7 @@ def _kitti_rows(tree: Tree) -> Iterator[Row | Skipped]:
 def _kitti_objects(data: bytes) -> Objects:
     """The objects of a label file, with the names of their kinds; raises BadImage."""
     kinds, rows, names = [], [], []
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
         words = line.split()
         if not words:
             continue

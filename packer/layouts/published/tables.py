@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
@@ -31,7 +31,7 @@ from packer.trees.outright import told_of_masks
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import choices, command
+from packer.words import command, option
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -60,7 +60,7 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
         if found.doubt:
-            raise UnusableInput(found.doubt)
+            raise found.doubt
         part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
@@ -86,7 +86,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
         return None  # the folder within is asked for itself
     root = candidate.path.parent / options.root if options.root else candidate.path
     images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
-    parts, aside, doubts = [], {}, []
+    parts, aside = [], {}
+    doubts: list[UnusableInput] = []
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
@@ -104,30 +105,31 @@ def tables(candidate: Candidate) -> Interpretation | None:
             if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
             else:
-                doubts.append(str(error))
+                doubts.append(error)
             continue
         if found.view:
             parts.append(found.view)
         elif doubt := found.doubt or found.lost:
             doubts.append(doubt)
         elif not table.columns:
-            doubts.append(f"{tree.root / path}: {found.reason}.")
+            doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         else:
             aside[path] = found.reason
+            if path.endswith(PARQUET):
+                tree.examined[path] = found.reason
     if not parts and not doubts:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(f"No table of {candidate.path} has a column {column!r}.")
+            doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     unlisted = Unlisted(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            raise UnusableInput(
-                f"{doubts[0]} Otherwise choose:"
-                f"{choices(candidate.path, {'Pack without tables': ('--as', 'folder')})}"
-            )
+            text = f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
+            without = {} if has else {"Pack without tables": ("--as", "folder")}
+            raise Ambiguous(text, getattr(doubts[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
             raise UnusableInput(told_of_masks(shape, folder, of, candidate.path, splits_of))
@@ -145,7 +147,7 @@ def _of(table: Table, options: SourceOptions) -> SourceOptions:
     return options.with_columns(
         image=image if image in known else None,
         label=label if label in (None, *known) else NONE,
-        split=split if split in known else None,
+        split=split if split in (NONE, *known) else None,
     )
 
 
@@ -165,7 +167,9 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
     classes = {_class_of(path, layout) for path in filled} - {""}
-    if len({re.sub(r"\d+", "", name) for name in classes}) < 2:
+    kinds = {re.sub(r"\d+", "", name) for name in classes}
+    is_of_boxes = all(part.columns.box and part.columns.label is None for part in parts)
+    if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
         return
     for part in parts:
         rows = (row.fields for row in part.table.records(part.scalars) if isinstance(row, Record))
@@ -180,13 +184,10 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
                 table = part.table.files[0].path.relative_to(candidate.path)
-                readings = {
-                    f"Folders are classes, such as {of_folder}": ("--as", "folder"),
-                    f"The images are those that {table} names": ("--as", "table"),
-                }
                 raise UnusableInput(
-                    f"{candidate.path} may be folders of classes, such as {of_folder}, or the "
-                    f"images that {table} names. Choose:{choices(candidate.path, readings)}"
+                    f"{candidate.path} may be folders of classes, such as {of_folder} "
+                    f"({option('kind', 'folder')}), or the images that {table} names "
+                    f"({option('kind', 'table')}). Say which one."
                 )
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from packer.layouts.templates.template import KEY
-from packer.tables.columns import LABEL, SPLIT, may_be_split
+from packer.tables.names import LABEL, SPLIT, may_be_split
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
 

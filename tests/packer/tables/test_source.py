@@ -364,7 +364,7 @@ def test_labels_of_json_are_names_also_if_some_look_like_numbers(
     assert [sample.label for sample in samples.values()] == [0, 1, -1]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfep\0a\0t\0h\0\n\0", b'"path'])
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfep\0a\0t\0h\0\n", b'"path'])
 def test_a_manifest_without_a_header_is_refused(
     write: Callable[..., Path], opened: Opened, content: bytes
 ) -> None:
@@ -436,3 +436,44 @@ def test_an_image_whose_path_is_longer_than_any_is_rejected_by_its_row(
     (tmp_path / "list.csv").write_text(f"image,label\n0.jpg,a\n{'x' * 300},b\n")
     with pytest.raises(packer.Rejected, match=r"list.csv:3: .*File name too long"):
         packer.pack(tmp_path / "list.csv", tmp_path / "shards", jobs=1)
+
+
+@pytest.mark.parametrize(("scale", "normalized"), [(1, True), (16, False)])
+def test_boxes_of_fractions_are_recorded_as_normalized(
+    write: Callable[..., Path],
+    opened: Opened,
+    scanned: Scanned,
+    json_of: Callable[..., Any],
+    scale: int,
+    normalized: bool,
+) -> None:
+    """Open Images has fractions of the image in columns that others fill with pixels."""
+    box = [str(number * scale) for number in (0.25, 0.75, 0.5, 1)]
+    head = "ImageID,LabelName,XMin,XMax,YMin,YMax"
+    source = opened(write("l.csv", f"{head}\n0.jpg,car,{','.join(box)}\n"))
+    (encoding,) = source.facts.boxes.values()
+    assert encoding.normalized is normalized
+    sample = scanned(source)[0]["0.jpg"]
+    assert json_of(source, sample)["boxes"] == [[n * scale for n in (0.25, 0.5, 0.5, 0.5)]]
+
+
+def test_labels_that_were_not_accepted_are_in_the_json_alone(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    rows = [
+        {"image": f"{number}.jpg", "label": "CAT", "answer": answer}
+        for number, answer in enumerate(("accept", "reject", "ignore"))
+    ]
+    source = opened(write("l.jsonl", "\n".join(map(json.dumps, rows))))
+    samples, _ = scanned(source)
+    assert [sample.label for sample in samples.values()] == [0, -1, -1]
+    assert json_of(source, samples["1.jpg"]) == {"label": "CAT", "answer": "reject"}
+    assert "were not accepted" in source.facts.remarks[0]
+
+
+def test_beside_a_label_tags_are_remarks(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    source = opened(write("l.csv", 'filepath,tags,weather.label\n0.jpg,"day,wet",cat\n'))
+    assert source.classes == ("cat",)
+    assert json_of(source, scanned(source)[0]["0.jpg"]) == {"tags": "day,wet"}

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.files.snapshot import Watched
+from packer.files.text import LATIN, encoding_of, open_text
+
+TEXT = "name,label\nbär.jpg,thé\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (TEXT.encode(), "utf-8"),
+        (b"\xef\xbb\xbf" + TEXT.encode(), "utf-8"),
+        (TEXT.encode("utf-16"), "utf-16"),
+        (b"\xfe\xff" + TEXT.encode("utf-16-be"), "utf-16"),
+        (TEXT.encode("latin-1"), LATIN),
+        (TEXT.encode().replace(b"\n", b"\r"), "utf-8"),
+        (TEXT.encode("latin-1").replace(b"\n", b"\r"), LATIN),
+        (TEXT.replace("\n", "\r").encode("utf-16"), "utf-16"),
+    ],
+)
+def test_text_is_read_as_utf_8_with_line_feeds(tmp_path: Path, data: bytes, name: str) -> None:
+    (tmp_path / "x.csv").write_bytes(data)
+    file = Watched.of(tmp_path / "x.csv")
+    assert encoding_of(file).name == name
+    with open_text(file) as content:
+        assert content.read().decode() == TEXT
+
+
+def test_bytes_that_windows_does_not_have_are_read_as_latin_1(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"a\x81\n")
+    with open_text(Watched.of(tmp_path / "x.csv")) as content:
+        assert content.read().decode() == "a\x81\n"
+
+
+@pytest.mark.parametrize("data", [b"caf\xc3\xa9\n\xff\n", b"a\0\xff\n", b"\xff\n\x01\n"])
+def test_damaged_utf_8_is_not_taken_for_latin_1(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.csv").write_bytes(data)
+    file = Watched.of(tmp_path / "x.csv")
+    assert encoding_of(file).is_plain
+    with open_text(file) as content:
+        assert content.read() == data
+
+
+def test_utf_16_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(TEXT.encode("utf-16")[:-1])
+    with pytest.raises(UnusableInput, match="not text"):
+        open_text(Watched.of(tmp_path / "x.csv"))
