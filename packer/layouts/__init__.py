@@ -1,10 +1,10 @@
 """How sources arrange files, labels and splits.
 
 `detect` finds the one `interpretation` of a source: it asks each recogniser of `published`, unless
-`templates` say outright what it is. Most
-layouts are images and `lists` about them; `voc` and `yolo` are such. `folders` are class folders,
-`tars` WebDataset's, `arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco`
-are its annotations. `evidence` refuses a source in which an ignored file names its images:
-`name_tokens` compares words with names, `named_text` decides what they say. `foreign` names the
-formats that other libraries read.
+`templates` say outright what it is. Most layouts are images and `lists` about them; `voc`, `yolo`
+and `exports`, of annotation tools, are such. `folders` are class folders, `tars` WebDataset's,
+`arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco` are its annotations.
+`evidence` refuses a source in which an ignored file names its images: `name_tokens` compares words
+with names, `named_text` decides what they say. `foreign` names the formats that other libraries
+read.
 """

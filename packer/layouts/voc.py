@@ -10,6 +10,7 @@ write, too. VOC counts pixels from 1, most tools from 0: the numbers of boxes ar
 
 import math
 import os
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -115,7 +116,8 @@ def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Ski
 def has_annotations(tree: Tree, folder: str) -> bool:
     """Return whether XML files in a folder are annotations, by the first one."""
     names = tree.level(folder).examples.get(".xml", ())
-    return any(b"<annotation" in tree.head(inside(folder, name), _BEGINNING) for name in names[:1])
+    begins = (tree.head(inside(folder, name), _BEGINNING) for name in names[:1])
+    return any(re.search(rb"<annotation[\s>]", data) for data in begins)
 
 
 def parsed(data: bytes) -> Objects:

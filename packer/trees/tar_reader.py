@@ -9,7 +9,7 @@ import os
 import re
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,13 @@ class Member:
     start: int  # where its headers begin
     offset: int  # of its data
     size: int
+    by_last_dot: bool = False  # ends the key; webdataset's rule is the first dot
 
     @property
     def stem(self) -> str:
-        """The name up to the first dot of its last part: by this, webdataset groups samples."""
+        """The name up to that dot of its last part: by this, webdataset groups samples."""
         folder, slash, base = self.name.rpartition("/")
-        return folder + slash + base.partition(".")[0]
+        return folder + slash + (os.path.splitext(base) if self.by_last_dot else base.split("."))[0]
 
     @property
     def ext(self) -> str:
@@ -120,7 +121,9 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
         raise _damaged(path, str(error)) from error
 
 
-def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skipped]:
+def samples(
+    files: Iterable[Member | Skipped], *, by_last_dot: bool = False
+) -> Iterator[list[Member] | Skipped]:
     """Runs of adjacent members with one stem, at most one of each extension."""
     run: dict[str, Member] = {}
     stem = None
@@ -135,6 +138,7 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
         if METADATA.match(file.name):
             yield Skipped(file.name, "webdataset takes it for metadata")
             continue
+        file = replace(file, by_last_dot=True) if by_last_dot else file
         if not file.stem or file.stem.endswith("/") or not file.ext:
             reason = "its name has no stem or no extension, so it belongs to no sample"
             yield Skipped(file.name, reason)

@@ -51,7 +51,9 @@ def _repeated(row: Row, tokens: Iterable[str], copies: int) -> Row:
         files += [new for name in files for rename in renames if (new := rename(name)) != name]
         for name, content in row.contents.items():
             if pattern.search(name):
-                contents |= {rename(name): content for rename in renames}
+                is_json = isinstance(content, str) and name.endswith(".json")
+                for rename in renames:
+                    contents[rename(name)] = rename(str(content)) if is_json else content
             elif isinstance(content, str) and not name.endswith((".yaml", ".yml")):
                 contents[name] = _longer(name, content, renames)
     return row._replace(files=" ".join(dict.fromkeys(files)), contents=contents)
@@ -90,12 +92,23 @@ def _longer(name: str, content: str, renames: Iterable[_Rename]) -> str:
 
 
 def _longer_json(content: Any, renames: list[_Rename]) -> Any:
-    if isinstance(content, dict) and isinstance(content.get("images"), list):
+    images = content.get("images") if isinstance(content, dict) else None
+    if isinstance(images, list) and all("id" in image for image in images):
         return _longer_coco(content, renames)
     if isinstance(content, list):
         texts = [json.dumps(item) for item in content]
         more = [new for text in texts for rename in renames if (new := rename(text)) != text]
         return [*content, *map(json.loads, more)]
+    if isinstance(content, dict):
+        grown = {}
+        for key, value in content.items():
+            copies = [new for rename in renames if (new := rename(key)) != key]
+            grown[key] = value if copies else _longer_json(value, renames)
+            text = json.dumps({key: value})
+            grown |= {
+                k: v for rename in renames if copies for k, v in json.loads(rename(text)).items()
+            }
+        return grown
     return content
 
 

@@ -144,4 +144,33 @@ ROWS = [
         Read({"a": "0"}, rejected=frozenset({"labels.npy"})),
         contents={"a-000.tar": shard("a", cls="0")},
     ),
+    # github.com/webdataset/webdataset: keys end at the first dot, which writers do not always heed
+    Row(
+        "keys with dots, which end at the last one",
+        "",
+        Read(
+            {"www%2Eexample%2Eorg_0": "0", "www%2Eexample%2Eorg_1": "0"},
+            {"www%2Eexample%2Eorg_0": "train", "www%2Eexample%2Eorg_1": "train"},
+        ),
+        contents={"train-000.tar": shard("www.example.org_0", "www.example.org_1", cls="0")},
+    ),
+    Row(
+        "two images for each key, which ends at the first dot",
+        "",
+        Read({"a": None, "b": None}, members=("right.jpg", "txt")),
+        contents={
+            "a-000.tar": tar(
+                {"a.left.jpg": "", "a.right.jpg": "", "a.txt": "a"}
+                | {"b.left.jpg": "", "b.right.jpg": "", "b.txt": "b"}
+            )
+        },
+    ),
+    Row(
+        "keys with dots, one of them without an image",
+        "",
+        "keys have dots",
+        contents={
+            "a-000.tar": tar({"a.0.jpg": "", "a.0.txt": "a", "a.1.txt": "a", "a.2.jpg": ""}),
+        },
+    ),
 ]

@@ -82,7 +82,10 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
         return
     for name in tree.names(folder) if level.counts.get(".json") else ():
         path = inside(folder, name)
-        if name.lower().endswith(".json") and _BEGINS.match(tree.head(path, _BEGINNING)):
+        if not name.lower().endswith(".json"):
+            continue
+        beginning = tree.head(path, _BEGINNING)
+        if _BEGINS.match(beginning) and b'"sentids"' not in beginning:  # Karpathy's captions
             yield path
 
 

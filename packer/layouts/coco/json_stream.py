@@ -1,4 +1,4 @@
-"""A JSON file larger than memory: the elements of the lists in its top object, one at a time.
+"""A JSON file larger than memory: the elements of its lists, one at a time.
 
 The bytes are read as Latin-1, in which every byte is a character: places in the text are places in
 the file, and JSON's own characters are ASCII. The scanner of `json`, written in C, does the rest.
@@ -51,21 +51,30 @@ def elements(file: Watched) -> Iterator[Element]:
     """Yield the elements of all lists in the object that a file holds; skip other members."""
     with file.open() as content:
         text = _Text(content, file.path)
-        text.expect("{")
-        while text.peek() != "}":
-            name = text.value().value
-            text.expect(":")
+        for name in text.names():
             if text.peek() != "[":
                 text.value()
             else:
-                text.expect("[")
-                while text.peek() != "]":
-                    yield text.value(str(name))
-                    if text.peek() != "]":
-                        text.expect(",")
-                text.expect("]")
-            if text.peek() != "}":
-                text.expect(",")
+                yield from (element for _, element in text.items(name))
+
+
+def values(file: Watched, of: str, others: dict[str, Any]) -> Iterator[tuple[str, Element]]:
+    """Yield the elements of the top list, or of the top object's member `of`, each with its key.
+
+    `of` may be "*", all members of the top object; otherwise these are put into `others`.
+    """
+    with file.open() as content:
+        text = _Text(content, file.path)
+        if text.peek() == "[":
+            yield from text.items(of)
+            return
+        for name in text.names():
+            if of == "*":
+                yield name, text.value(name)
+            elif name == of and text.peek() in "[{":
+                yield from text.items(of)
+            else:
+                others[name] = text.value().load()
 
 
 class _Text:
@@ -97,6 +106,29 @@ class _Text:
         if self.peek() != character:
             raise self._unsound(f"{character!r} is missing")
         self._at += 1
+
+    def names(self) -> Iterator[str]:
+        """Yield the names in an object; after each, its value has to be passed."""
+        self.expect("{")
+        while self.peek() != "}":
+            name = str(self.value().load())
+            self.expect(":")
+            yield name
+            if self.peek() != "}":
+                self.expect(",")
+        self.expect("}")
+
+    def items(self, of: str) -> Iterator[tuple[str, Element]]:
+        """Yield the elements of a list or of an object, with their names there."""
+        if self.peek() == "{":
+            yield from ((name, self.value(of or name)) for name in self.names())
+            return
+        self.expect("[")
+        while self.peek() != "]":
+            yield "", self.value(of or "[]")
+            if self.peek() != "]":
+                self.expect(",")
+        self.expect("]")
 
     def value(self, of: str = "") -> Element:
         """Go behind the next value."""

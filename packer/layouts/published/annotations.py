@@ -8,6 +8,7 @@ from functools import partial
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.coco.folders import files_in
 from packer.layouts.coco.source import CocoSource
+from packer.layouts.exports.known import form_of
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import ListedSource, Lists, Row
 from packer.layouts.voc import MASKS, Part, has_annotations, open_objects, open_parts
@@ -37,7 +38,7 @@ def coco(candidate: Candidate) -> Interpretation | None:
             return None
         what = f"COCO annotations ({listed([*dict.fromkeys(map(os.path.basename, files))])})"
         return Interpretation("coco", what, partial(CocoSource.open_folder, tree, files))
-    if candidate.suffix != ".json":
+    if candidate.suffix != ".json" or form_of(FolderTree(path.parent), path.name):
         return None
     opening = partial(CocoSource.open, path, candidate.options)
     return Interpretation("coco", "a COCO annotation file", opening)

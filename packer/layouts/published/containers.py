@@ -63,7 +63,8 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     """WebDataset tars: one, a folder of them, or a folder for each split.
 
     A sample is a run of members whose names share all up to the first dot, as in
-    https://github.com/webdataset/webdataset.
+    https://github.com/webdataset/webdataset, or up to the last one where several images would be
+    one sample.
     """
     path, tree = candidate.path, candidate.tree
     if path.is_file():

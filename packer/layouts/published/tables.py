@@ -64,7 +64,8 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
-    return Interpretation("table", f"a list of images ({candidate.suffix[1:].upper()})", open_one)
+    what = f"a list of images ({candidate.suffix[1:].upper()})"
+    return Interpretation("table", what, open_one, general=True)
 
 
 def tables(candidate: Candidate) -> Interpretation | None:

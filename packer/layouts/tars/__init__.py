@@ -1,1 +1,1 @@
-"""Tars of samples: `source` reads them, `parts` knows and joins the splits of several."""
+"""Tars of samples: `source` reads them, `dots` finds the end of keys, `parts` joins splits."""

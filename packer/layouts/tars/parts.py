@@ -61,8 +61,9 @@ class PartsSource:
 
     @property
     def facts(self) -> Facts:
-        """What its parts say of labels that they lack."""
-        return Facts(unlabelled=self._unlabelled, boxes=self.boxes)
+        """What its parts say, and of labels that they lack."""
+        remarks = dict.fromkeys(one for _, part in self.parts for one in part.facts.remarks)
+        return Facts(remarks=tuple(remarks), unlabelled=self._unlabelled, boxes=self.boxes)
 
     def _unlabelled(self) -> Iterator[str]:
         for _, part in self.parts:

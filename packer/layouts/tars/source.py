@@ -1,13 +1,14 @@
 """WebDataset tars: a sample is a run of members whose names share all up to the first dot.
 
-The rules are webdataset's (`tariterators.group_by_keys`). The image is the first member with an
-image's extension, one without a further dot before others; ``cls`` is the label.
+The rules are webdataset's (`tariterators.group_by_keys`), but where `dots` finds the last dot to
+end the keys. The image is the first member with an image's extension, one without a further dot
+before others; ``cls`` is the label.
 """
 
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
+from packer.layouts.tars.dots import is_doubtful, keys_end_at_last_dot, runs_of
 from packer.layouts.tars.parts import is_index, listed_splits
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
@@ -24,6 +26,7 @@ from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
 from packer.trees.tar_reader import Member, image_of, members, samples
 from packer.trees.walk import is_litter, look, not_entered, with_parents
+from packer.words import listed
 from reader.format import FormatError, Manifest, manifest
 
 _REPEATS = (".parquet", ".json", ".csv", ".tsv", ".txt", ".jsonl")
@@ -42,6 +45,7 @@ class WebDatasetSource:
     classes: tuple[str, ...] = ()  # empty where labels are only numbers
     splits: Mapping[str, str] = field(default_factory=dict)  # of each tar, such as train-000.tar
     boxes: Encodings = field(default_factory=dict)
+    dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -54,7 +58,7 @@ class WebDatasetSource:
             tars = [path / name for name in _tars(path)]
             if not tars or _are_numbered(tars):
                 return bool(tars)
-        firsts = [run for run in islice(_runs(tars[0]), _LOOKED_AT) if len(run) > 1]
+        firsts = [run for run in islice(runs_of(tars[0]), _LOOKED_AT) if len(run) > 1]
         found = [member for run in firsts for member in run]
         if any(member.ext == "cls" or "/" not in member.name for member in found):
             return True
@@ -74,10 +78,12 @@ class WebDatasetSource:
             source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
         else:
             source = cls(path.parent, path.name, tuple(classes or ()))
+        tars = [source.only] if source.only else _tars(path)
+        dotted = (name for name in tars if keys_end_at_last_dot(source.folder / name))
+        source = replace(source, dotted=frozenset(dotted))
         if source.classes:
             return source
-        tars = [source.only] if source.only else _tars(path)
-        return replace(source, classes=_class_names(source.folder, tars))
+        return replace(source, classes=_class_names(source.folder, tars, source.dotted))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the tars in the order of their names."""
@@ -99,8 +105,12 @@ class WebDatasetSource:
 
     @property
     def facts(self) -> Facts:
-        """How the members hold boxes, if packer wrote them."""
-        return Facts(boxes=self.boxes)
+        """How the members hold boxes, if packer wrote them, and where keys have dots."""
+        remark = (
+            f"Keys end at the last dot in {listed(sorted(self.dotted), 3)}: by the first dot, "
+            "several images would be one sample."
+        )
+        return Facts(remarks=(remark,) if self.dotted else (), boxes=self.boxes)
 
     @property
     def files(self) -> Files:
@@ -127,10 +137,18 @@ class WebDatasetSource:
 
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[Sample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
-        for run in samples(members(self.folder / tar)):
+        path, is_known = self.folder / tar, tar in self.dotted
+        for run in samples(members(path), by_last_dot=is_known):
             if isinstance(run, Skipped):
                 yield replace(run, name=f"{tar}/{run.name}")
                 continue
+            if not is_known and is_doubtful(run):
+                if keys_end_at_last_dot(path, None):
+                    raise UnusableInput(
+                        f"{path}: from {run[0].name} on, keys have dots. Put the samples whose "
+                        "keys have none into another tar."
+                    )
+                is_known = True
             image = image_of(run)
             try:
                 if image is None:
@@ -220,13 +238,13 @@ def _tars(folder: Path) -> list[str]:
     return sorted(name for name in names if not (folder / name).is_dir())
 
 
-def _class_names(folder: Path, tars: Sequence[str]) -> tuple[str, ...]:
+def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:
     names: set[str] = set()
     looked_at = 0
     for tar in tars:
         path = folder / tar
         with unchanged(path, os.stat(path).st_mtime_ns) as descriptor:
-            for run in _runs(path):
+            for run in runs_of(path, by_last_dot=tar in dotted):
                 looked_at += 1
                 for member in run:
                     if member.ext == "cls" and 0 < member.size <= MAX_CLASS_NAME:
@@ -242,10 +260,6 @@ def _are_names(texts: Iterable[str]) -> bool:
 
 def _text(cls: bytes) -> str:
     return cls.strip().decode("utf-8", "replace")
-
-
-def _runs(tar: Path) -> Iterator[list[Member]]:
-    return (run for run in samples(members(tar)) if not isinstance(run, Skipped))
 
 
 def _are_numbered(tars: Sequence[Path]) -> bool:
