@@ -16,8 +16,8 @@ from pathlib import Path
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
+from packer.layouts.folders.doubts import open_folders
 from packer.layouts.folders.pairs import Pairs
-from packer.layouts.folders.source import FolderSource
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.published.containers import webdataset
@@ -253,6 +253,6 @@ def _folders(candidate: Candidate) -> Interpretation:
                 f"{option('pairs')} goes with a folder of images, and {path} is none."
             )
         pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
-        return FolderSource.open(tree, classes, pairs, kind=kind, depth=depth)
+        return open_folders(tree, classes, pairs, kind=kind, depth=depth)
 
     return Interpretation(options.kind or "folder", f"folders of images{tree.form}", open_folder)

@@ -93,10 +93,22 @@ def paired(
     ((images, files, end),) = ways
     if "{_}" in end:
         return {}
-    template, member = inside(images, end), inside(files, end)
+    readings = {}
+    for meaning, each in _meanings(end).items():
+        template, member = inside(images, each), inside(files, each)
+        readings[f"Each image has a {what}{meaning}"] = by_templates([template], {name: member})
+        some = by_templates([template], {f"{name}?": member})
+        readings[f"Some images have a {what}{meaning}"] = some
+    return readings
+
+
+def _meanings(end: str) -> dict[str, str]:
+    """Return the templates of images in folders, which may be classes or, as videos, none."""
+    if "{label}" not in end:
+        return {"": end}
     return {
-        f"Each image has a {what}": by_templates([template], {name: member}),
-        f"Some images have a {what}": by_templates([template], {f"{name}?": member}),
+        ", and folders are classes": end,
+        ", and folders mean nothing": end.replace("{label}/", ""),
     }
 
 

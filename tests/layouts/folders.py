@@ -2,7 +2,133 @@
 
 from layouts.row import Read, Row, in_splits
 
+_COUNTED = ("1", "2", "3")
+_FREE = ("7", "31", "40", "902")  # no counter
+
+
+def _files(folders: str, names: tuple[str, ...] = _COUNTED, form: str = "{0}/{1}.jpg") -> str:
+    return " ".join(form.format(folder, name) for folder in folders.split() for name in names)
+
+
+def _refused() -> list[Row]:
+    """What looks like class folders, with the commands to choose from."""
+    return [
+        # justchenhao.github.io/LEVIR
+        Row(
+            "two pictures of one place and their label, in splits",
+            _files("train/A train/B train/label test/A test/B test/label", form="{0}/{1}.png"),
+            r"A, B, label have the same names.*--images '\{split\}/A/\{key\}' "
+            r"--member 'b=\{split\}/B/\{key\}'.*--as folder",
+        ),
+        Row(
+            "low and high resolution",
+            _files("HR LR"),
+            "HR, LR have the same names.*Each image in HR has.*Each image in LR has",
+        ),
+        Row(
+            "JPEG and PNG of the same names",
+            _files("photos2") + " " + _files("others", form="{0}/{1}.png"),
+            "photos2, others have the same names|others, photos2 have the same names",
+        ),
+        Row(
+            "names that end in what the folder holds",
+            _files("one") + " " + _files("two", form="{0}/{1}_segmentation.png"),
+            r"--images 'one/\{key\}' --member 'two=two/\{key\}_segmentation'",
+        ),
+        Row(
+            "pictures beside pictures of the same names",
+            _files("cat dog") + " " + _files("cat dog", form="{0}/{1}_thumb.jpg"),
+            r"\.jpg, _thumb\.jpg at the end.*--images '\{label\}/\{key\}\.jpg'.*--as folder",
+        ),
+        Row("x.jpg with x.png", "1.jpg 2.jpg 1.png 2.png", r"\.jpg, \.png at the end"),
+        # kaggle.com/datasets/iarunava/cell-images-for-detecting-malaria
+        Row(
+            "a nested copy",
+            _files("cat dog all/cat all/dog"),
+            r"all has images of the same names.*--ignore 'all/\*\*'",
+        ),
+        Row(
+            "thumbnails in each class folder",
+            _files("cat dog cat/thumbs dog/thumbs"),
+            r"--ignore '\*\*/thumbs/\*\*'",
+        ),
+        Row(
+            "chunks",
+            _files("chunk_000 chunk_001"),
+            "chunk_000, chunk_001 look like numbered parts.*--as flat.*--as folder",
+        ),
+        # github.com/NVlabs/ffhq-dataset
+        Row("chunks of a thousand", "00000/00001.png 01000/01001.png", "numbered parts.*--as flat"),
+        # github.com/rom1504/img2dataset
+        Row(
+            "chunks whose images are numbered throughout",
+            "00000/000000000.jpg 00000/000000001.jpg 00001/000010000.jpg 00001/000010001.jpg",
+            "numbered throughout",
+        ),
+        Row("days", _files("2021-03-01 2021-03-02"), "look like dates"),
+        Row("letters of a hash", "0a/0a39f1.jpg ff/ffe811.jpg", "first letters of the names"),
+        Row(
+            "one folder with all images",
+            "all/1.jpg all/2.jpg labels.txt",
+            "all images lie in all, which would be the only class.*--as folder.*--as flat",
+        ),
+        Row(
+            "a stray image beside a folder of classes",
+            "animals/cat/1.jpg animals/dog/2.jpg screenshot.png",
+            "all images lie in animals, which would be the only class",
+        ),
+        Row(
+            "a class in two forms of Unicode",
+            "caf\u00e9/1.jpg cafe\u0301/2.jpg tea/3.jpg",
+            "have names that look the same.*Rename them",
+        ),
+        # people.eecs.berkeley.edu/~taesung_park/CycleGAN/datasets
+        Row(
+            "splits and domains",
+            "trainA/1.jpg trainB/2.jpg testA/3.jpg testB/4.jpg",
+            r"--images '\{split=test\}test\{label\}/\{key\}'.*--as folder",
+        ),
+    ]
+
+
 ROWS = [
+    Row(
+        "classes counted from 1",
+        _files("cat dog fox"),
+        Read({f"{name}/{n}": name for name in ("cat", "dog", "fox") for n in _COUNTED}),
+    ),
+    Row(
+        "classes whose images have the same names",
+        _files("cat dog", _FREE),
+        Read({f"{name}/{n}": name for name in ("cat", "dog") for n in _FREE}),
+    ),
+    Row(
+        "digits, each counted from 1",
+        _files("0 1 2"),
+        Read({f"{name}/{n}": name for name in "012" for n in _COUNTED}),
+    ),
+    # benchmark.ini.rub.de
+    Row(
+        "class numbers with zeros in front, each counted from 0",
+        "00000/00000_00000.png 00000/00000_00001.png 00001/00000_00000.png",
+        Read(
+            {"00000/00000_00000": "00000", "00000/00000_00001": "00000"}
+            | {"00001/00000_00000": "00001"}
+        ),
+    ),
+    Row(
+        "classes mask and no_mask",
+        _files("mask no_mask"),
+        Read({f"{name}/{n}": name for name in ("mask", "no_mask") for n in _COUNTED}),
+    ),
+    Row(
+        "folders of other things beside class folders",
+        "cat/1.jpg dog/2.jpg checkpoints/model.pth logs/train.log src/model.py",
+        Read(
+            {"cat/1": "cat", "dog/2": "dog"},
+            ignored=frozenset({"checkpoints/model.pth", "logs/train.log", "src/model.py"}),
+        ),
+    ),
     # torchvision.datasets.ImageFolder: root/class/xxx.ext
     Row("class folders", "cat/1.jpg dog/2.jpg", Read({"cat/1": "cat", "dog/2": "dog"})),
     Row(
@@ -275,4 +401,5 @@ ROWS = [
             ),
         ),
     ),
+    *_refused(),
 ]

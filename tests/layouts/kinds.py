@@ -209,9 +209,18 @@ KINDS = [
     Kind(
         "class folders",
         "classes without images",
-        lambda n: _with(_paths(n, "class{:03}/notes.txt"), "cat/1.jpg"),
+        lambda n: _with(_paths(n, "class{:03}/.DS_Store"), "cat/1.jpg", "dog/1.jpg"),
     ),
-    Kind("class folders", "hidden folders", lambda n: _with(_paths(n, ".h{:03}/1.jpg"), "a/1.jpg")),
+    Kind(
+        "class folders",
+        "folders of other things",
+        lambda n: _with(_paths(n, "logs{:03}/train.log"), "cat/1.jpg", "dog/1.jpg"),
+    ),
+    Kind(
+        "class folders",
+        "hidden folders",
+        lambda n: _with(_paths(n, ".h{:03}/1.jpg"), "a/1.jpg", "b/1.jpg"),
+    ),
     Kind(
         "class folders",
         "files beside the classes",
@@ -220,7 +229,9 @@ KINDS = [
     Kind(
         "class folders",
         "files of images",
-        lambda n: _paths(n, "cat/{:03}.jpg", "cat/{:03}.json", "cat/{:03}.seg.png"),
+        lambda n: _with(
+            _paths(n, "cat/{:03}.jpg", "cat/{:03}.json", "cat/{:03}.seg.png"), "dog/1.jpg"
+        ),
     ),
     Kind(
         "class folders",
@@ -301,6 +312,7 @@ KINDS = [
         "files a tar",
         lambda n: {"a.tar": tar({"c.tar": tar(_paths(n, "{:03}.jpg"))})},
         "a.tar",
+        options={"kind": "folder"},
     ),
     Kind(
         "CSV",

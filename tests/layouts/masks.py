@@ -163,6 +163,24 @@ ROWS = [
             {"train/1": ("mask.gif",), "train/2": ("mask.gif",), "test/3": ()},
         ),
     ),
+    # kaggle.com/datasets/tawsifurrahman/covid19-radiography-database
+    Row(
+        "images and masks in each class folder",
+        "COVID/images/1.png COVID/masks/1.png Normal/images/2.png Normal/masks/2.png",
+        Read({"COVID/images/1": "COVID", "Normal/images/2": "Normal"}, members=MASK),
+    ),
+    Row(
+        "images and masks in folders that may be sets",
+        "ds1/images/1.png ds1/masks/1.png ds2/images/2.png ds2/masks/2.png",
+        r"ds1, ds2.*--images '\{label\}/images/\{key\}'.*--images '\{set\}/images/\{key\}'",
+    ),
+    # davischallenge.org
+    Row(
+        "videos and the masks of their frames",
+        "JPEGImages/480p/bear/0.jpg JPEGImages/480p/bear/1.jpg JPEGImages/480p/swan/0.jpg "
+        "Annotations/480p/bear/0.png Annotations/480p/bear/1.png Annotations/480p/swan/0.png",
+        r"--class-depth 1.*videos.*--images 'JPEGImages/480p/\{key\}' --member 'mask=Annot",
+    ),
     # saliencydetection.net/duts
     Row(
         "DUTS: DUTS-TR-Image and DUTS-TR-Mask",

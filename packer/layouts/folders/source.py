@@ -21,7 +21,7 @@ from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.trees.meaning import Layout, understand
 from packer.trees.outright import FLAT
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import folders_above, inside, lies_in
+from packer.trees.shape import Shape, folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, skipped
@@ -41,6 +41,7 @@ class FolderSource:
     pairs: Pairs = field(default_factory=Pairs)
     words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
     outright: tuple[str, ...] = ()  # see `Facts`
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -66,6 +67,8 @@ class FolderSource:
         if kind is None and not folders:
             refuse_labels(shape, tree.root, partial(_names, tree))
         layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
+        if layout.depth != FLAT:
+            layout = replace(layout, aside=layout.aside | _others(tree, shape, layout))
         below = {
             name: os.path.relpath(folder, layout.top or ".")
             for name, folder in {**folders, **layout.pairs}.items()
@@ -136,7 +139,9 @@ class FolderSource:
     def facts(self) -> Facts:
         """It may have parallel folders."""
         root = None if self.tree.unpack else self.tree.root
-        return Facts(heeds=frozenset({"pairs"}), root=root, outright=self.outright)
+        return Facts(
+            heeds=frozenset({"pairs"}), root=root, outright=self.outright, remarks=self.remarks
+        )
 
     @property
     def files(self) -> Reader:
@@ -238,6 +243,29 @@ class FolderSource:
             )
         for paired in parallel.values():
             yield from map(unused, paired.values())
+
+
+def _others(tree: Tree, shape: Shape, layout: Layout) -> frozenset[str]:
+    """The folders beside class folders, below the top, with files of which none is an image."""
+    found = (
+        inside(base, name)
+        for base in layout.bases
+        if shape.with_images(base)
+        for name in shape.folders(base)
+        if not shape.below(inside(base, name))
+    )
+    return frozenset(p[len(layout.top) :].strip("/") for p in found if _holds_others(tree, p))
+
+
+def _holds_others(tree: Tree, path: str) -> bool:
+    files = [
+        inside(folder, name)
+        for folder, level in tree.walk(path)
+        for names in level.examples.values()
+        for name in names
+    ]
+    found = [tree.ignored(file) for file in files]
+    return bool(files) and all(one is not None and one.ignored for one in found)
 
 
 def words_of(tree: Tree, aside: Sequence[str] = ()) -> frozenset[str]:

@@ -2,8 +2,8 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -12,11 +12,12 @@ from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import Lists, Row, by_lists
 from packer.samples.records import Skipped
 from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
-from packer.trees.outright import FLAT
+from packer.trees.names import are_counters, share_a_word
+from packer.trees.outright import FLAT, by_templates, literal
 from packer.trees.shape import certain_pair, enclosing, inside, lies_in
 from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
-from packer.words import choices, listed
+from packer.words import choices, listed, option
 
 _KIND = "pairs"
 _OTHERS = ("JPEGImages", "training/image_2")  # VOC's and KITTI's images
@@ -98,11 +99,13 @@ class _Pair:
 
     Attributes:
         suffix: what the name of a mask has behind that of its image.
+        above: the class folder that holds both, below that of a split; "" if there is none.
     """
 
     images: str
     masks: str
     suffix: str = ""
+    above: str = ""
 
 
 def masks(candidate: Candidate) -> Interpretation | None:
@@ -144,9 +147,9 @@ def masks(candidate: Candidate) -> Interpretation | None:
         for pair in pairs if depth is None else ():
             if not any(lies_in(base, pair.images) for base in layout.bases):
                 refuse_doubtful_classes(shape, pair.images, where)
-        pair_of = {pair.images: pair for pair in pairs}
-        bases = {*layout.bases, *pair_of}
-        labels = {_label(layout, bases, path) for path, count in shape.images.items() if count}
+            _refuse_videos(tree, layout, pair, where)
+        pair_of = {pair.images: pair for pair in _with_classes(layout, pairs, depth, where)}
+        labels = {_label(layout, pair_of, path) for path, count in shape.images.items() if count}
         return Lists(partial(_masked, layout, pair_of), tuple(sorted(filter(None, labels))))
 
     return by_lists(candidate, "images and masks", (), lists, _KIND)
@@ -164,6 +167,58 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
             "Move what belongs to neither, or choose:"
             f"{choices(where, {'All are samples': ('--as', 'folder')})}"
         )
+
+
+def _refuse_videos(tree: Tree, layout: Layout, pair: _Pair, where: object) -> None:
+    """Raise where folders of images are counted alike, as the frames of videos are."""
+    images, files = pair.images, pair.masks
+    while not tree.level(images).images and len(names := tree.shape.with_images(images)) == 1:
+        images, files = inside(images, names[0]), inside(files, names[0])
+    names = tree.shape.with_images(images)
+    if len(layout.bases) > 1 or not names or splits_of(names) or files == images or pair.suffix:
+        return
+    stems = [sorted(_stems(tree, inside(images, name))) for name in names]
+    if len({some[0] for some in stems}) == 1 and all(map(are_counters, stems)):
+        template, member = (f"{literal(folder)}/{{key}}" for folder in (images, files))
+        readings = {"They are videos": by_templates([template], {"mask": member})}
+        raise UnusableInput(
+            f"{where}: the images in each folder of {images} are counted in the same way. If these "
+            f"folders are classes, give {option('class_depth', 1)}. They may be videos of frames:"
+            f"{choices(where, readings)}"
+        )
+
+
+def _with_classes(
+    layout: Layout, pairs: Sequence[_Pair], depth: int | None, where: object
+) -> list[_Pair]:
+    """The pairs with the class folders that hold both folders; raise where these may be sets."""
+    found = [replace(pair, above=_around(layout, pair.images)) for pair in pairs]
+    above = sorted({pair.above for pair in found} - {""})
+    if len(above) < 2:
+        return list(pairs)
+    if depth is not None or not share_a_word(above):
+        return found
+    ends = {(pair.images.rpartition("/")[2], pair.masks.rpartition("/")[2]) for pair in pairs}
+    if len(ends) > 1 or layout.splits.keys() != {""} or any("/" in name for name in above):
+        return list(pairs)  # folders named after a set, as in DUTS-TR/DUTS-TR-Image
+    ((images, files),) = ends
+    top = f"{literal(layout.top)}/" if layout.top else ""
+    readings = {}
+    for meaning, name in {"They are classes": "label", "They are sets": "set"}.items():
+        start, end = f"{top}{{{name}}}/", f"/{{key}}{pairs[0].suffix}"
+        template = f"{start}{literal(images)}/{{key}}"
+        readings[meaning] = by_templates([template], {"mask": f"{start}{literal(files)}{end}"})
+    raise UnusableInput(
+        f"{where}: the folders {listed(above)}, which hold images and masks, may be classes, or "
+        f"sets of the same. Choose:{choices(where, readings)}"
+    )
+
+
+def _around(layout: Layout, images: str) -> str:
+    """The folder that holds a folder of images and that of its masks, below that of a split."""
+    above = images.rpartition("/")[0]
+    base = enclosing(above, set(layout.bases))
+    return "" if base is None else above[len(base) :].strip("/")
 
 
 def _pairs(tree: Tree, *, lax: bool) -> list[_Pair]:
@@ -216,21 +271,26 @@ def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
 def _masked(layout: Layout, pair_of: Mapping[str, _Pair], tree: Tree) -> Iterator[Row]:
     """The images of each split in the order of their folders."""
     apart = {pair.masks for pair in pair_of.values() if pair.masks != pair.images}
-    bases = {*layout.bases, *pair_of}
     for split, base in layout.splits.items():
         for folder, _ in tree.walk(inside(layout.top, base)):
             if enclosing(folder, apart) is None:
-                label = _label(layout, bases, folder)
+                label = _label(layout, pair_of, folder)
                 images = enclosing(folder, pair_of)
                 pair = None if images is None else pair_of[images]
                 for name, files in _with_masks(tree, folder, pair):
                     yield Row(inside(folder, name), label, split, files)
 
 
-def _label(layout: Layout, bases: Container[str], folder: str) -> str | None:
-    """The class of the images in a folder; `bases`, which hold classes or pairs, are none."""
-    base = enclosing(folder, bases)
-    below = folder[len(folder if base is None else base) :].strip("/")
+def _label(layout: Layout, pair_of: Mapping[str, _Pair], folder: str) -> str | None:
+    """The class of the images in a folder: the folder around images and masks, or that of images.
+
+    Folders that hold classes or pairs are none.
+    """
+    images = enclosing(folder, pair_of)
+    if images is not None and (above := pair_of[images].above):
+        return layout.class_of(above)
+    bases = [base for base in (images, enclosing(folder, layout.bases)) if base is not None]
+    below = folder[len(max(bases, key=len, default=folder)) :].strip("/")
     return None if layout.depth == FLAT else layout.class_of(below)
 
 

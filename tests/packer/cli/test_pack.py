@@ -213,7 +213,7 @@ def test_one_of_a_kind_is_told_in_the_singular(
     shutil.copy(next(source.rglob("*.jpg")), one)
     (one / ".DS_Store").touch()
     (one / "broken.jpg").touch()
-    command = ("pack", tmp_path / "src", tmp_path / "dst")
+    command = ("pack", tmp_path / "src", tmp_path / "dst", "--as", "folder")
     plan = json.loads(run_packer(*command, "--dry-run", "--json").stdout)
     assert [len(plan[kind]) for kind in ("rejected", "ignored")] == [1, 1]
     assert "1 file was rejected" in run_packer(*command).stderr

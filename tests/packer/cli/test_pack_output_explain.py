@@ -58,7 +58,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(
     for number in range(2):
         (tmp_path / f"a/{number}.jpg").write_bytes(image(number, "JPEG"))
     (tmp_path / "a/1.json").write_text("{}")
-    done = run_packer("pack", "--explain", tmp_path, "--quiet")
+    done = run_packer("pack", "--explain", tmp_path, "--as", "folder", "--quiet")
     assert done.stdout.splitlines()[1:] == [
         f"Equivalent command: packer pack {tmp_path} DST --images '{{label}}/{{key}}'",
         "a/0.jpg: class a, JPEG of 16 x 12",
@@ -66,7 +66,9 @@ def test_a_sample_without_a_member_that_others_have_is_marked(
         "a/1.jpg: class a, JPEG of 16 x 12",
         "  json: {}",
     ]
-    told = json.loads(run_packer("pack", "--explain", tmp_path, "--json", "--quiet").stdout)
+    told = json.loads(
+        run_packer("pack", "--explain", tmp_path, "--as", "folder", "--json", "--quiet").stdout
+    )
     assert [sample["members"] for sample in told["samples"]] == [{"json": None}, {"json": "{}"}]
 
 

@@ -125,6 +125,7 @@ def test_what_is_appended_from_another_source_calls_nothing_gone(
     run(own_source)
     (tmp_path / "other").mkdir()
     shutil.copytree(own_source / "class1", tmp_path / "other/class3")
+    shutil.copytree(own_source / "class2", tmp_path / "other/class4")
     assert not run(tmp_path / "other", append=True).remarks
 
 

@@ -37,6 +37,7 @@ NOT_GROWN = {
     ("ImageFolder with metadata.parquet", "images"),
     ("GTSRB: folders of classes, and tables that name their images", "classes"),
     ("MVTec AD, one object", "classes"),
+    ("classes mask and no_mask", "classes"),  # mask1000 would be a mask
     ("ImageNet with its devkit", "classes"),
     ("ImageNet as Kaggle has it", "classes"),
     ("GTSRB", "classes"),

@@ -144,8 +144,8 @@ def test_names_reach_the_terminal_without_their_control_characters(
     (folder / f"good{_NASTY}\u202egpj.jpg").write_bytes(jpeg)
     dst = tmp_path / "dst"
     runs = [
-        run_packer("pack", tmp_path / "src", dst, "--dry-run"),
-        run_packer("pack", tmp_path / "src", dst, "--on-error", "skip"),
+        run_packer("pack", tmp_path / "src", dst, "--as", "folder", "--dry-run"),
+        run_packer("pack", tmp_path / "src", dst, "--as", "folder", "--on-error", "skip"),
         run_packer("info", dst),
         run_packer("extract", dst, tmp_path / "out"),
     ]

@@ -194,5 +194,5 @@ def test_a_stray_parquet_file_makes_no_parquet_dataset(
     (images / "cat").mkdir()
     (images / "0.jpg").rename(images / "cat" / "0.jpg")
     (images / "meta.parquet").write_bytes(b"x")
-    source = opened(images)
+    source = opened(images, kind="folder")
     assert source.classes == ("cat",)

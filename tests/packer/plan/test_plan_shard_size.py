@@ -72,13 +72,15 @@ def test_pack_info_and_a_dry_run_agree_on_the_shards_and_an_append_goes_on(
     images: Path, tmp_path: Path, run_packer: RunPacker
 ) -> None:
     dst = tmp_path / "dst"
-    planned = json.loads(run_packer("pack", images, dst, "--dry-run", "--json").stdout)
-    assert run_packer("pack", images, dst, "--quiet").returncode == 0
+    planned = json.loads(
+        run_packer("pack", images, dst, "--as", "folder", "--dry-run", "--json").stdout
+    )
+    assert run_packer("pack", images, dst, "--as", "folder", "--quiet").returncode == 0
     packed = Manifest.load(dst)
     assert [shard.file for shard in packed.shards] == [shard["file"] for shard in planned["shards"]]
     assert len(packed.shards) == 2
     found = json.loads(run_packer("info", dst, "--json").stdout)
     assert max(shard.bytes for shard in packed.shards) <= found["shard_size"] == 10 * MB
     Image.new("RGB", (8, 8)).save(images / "noise" / "new.png")
-    assert run_packer("pack", images, dst, "--quiet", "--append").returncode == 0
+    assert run_packer("pack", images, dst, "--as", "folder", "--quiet", "--append").returncode == 0
     assert len(Manifest.load(dst).shards) == 3

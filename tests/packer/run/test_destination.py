@@ -221,10 +221,10 @@ def test_what_is_rejected_is_uploaded_when_it_is_mended(
     good = bad.read_bytes()
     bad.write_bytes(good[:300])
     with pytest.raises(packer.Rejected, match=r"image003\.jpg"):
-        upload(images, shard_samples=2)
+        upload(images, kind="folder", shard_samples=2)
     assert sum(name.endswith(".tar") for name in store.objects("shards")) == 2
     bad.write_bytes(good)
-    assert upload(images, shard_samples=2).shards_written == 1
+    assert upload(images, kind="folder", shard_samples=2).shards_written == 1
     assert set(store.written.values()) == {1}
 
 
@@ -237,11 +237,11 @@ def test_nothing_is_uploaded_of_a_run_that_the_scan_refuses(
     empty.write_bytes(b"")
     damaged.write_bytes(good[:300])
     with pytest.raises(packer.Rejected, match=r"(?s)image000\.jpg: .*image003\.jpg: "):
-        upload(images, shard_samples=2)
+        upload(images, kind="folder", shard_samples=2)
     assert not [name for name in store.objects("shards") if "shard-" in name]
     empty.write_bytes(good)
     damaged.write_bytes(good)
-    assert upload(images, shard_samples=2).samples == 6
+    assert upload(images, kind="folder", shard_samples=2).samples == 6
 
 
 def test_a_writer_uploads_in_the_end_or_leaves_nothing(store: S3Server, tmp_path: Path) -> None:

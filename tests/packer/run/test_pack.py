@@ -29,7 +29,7 @@ from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
 from packer.inspect.verify import verify
 from packer.keys import unescape
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, SourceOptions
 from packer.progress import Progress
 from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
@@ -793,7 +793,8 @@ def test_no_shard_is_larger_than_it_may_be_where_names_are_long(
     for number in range(40):
         data = encode(Image.new("RGB", (8, 8), (number, 0, 0)), "JPEG")
         (folder / f"{number:02d}.jpg").write_bytes(data)
-    run_pack(tmp_path / "src", tmp_path / "dst", shard_size=30_000, jpeg="verbatim")
+    one = SourceOptions(kind="folder")
+    run_pack(tmp_path / "src", tmp_path / "dst", source=one, shard_size=30_000, jpeg="verbatim")
     sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
     assert len(sizes) > 1
     assert max(sizes) <= 30_000

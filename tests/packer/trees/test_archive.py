@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from packer.errors import BadImage, PackingFailed, UnusableInput
+from packer.options.declared import SourceOptions
 from packer.run.pack import PackReport
 from reader.format import Manifest
 
@@ -22,6 +23,7 @@ Write = Callable[..., Path]
 ScanOf = Callable[..., Any]
 RunPack = Callable[..., PackReport]
 
+ONE_CLASS = SourceOptions(kind="folder")
 NAMES = [
     *("cat/a.jpg", "cat/deep/b.jpg", "cat/a b.JPEG", "dog v1.0/é.jpg", "cat-2/猫.jpg"),
     "dog v1.0/" + "d" * 90 + "/" + "n" * 120 + ".jpg",
@@ -164,7 +166,7 @@ def test_names_that_are_no_utf_8_are_kept(
         info = tarfile.TarInfo(name)
         info.size = len(image)
         archive.addfile(info, io.BytesIO(image))
-    found = scan(tmp_path / "a.tar")
+    found = scan(tmp_path / "a.tar", options=ONE_CLASS)
     assert found.labels == {"cat/%FF": 0}
     assert found.contents == {name: image}
 
@@ -222,7 +224,7 @@ def test_of_files_with_one_name_the_last_is_packed_and_the_others_named(
         for data in (one, two):
             zipped.writestr("cat/a.jpg", data)
     for name in ("a.tar", "a.zip"):
-        found = scan(tmp_path / name)
+        found = scan(tmp_path / name, options=ONE_CLASS)
         assert found.contents == {"cat/a.jpg": two}
         assert "later file" in found.skipped["cat/a.jpg"]
 
@@ -231,7 +233,7 @@ def test_of_files_with_one_name_the_last_is_packed_and_the_others_named(
 def test_a_name_that_leads_outside_is_refused(
     tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf, name: str
 ) -> None:
-    found = scan(archived(tmp_path / "a", make_jpegs("cat/a.jpg", name)))
+    found = scan(archived(tmp_path / "a", make_jpegs("cat/a.jpg", name)), options=ONE_CLASS)
     assert found.labels == {"cat/a": 0}
     assert "leads outside" in found.skipped[name]
 
@@ -254,19 +256,21 @@ def test_links_and_devices_are_refused_by_name(
             info = tarfile.TarInfo(f"cat/{name}")
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
-    found = scan(tmp_path / "a.tar")
+    found = scan(tmp_path / "a.tar", options=ONE_CLASS)
     assert found.skipped.keys() == {f"cat/{name}" for name in kinds}
     linked = zipfile.ZipInfo("cat/link.jpg")
     linked.external_attr = 0o120777 << 16
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as zipped:
         zipped.writestr("cat/a.jpg", image)
         zipped.writestr(linked, "/etc/passwd")
-    assert scan(tmp_path / "a.zip").skipped == {"cat/link.jpg": "it is a symbolic link"}
+    assert scan(tmp_path / "a.zip", options=ONE_CLASS).skipped == {
+        "cat/link.jpg": "it is a symbolic link"
+    }
 
 
 def test_a_zip_bomb_is_refused_by_name(tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf) -> None:
     path = write_zip(tmp_path / "a.zip", make_jpegs("cat/a.jpg") | {"cat/b.jpg": bytes(65 << 20)})
-    found = scan(path)
+    found = scan(path, options=ONE_CLASS)
     assert found.labels == {"cat/a": 0}
     assert "bomb" in found.skipped["cat/b.jpg"]
 
@@ -280,7 +284,7 @@ def test_a_zip_that_lies_about_a_size_is_found_out(
     entry = data.rindex(b"PK\x01\x02")
     struct.pack_into("<I", data, entry + 24, size)
     path.write_bytes(data)
-    found = scan(path)
+    found = scan(path, options=ONE_CLASS)
     if size == 2**31:
         assert "bomb" in found.skipped["cat/b.jpg"]
         return
@@ -296,7 +300,7 @@ def test_files_of_a_zip_that_share_their_bytes_are_refused(
     data = bytearray(path.read_bytes())
     struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 42, 10)
     path.write_bytes(data)
-    reasons = scan(path).skipped
+    reasons = scan(path, options=ONE_CLASS).skipped
     assert list(reasons) == ["cat/a.jpg"]
     assert "another file" in reasons["cat/a.jpg"]
 
@@ -326,7 +330,7 @@ def test_an_encrypted_or_exotic_file_of_a_zip_is_refused_by_name(
     second = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 4)
     data[second + 8] |= 1
     path.write_bytes(data)
-    reasons = scan(path).skipped
+    reasons = scan(path, options=ONE_CLASS).skipped
     assert reasons.keys() == {"cat/b.jpg", "cat/d.jpg"}
     assert "encrypted" in reasons["cat/b.jpg"]
     assert "lzma" in reasons["cat/d.jpg"]
@@ -339,7 +343,7 @@ def test_a_flipped_bit_in_a_zip_is_found(
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         path = write_zip(tmp_path / "a.zip", {"cat/a.jpg": image}, method)
         stamp = path.stat().st_mtime_ns
-        found = scan(path)
+        found = scan(path, options=ONE_CLASS)
         data = bytearray(path.read_bytes())
         data[200] ^= 4
         path.write_bytes(data)
@@ -387,7 +391,7 @@ def test_an_archive_that_changed_since_the_scan_stops_packing(
     tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
 ) -> None:
     path = archived(tmp_path / "a.tar", make_jpegs("cat/a.jpg"))
-    found = scan(path)
+    found = scan(path, options=ONE_CLASS)
     os.utime(path, ns=(0, 1))
     with pytest.raises(PackingFailed, match=r"a\.tar changed"):
         found.source.files.read(found.samples[0])
@@ -430,6 +434,6 @@ def test_a_name_in_a_zip_that_no_path_can_have_is_skipped(
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("cat/1.jpg", image)
         archive.writestr("cat/" + "a/" * 30_000 + "2.jpg", image)
-    found = scan(tmp_path / "a.zip")
+    found = scan(tmp_path / "a.zip", options=ONE_CLASS)
     assert list(found.labels) == ["cat/1"]
     assert list(found.skipped.values()) == ["its name has 60009 bytes; 4096 are the most"]

@@ -1,0 +1,110 @@
+"""A tree of folders, with what its folders seem to mean and the names in them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from packer.trees.meaning import Layout
+from packer.trees.outright import literal
+from packer.trees.shape import Shape
+from packer.trees.tree import Tree
+from packer.words import command
+
+FOLDERS = 20  # that are looked into
+MANY = 2000  # images of a folder that are looked at
+LEAST = 3  # names in common
+NEARLY = 0.9  # of the names
+FOLDER = ("--as", "folder")
+FLAT = ("--as", "flat")
+_KEPT = 50_000  # names of a folder that are listed once
+
+
+def member(name: str) -> str:
+    """Return the name of a member from that of a folder."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A tree, and what its folders seem to mean."""
+
+    tree: Tree
+    layout: Layout
+    _listed: dict[str, list[str]] = field(default_factory=dict)  # of few folders
+
+    @property
+    def shape(self) -> Shape:
+        """Where the images lie."""
+        return self.tree.shape
+
+    @property
+    def where(self) -> Path:
+        """The source, for a person."""
+        return self.tree.root
+
+    @cached_property
+    def classes(self) -> dict[str, list[str]]:
+        """The names of what may be class folders, by the folder of their split."""
+        return {base: self.shape.with_images(base) for base in self.layout.bases}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all that may be class folders."""
+        return sorted({name for names in self.classes.values() for name in names})
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether folders are splits."""
+        return self.layout.splits.keys() != {""}
+
+    def stems(self, folder: str) -> dict[str, str]:
+        """The paths of images below a folder, relative to it, without extension -> that.
+
+        Of many, some folders' first ones.
+        """
+        found = {}
+        for path, names in islice(self.images(folder), FOLDERS):
+            for name in names[:MANY]:
+                stem, _, ext = f"{path}/{name}"[len(folder) :].lstrip("/").rpartition(".")
+                found[stem] = ext.lower()
+        return found
+
+    def names_in(self, folder: str) -> list[str]:
+        """The names of the images in a folder."""
+        found = self._listed.get(folder)
+        if found is None:
+            found = self.tree.images(folder)
+            if len(self._listed) < FOLDERS and len(found) < _KEPT:
+                self._listed[folder] = found
+        return found
+
+    def images(self, folder: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield the folders of images below a folder, each with the names of those."""
+        for path, level in self.tree.walk(folder):
+            if level.images:
+                yield path, self.names_in(path)
+
+    def some(self) -> list[str]:
+        """A few of the folders with images of their own, in order."""
+        found = [path for path, count in self.shape.images.items() if count]
+        return found[:: len(found) // FOLDERS + 1]
+
+    @property
+    def start(self) -> str | None:
+        """What templates of images begin with; None if they cannot say it."""
+        if self.has_splits and any("/" in base for base in self.layout.splits.values()):
+            return None
+        top = f"{literal(self.layout.top)}/" if self.layout.top else ""
+        return f"{top}{{split}}/" if self.has_splits else top
+
+    def member(self, name: str) -> str:
+        """Return the name of a member from that of a folder, which some splits may lack."""
+        lacks = any(name not in names for names in self.classes.values())
+        return member(name) + "?" * lacks
+
+    def packing(self, folder: str, meaning: str) -> str:
+        """The command that packs only a folder; an archive has none."""
+        return "" if self.tree.unpack else f"\n  {meaning}: {command(self.where / folder)}"

@@ -1,0 +1,192 @@
+"""Folders that may be something else than classes: refused, with the command of each reading.
+
+Copies, the parts of one sample beside each other, and what a set is divided into without a meaning
+look like class folders. Each rule is one function here. Rules look at what folders hold, and at
+names only where that says nothing: class folders whose images are all counted from 1 are common.
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from packer.errors import UnusableInput
+from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, NEARLY, Contents
+from packer.layouts.folders.pairs import Pairs
+from packer.layouts.folders.parts import parts, variants
+from packer.layouts.folders.source import FolderSource
+from packer.trees.meaning import splits_of, understand
+from packer.trees.names import (
+    are_counters,
+    chunks,
+    is_role,
+    labelled,
+)
+from packer.trees.outright import by_templates, literal
+from packer.trees.shape import OfOthers, inside
+from packer.trees.tree import Tree
+from packer.words import choices, command, listed, option
+
+_SPLITS = ("train", "test", "val", "valid", "validation")
+
+
+def open_folders(
+    tree: Tree,
+    classes: Sequence[str] | None,
+    pairs: Pairs,
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+) -> FolderSource:
+    """Open a source of folders; raise UnusableInput where folders may be no classes."""
+    doubted = kind is None and depth is None and not pairs.folders
+    try:
+        source = FolderSource.open(tree, classes, pairs, kind=kind, depth=depth)
+    except OfOthers:
+        raise
+    except UnusableInput:
+        if doubted:
+            _refuse(Contents(tree, understand(tree.shape, tree.root, kind="flat")))
+        raise
+    if not doubted or source.layout.pairs:
+        return source
+    _refuse(folders := Contents(tree, source.layout))
+    return source if source.classes else replace(source, remarks=_labels_in_names(folders))
+
+
+def _labels_in_names(folders: Contents) -> tuple[str, ...]:
+    """Remark on images without classes whose names may have these: cat.0.jpg, dog.0.jpg."""
+    ways, words = [], set[str]()
+    for split, base in folders.layout.splits.items():
+        folder = inside(folders.layout.top, base)
+        names = folders.names_in(folder)
+        separator, found = labelled(names)
+        ends = {name.rpartition(".")[2] for name in names}
+        if found and len(ends) > 1:
+            return ()
+        words |= found
+        way = f"{{label}}{separator}{{key}}.{ends.pop()}" if found else "{key}"
+        way = inside(literal(folder), way)
+        ways.append(f"{{split={split}}}{way}" if split else way)
+    if not words or not (said := by_templates(ways)):
+        return ()
+    return (
+        f"The names of the images may begin with their classes: {listed(sorted(words))}. If they "
+        f"do, type: {command(folders.where, *said)}",
+    )
+
+
+def _refuse(folders: Contents) -> None:
+    rules = (_same_names, _copy, parts, _domains, variants, _chunks, _only_one)
+    if found := next(filter(None, (rule(folders) for rule in rules)), ""):
+        raise UnusableInput(f"{folders.where}: {found}")
+
+
+def _same_names(folders: Contents) -> str:
+    """Classes whose names look the same: in two forms of Unicode, or with a space around."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in folders.names:
+        found[unicodedata.normalize("NFC", name).strip()].add(name)
+    same = next((names for names in found.values() if len(names) > 1), None)
+    if same is None:
+        return ""
+    both = " and ".join(map(ascii, sorted(same)))
+    return (
+        f"the folders {both} have names that look the same, and would be {len(same)} classes. "
+        "Rename them: to one name if they are one class."
+    )
+
+
+def _copy(folders: Contents) -> str:
+    """A folder that repeats the folder it lies in: an archive unpacked twice, or thumbnails."""
+    shape = folders.shape
+    found: dict[str, list[str]] = defaultdict(list)  # name of the folder -> where it lies
+    for path, count in shape.images.items():
+        names = shape.with_images(path)
+        for name in names if count or len(names) > 1 else ():
+            below = shape.below(inside(path, name))
+            rest = shape.below(path) - below
+            if min(below, rest) < NEARLY * max(below, rest):
+                continue
+            others = [other for other in names if other != name]
+            if shape.with_images(inside(path, name)) == others:
+                found[name].append(path)
+    for name, paths in found.items():
+        copies = [path for path in paths[:FOLDERS] if _repeats(folders, path, name)]
+        if copies and (len(copies) > 1 or len(paths) == 1):
+            glob = f"{inside(copies[0], name)}/**" if len(paths) == 1 else f"**/{name}/**"
+            above = copies[0] or "the folder that holds it"
+            text = f"{inside(copies[0], name)} has images of the same names as {above}. Choose:"
+            text += choices(folders.where, {"It is a copy": ("--ignore", glob)})
+            if len(paths) == 1 and inside(copies[0], "") == folders.layout.top:
+                text += folders.packing(inside(copies[0], name), f"Pack only {name}")
+            return text + choices(folders.where, {"All are samples": FOLDER})
+    return ""
+
+
+def _repeats(folders: Contents, path: str, name: str) -> bool:
+    names = folders.shape.with_images(path)
+    below = [other for other in names if other != name][:FOLDERS]
+    copy, rest = (
+        {inside(other, stem) for other in below for stem in folders.stems(inside(top, other))}
+        if below
+        else {file.rpartition(".")[0] for file in folders.names_in(top)[:MANY]}
+        for top in (inside(path, name), path)
+    )
+    if len(rest & copy) < max(NEARLY * len(rest), LEAST):
+        return False
+    subfolders = {stem.rpartition("/")[0] for stem in copy}
+    return len(subfolders) > 1 or is_role(name) or not are_counters(copy)
+
+
+def _domains(folders: Contents) -> str:
+    """Splits and domains in one name: trainA, trainB, testA and testB."""
+    found: dict[str, set[str]] = defaultdict(set)  # split -> domains
+    for name in folders.names:
+        split = next((word for word in _SPLITS if name.lower().startswith(word)), "")
+        found[name[: len(split)]].add(name[len(split) :])
+    splits, domains = list(found), set(map(frozenset, found.values()))
+    if folders.has_splits or "" in found or len(found) < 2 or len(domains) > 1:
+        return ""
+    if len(next(iter(domains))) < 2 or "" in next(iter(domains)):
+        return ""
+    top = folders.start or ""
+    ways = [f"{{split={splits_of([s])[s]}}}{top}{literal(s)}{{label}}/{{key}}" for s in splits]
+    readings = {"They are splits of classes": by_templates(ways), "They are classes": FOLDER}
+    text = f"the folders {listed(folders.names)} have the names of splits before something else."
+    return f"{text} Choose:{choices(folders.where, readings)}"
+
+
+def _chunks(folders: Contents) -> str:
+    """Folders that a set is divided into without a meaning: numbers, dates, letters of a hash."""
+    for base, names in folders.classes.items():
+
+        def images(name: str, base: str = base) -> Iterator[tuple[str, str]]:
+            for path, files in islice(folders.images(inside(base, name)), FOLDERS):
+                for file in files[:MANY]:
+                    yield path[len(base) :].strip("/"), file.rpartition(".")[0]
+
+        if what := chunks(names, images):
+            return (
+                f"the folders {listed(names)} look like {what}, which are no classes. Choose:"
+                + choices(folders.where, {"Folders mean nothing": FLAT, "They are classes": FOLDER})
+            )
+    return ""
+
+
+def _only_one(folders: Contents) -> str:
+    """One folder with all images, which is no class without being said to be."""
+    if len(folders.names) != 1 or len(folders.classes) > 1:
+        return ""
+    (name,) = folders.names
+    (base,) = folders.classes
+    folder = inside(base, name)
+    inner = ""
+    if folders.shape.images[base] and folders.shape.with_images(folder):
+        inner = folders.packing(folder, f"The folders in {name} are classes")
+    readings = choices(folders.where, {"It means nothing": FLAT})
+    return (
+        f"all images lie in {folder}, which would be the only class. If it is one, give "
+        f"{option('kind', 'folder')}. Otherwise choose:{inner}{readings}"
+    )

@@ -1,0 +1,208 @@
+"""What names of folders and images say by themselves: counters, parts of a set, roles (pure)."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
+from math import gcd
+
+from packer.trees.shape import IMAGES, may_be_masks
+
+_ROLES = frozenset(  # what a picture is to the others of its sample
+    {"a", "b", "input", "output", "target", "gt", "groundtruth", "truth", "label", "labels"}
+    | {"mask", "masks", "lr", "hr", "lq", "hq", "low", "high", "hazy", "haze", "clear", "clean"}
+    | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
+    | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
+    | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
+    | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
+)
+_PARTS = IMAGES | {  # what a set is divided into without a meaning
+    *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
+    *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
+}
+_TOKENS = re.compile(r"[^\W_]+")
+_COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+_PART = re.compile(r"([^\W\d][^\d]*?)[_\-. ]*(\d+)")
+_DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?")
+_DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
+_HEX = re.compile(r"[0-9a-f]+")
+_WORD = re.compile(r"(.*[^\W\d_].*?)([^0-9A-Za-z]+)(\d+)")  # cat.0, obj1__0
+_STEP = 100  # between the numbers of chunks
+_WORDS = range(2, 1001)
+_FEW = 4  # pictures of one sample beside each other
+_LOOKED_AT = 600  # names of a folder
+_NEARLY = 0.9  # of the names
+
+
+def are_counters(stems: Collection[str]) -> bool:
+    """Return whether names only count: one text, and numbers at equal steps with few gaps.
+
+    ``1``, ``2`` and ``image_0001`` are such; folders that have them in common may be classes.
+    """
+    folders: dict[str, list[str]] = defaultdict(list)
+    for stem in stems:
+        folder, _, name = stem.rpartition("/")
+        folders[folder].append(name)
+    return all(map(_count, folders.values()))
+
+
+def _count(names: Sequence[str]) -> bool:
+    if all(len(name) == 1 for name in names):
+        return True
+    found = list(map(_COUNTER.fullmatch, names))
+    if not all(found) or len({(one[1], one[3]) for one in found if one}) > 1:
+        return False
+    numbers = sorted(int(one[2]) for one in found if one)
+    step = gcd(*(b - a for a, b in pairwise(numbers))) or 1
+    return (numbers[-1] - numbers[0]) // step < 2 * len(numbers)
+
+
+def have_roles(names: Collection[str]) -> bool:
+    """Return whether folders are named after what their pictures are to each other's: LR, HR.
+
+    What all names have in common says nothing: ``mask`` and ``no_mask`` are classes.
+    """
+    tokens = [[token.lower() for token in _TOKENS.findall(name)] for name in names]
+    shared = set.intersection(*map(set, tokens))
+    rests = [[token for token in each if token not in shared] for each in tokens]
+    sizes = all(token.isdigit() for rest in rests for token in rest)
+    if shared and shared <= IMAGES and sizes:
+        return True  # images, images_2 and images_4
+    return all(_ROLES.intersection(map(_unnumbered, rest)) for rest in rests)
+
+
+def share_a_word(names: Collection[str]) -> bool:
+    """Return whether all names have a word in common, but for numbers: ``ds1`` and ``ds2``."""
+    words = [set(map(_unnumbered, _TOKENS.findall(name.lower()))) for name in names]
+    return bool(set.intersection(*words) - {""})
+
+
+def is_role(name: str) -> bool:
+    """Return whether a folder alone is named so."""
+    return not _ROLES.isdisjoint(map(_unnumbered, _TOKENS.findall(name.lower())))
+
+
+def is_of_masks(ending: str) -> bool:
+    """Return whether the end of a name is that of a mask, or another kind than photographs have."""
+    word = _unnumbered(ending.rpartition(".")[0].strip("_- ").lower())
+    return may_be_masks(word) or (not word and not ending.lower().endswith((".jpg", ".jpeg")))
+
+
+def _unnumbered(token: str) -> str:
+    return token.strip("0123456789")
+
+
+def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str]]]) -> str:
+    """Return what the names of folders say beside a class, such as "dates"; "" for nothing.
+
+    `images` gives the folders of some images below one, relative to all, each with a stem.
+    """
+    if len(names) < 2:
+        return ""
+    if all(_DATE.fullmatch(name) or _DAY.search(name) for name in names):
+        return "dates"
+    parts = [_PART.fullmatch(name) for name in names]
+    words = {one[1].lower() for one in parts if one is not None}
+    if all(parts) and len(words) == 1 and not _PARTS.isdisjoint(_TOKENS.findall(words.pop())):
+        return "numbered parts of a set"
+    if all(map(str.isdecimal, names)) and len(set(map(len, names))) == 1 and min(names)[0] == "0":
+        numbers = sorted(map(int, names))
+        if not any(number % _STEP for number in numbers) and len(names[0]) > 2:
+            return "numbered parts of a set"
+        if _run_on(sorted(names), images):
+            return "numbered parts of a set, whose images are numbered throughout"
+    if all(map(_HEX.fullmatch, names)) and len(set(map(len, names))) == 1 and len(names[0]) <= 3:
+        found = [each for name in names for each in images(name)]
+        if found and all(map(_is_hashed, found)):
+            return "the first letters of the names in them"
+    return ""
+
+
+def _is_hashed(image: tuple[str, str]) -> bool:
+    folder, stem = image[0].replace("/", ""), image[1].lower()
+    return len(stem) > len(folder) and stem.startswith(folder) and _is_hash(stem)
+
+
+def _is_hash(stem: str) -> bool:
+    return bool(_HEX.fullmatch(stem)) and not stem.isdecimal()
+
+
+def _run_on(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str]]]) -> bool:
+    last = -1
+    for name in names:
+        stems = [stem for _, stem in images(name)]
+        if len(stems) < 2 or not all(map(str.isdecimal, stems)):
+            return False
+        numbers = sorted(map(int, stems))
+        if numbers[0] <= last:
+            return False
+        last = numbers[-1]
+    return True
+
+
+def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
+    """Return the endings by which the pictures of one sample differ, and whether all have them.
+
+    ``_sat.jpg`` and ``_mask.png`` behind the name that they share; ``.jpg`` and ``.png``; ``.jpg``
+    and ``_thumb.jpg``. At least half of the pictures in `folders` have these.
+    """
+    sets: Counter[tuple[str, ...]] = Counter()
+    total = 0
+    for names in folders:
+        total += len(names)
+        found: dict[str, set[str]] = defaultdict(set)
+        for name in names:
+            stem, dot, ext = name.rpartition(".")
+            found[stem].add(dot + ext)
+            if (at := _last_token(stem)) > 0:
+                found[stem[:at]].add(name[at:])
+        sets.update(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
+    for some, count in sets.most_common(1):
+        if count > 1 and 2 * count * len(some) >= total:
+            return some, count * len(some) == total
+    return (), True
+
+
+def windows(names: Sequence[str]) -> Sequence[str]:
+    """Return some runs of names: those that share a beginning follow each other."""
+    if len(names) <= _LOOKED_AT:
+        return names
+    size, last = _LOOKED_AT // 3, len(names) - _LOOKED_AT // 3
+    return [name for at in (0, last // 2, last) for name in names[at : at + size]]
+
+
+def _last_token(stem: str) -> int:
+    """Return where the last word of a name begins, with its separator; 0 for none or a number."""
+    at = max(stem.rfind(sign) for sign in "_- ")
+    return at if at > 0 and any(map(str.isalpha, stem[at:])) else 0
+
+
+def infixes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the words within names by which the pictures of one sample differ: ``_GT_``."""
+    some = [name.split("_") for name in names[:: len(names) // _LOOKED_AT + 1]]
+    if len(names) < _FEW or len(set(map(len, some))) > 1:
+        return ()
+    for at in range(1, len(some[0]) - 1):
+        words = sorted({tokens[at] for tokens in some})
+        if not (2 <= len(words) <= _FEW and all(map(str.isalpha, words))):
+            continue
+        known = set(names)
+        others = ("_".join([*t[:at], word, *t[at + 1 :]]) for t in some for word in words)
+        if sum(other in known for other in others) >= _NEARLY * len(some) * len(words):
+            return tuple(f"_{word}_" for word in words)
+    return ()
+
+
+def labelled(names: Sequence[str]) -> tuple[str, frozenset[str]]:
+    """Return the words that names begin with, and what separates them from a number.
+
+    ``cat.0.jpg`` and ``dog.0.jpg``: 2 to 1,000 words, each twice or more; no words otherwise.
+    """
+    some = names[:: len(names) // _LOOKED_AT + 1]
+    found = [_WORD.fullmatch(name.rpartition(".")[0]) for name in some]
+    counts = Counter(one[1] for one in found if one)
+    separators = {one[2] for one in found if one}
+    is_each_twice = len(some) < len(names) or min(counts.values(), default=0) > 1
+    if not all(found) or len(separators) != 1 or len(counts) not in _WORDS or not is_each_twice:
+        return "", frozenset()
+    return separators.pop(), frozenset(counts)
