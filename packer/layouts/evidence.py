@@ -92,12 +92,32 @@ def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) ->
         named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
+    found += _repeated(texts)
     covered = {path for one in found for path in one.paths}
-    for text, own in zip(texts, keys, strict=False):
-        if text.paths[0] not in covered and np.isin(own, known).any():
+    for text, own in zip(texts, keys, strict=False):  # each file comes before its group
+        if covered.intersection(text.paths):
+            continue
+        one = text.in_order(len(listing))
+        if one is None and np.isin(own, known).any():
             decision = Decision(text, known, listing, words_of(text.text, are_plain=are_plain))
-            found += [decision.evidence] if decision.is_evidence else []
+            one = decision.evidence if decision.is_evidence else None
+        if one is not None:
+            found.append(one)
+            covered.update(text.paths)
     return found
+
+
+def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
+    """Yield rows of numbers that lie under one name in several folders, as those of frames do."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for text in texts:
+        folders = os.path.dirname(text.paths[0]).split("/")
+        if not text.paths[1:] and folders[1:] and text.has_numbers:
+            alike["/".join([folders[-1], os.path.basename(text.paths[0])])].append(text.paths[0])
+    for name, paths in alike.items():
+        if len(paths) > 1:
+            reason = f"has rows of numbers, as {many(len(paths), 'file')} {name} have"
+            yield Evidence(tuple(paths), len(paths), reason=reason)
 
 
 def _stem(path: str) -> str:
@@ -117,12 +137,15 @@ def _known(
     if not len(keys):
         return each, keys, True
     seen = np.zeros(len(keys), bool)
+    begins = np.zeros(1 << _BITS, bool)  # few names begin as a word does: only these are searched
+    begins[keys >> _SHIFT] = True
     for text, lengths in listing.names(AT_A_TIME):
         names = image_names(text, lengths)
         if are_plain and not names.are_plain:
             return each, keys[:0], False
-        at = np.searchsorted(keys, names.keys).clip(max=len(keys) - 1)
-        seen[at[keys[at] == names.keys]] = True
+        near = names.keys[begins[names.keys >> _SHIFT]]
+        at = np.searchsorted(keys, near).clip(max=len(keys) - 1)
+        seen[at[keys[at] == near]] = True
     return each, keys[seen], are_plain
 
 
@@ -221,6 +244,8 @@ def _glob(tree: Tree, paths: Sequence[str]) -> str:
     if len(paths) == 1:
         return glob.escape(paths[0])
     folder, name = os.path.split(paths[0])
+    if os.path.dirname(paths[1]) != folder:
+        return f"**/{glob.escape(os.path.basename(folder))}/{glob.escape(name)}"
     level = tree.level(folder)
     is_all = folder and not level.folders and level.files == len(paths)
     return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")
@@ -246,8 +271,10 @@ def _refusal(
         names = "name" if further else "names"
         count = f"{'at least ' * one.is_cut}{one.count:,} of the {images:,} images"
         lines = "".join(f"\n    {line}" for line in one.lines)
-        end = f":{lines}" if lines else ", by the files' own names."
-        each.append(f"{path}{further} {names} {count}{end}")
+        if one.reason:
+            further, names, count = "", one.reason, ""
+        end = f":{lines}" if lines else "." if one.reason else ", by the files' own names."
+        each.append(f"{path}{further} {names} {count}".rstrip() + end)
     more = f"\nand {many(len(found) - _SHOWN, 'more file')}" if len(found) > _SHOWN else ""
     text = (
         "nothing here reads a file that names its images, so their annotations would be lost. "

@@ -34,6 +34,8 @@ _FIELD_NAMES = re.compile(rb'"[^"\n]*"\s*:|</?[\w:.-]+|[\w:.-]+=')
 _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
+_GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
+_NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
 _NOTHING = re.compile(rb"[\W_]+")
 _COMPLETE = 0.99
 _NEARLY, _SOME = 0.9, 0.05  # of the images
@@ -57,6 +59,24 @@ class Text:
         """Whether it is named as text for people or as a program is."""
         return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
 
+    def in_order(self, images: int) -> "Evidence | None":
+        """Return it as a list of labels alone, a line for each image; None if it is none."""
+        if self.is_prose or self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
+            return None
+        lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
+        if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > _LINE:
+            return None
+        shown = tuple(line.decode("utf-8", "replace") for line in lines[:2])
+        reason = f"has a line for each of the {images:,} images"
+        return Evidence(self.paths, images, lines=shown, reason=reason)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether nearly all of its lines are rows of numbers."""
+        lines = [line for line in self.text.split(b"\n") if line.strip()]
+        rows = sum(bool(_NUMBERS.fullmatch(line)) for line in lines)
+        return bool(lines) and not self.is_prose and rows >= _NEARLY * len(lines)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -67,6 +87,7 @@ class Evidence:
     is_cut: bool = False  # more may be named where it was not read
     lines: tuple[str, ...] = ()
     stems: frozenset[str] = frozenset()  # of the images that it names
+    reason: str = ""  # why it annotates images, if it names none
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""
@@ -97,9 +118,9 @@ class Decision:
         is_list = 2 * listed >= self._filled and not self._text.text.lstrip().startswith(b"<")
         least = 1 if self._images <= _SMALL and is_list else min(2, self._images)
         if len(np.unique(self._certain.keys)) < least:
-            if self._text.is_prose or not self._has_column():
+            if self._text.is_prose or (column := self._column()) is None:
                 return False
-            self._used = self._bare
+            self._used = self._bare.take(column)
         if self._text.is_prose:
             strong = len(np.unique(self._strong.keys))
             if strong < max(least, self._images / 2) or 2 * len(self._lines) < self._filled:
@@ -147,11 +168,11 @@ class Decision:
             start = first - _LINE // 4
         return shortened(self._text.text[start:end].decode("utf-8", "replace").strip(), _LINE)
 
-    def _has_column(self) -> bool:
-        """Return whether bare words stand where a list or a record has the name of its image."""
+    def _column(self) -> NDArray[np.bool_] | None:
+        """Return which bare words stand where a list or a record has its image; None if none do."""
         bare, text = self._bare, self._text.text
         if not self._are_enough(np.ones(len(bare.keys), bool)):
-            return False
+            return None
         lines = np.searchsorted(self._ends, bare.starts)
         starts, ends = self._starts[lines], self._ends[lines]
         blank = np.r_[0, np.cumsum(np.frombuffer(text, np.uint8) > ord(" "))]
@@ -159,7 +180,7 @@ class Decision:
         last = blank[ends] - blank[bare.ends] <= 1
         for column in (first, last):
             if 2 * len(np.unique(lines[column])) >= self._filled > 1 and self._are_enough(column):
-                return True
+                return column
         fields: dict[bytes, list[int]] = defaultdict(list)
         for number, start in enumerate(bare.starts.tolist()):
             if match := re.search(rb'([\w-]+)"?\s*[:=]\s*"?$', text[max(0, start - 64) : start]):
@@ -167,10 +188,10 @@ class Decision:
             elif re.search(rb'[{,]\s*"$', text[max(0, start - 8) : start]):
                 fields[b"key"].append(number)  # of an object
         numbers = np.arange(len(bare.keys))
-        return any(
-            _IDENTITY.search(name) and self._are_enough(np.isin(numbers, few))
-            for name, few in fields.items()
-        )
+        for name, few in fields.items():
+            if _IDENTITY.search(name) and self._are_enough(found := np.isin(numbers, few)):
+                return found
+        return None
 
     def _are_enough(self, chosen: NDArray[np.bool_]) -> bool:
         """Return whether bare words name nearly all images, or some by long names."""
@@ -181,6 +202,8 @@ class Decision:
 
     def _says_something(self) -> bool:
         """Return whether the lines that name images hold more than names, or name only some."""
+        if len(set(_GROUPS.findall(self._text.text))) > 1:
+            return True  # an object of classes or splits, each with the list of its images
         content = np.frombuffer(self._text.text, np.uint8).copy()
         change = np.zeros(len(content) + 1, np.int64)
         np.add.at(change, self._used.starts, 1)

@@ -46,7 +46,20 @@ _OTHER_IMAGES = frozenset(  # which cannot be packed
 )
 IMAGE_EXTENSIONS = frozenset(PICTURES) | _OTHER_IMAGES
 _DATA = frozenset(  # arrays, tables, and archives
-    {"npy", "npz", "mat", "h5", "hdf5", "pkl", "pickle", "parquet", "arrow", "feather", "tfrecord"}
+    {
+        "npy",
+        "npz",
+        "mat",
+        "h5",
+        "hdf5",
+        "pkl",
+        "pickle",
+        "p",
+        "parquet",
+        "arrow",
+        "feather",
+        "tfrecord",
+    }
     | {"tfrecords", "lmdb", "mdb", "beton", "mds", "rec", "sqlite", "tar", "zip", "tgz", "gz"}
     | {"xls", "bz2", "xz", "zst", "7z", "rar", "nii", "dcm"}
 )

@@ -21,7 +21,10 @@ def test_each_image_of_the_truth_is_a_file(seed):
             isinstance(content, bytes) and b"PK" in content[:2] for content in layout.files.values()
         ):
             continue
-        if any(path.lower().endswith((".tar", ".parquet")) for path in layout.files):
+        if any(
+            path.lower().endswith((".tar", ".tgz", ".gz", ".xz", ".bz2", ".zip", ".parquet"))
+            for path in layout.files
+        ):
             continue
         below = f"{layout.src}/" if layout.src else ""
         missing = {

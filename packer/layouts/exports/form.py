@@ -97,7 +97,7 @@ class Form:
         try:
             record = self.prepare(self.parse(data))
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-            raise BadImage(f"it cannot be read as {self.what}: {error!r:.200}") from error
+            raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]
         if not isinstance(record, dict):
             raise BadImage(f"it is no record of {self.what}: {record!r:.80}")

@@ -4,6 +4,7 @@ A file is read once to find the records, of which only the places and the images
 and a path each); the records are read again as rows are made of them.
 """
 
+import glob
 import os
 import re
 from array import array
@@ -25,6 +26,7 @@ from packer.tables.images import ImageIndex, path_inside
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
+from packer.words import command
 from reader.format import BoxEncoding
 
 _CLASSES = ("_classes.txt", "classes.txt")  # names of numbers, beside a file without them
@@ -62,7 +64,8 @@ def open_export(
     if not survey.images:
         faults = "; ".join(f"{one.name}: {one.reason}" for one in survey.wrong[:3])
         raise UnusableInput(
-            f"{tree.root}: {form.what} ({paths[0]}) name no image that lies here. {faults}"
+            f"{tree.root}: {form.what} ({paths[0]}) name no image that lies here. {faults}. To "
+            f"pack without it, type: {command(tree.root, '--ignore', glob.escape(paths[0]))}"
         )
     listing, splits = _splits(tree, images, paths[0], survey)
     found = survey.categories | survey.labels

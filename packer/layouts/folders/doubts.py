@@ -8,10 +8,9 @@ names only where that says nothing: class folders whose images are all counted f
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
-from packer.errors import UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, NEARLY, Contents
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts, variants
@@ -26,7 +25,7 @@ from packer.trees.names import (
 from packer.trees.outright import by_templates, literal
 from packer.trees.shape import OfOthers, inside
 from packer.trees.tree import Tree
-from packer.words import choices, command, listed, option
+from packer.words import choices, listed, option
 
 _SPLITS = ("train", "test", "val", "valid", "validation")
 
@@ -52,11 +51,13 @@ def open_folders(
     if not doubted or source.layout.pairs:
         return source
     _refuse(folders := Contents(tree, source.layout))
-    return source if source.classes else replace(source, remarks=_labels_in_names(folders))
+    if not source.classes:
+        _refuse_labels_in_names(folders)
+    return source
 
 
-def _labels_in_names(folders: Contents) -> tuple[str, ...]:
-    """Remark on images without classes whose names may have these: cat.0.jpg, dog.0.jpg."""
+def _refuse_labels_in_names(folders: Contents) -> None:
+    """Raise for images without classes whose names may have these: cat.0.jpg, dog.0.jpg."""
     ways, words = [], set[str]()
     for split, base in folders.layout.splits.items():
         folder = inside(folders.layout.top, base)
@@ -64,17 +65,17 @@ def _labels_in_names(folders: Contents) -> tuple[str, ...]:
         separator, found = labelled(names)
         ends = {name.rpartition(".")[2] for name in names}
         if found and len(ends) > 1:
-            return ()
+            return
         words |= found
         way = f"{{label}}{separator}{{key}}.{ends.pop()}" if found else "{key}"
         way = inside(literal(folder), way)
         ways.append(f"{{split={split}}}{way}" if split else way)
-    if not words or not (said := by_templates(ways)):
-        return ()
-    return (
-        f"The names of the images may begin with their classes: {listed(sorted(words))}. If they "
-        f"do, type: {command(folders.where, *said)}",
-    )
+    if words and (said := by_templates(ways)):
+        raise Ambiguous(
+            f"{folders.where}: the names of the images may begin with their classes: "
+            f"{listed(sorted(words))}.",
+            {"They do": said, "The names mean nothing": ("--as", "flat")},
+        )
 
 
 def _refuse(folders: Contents) -> None:

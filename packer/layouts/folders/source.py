@@ -41,7 +41,6 @@ class FolderSource:
     pairs: Pairs = field(default_factory=Pairs)
     words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
     outright: tuple[str, ...] = ()  # see `Facts`
-    remarks: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -139,9 +138,7 @@ class FolderSource:
     def facts(self) -> Facts:
         """It may have parallel folders."""
         root = None if self.tree.unpack else self.tree.root
-        return Facts(
-            heeds=frozenset({"pairs"}), root=root, outright=self.outright, remarks=self.remarks
-        )
+        return Facts(heeds=frozenset({"pairs"}), root=root, outright=self.outright)
 
     @property
     def files(self) -> Reader:

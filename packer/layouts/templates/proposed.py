@@ -56,6 +56,8 @@ def _of_json(content: Any, names: Names) -> tuple[str, str] | None:
         return ("", fields) if fields else None
     if fields := _of_records(list(content.values()), names):
         return "", f"{{_}}: {fields}"
+    if fields := _of_groups(content, names):
+        return "", fields
     found = {}
     for name, value in content.items():
         inner = _of_json(value, names) if isinstance(value, list | dict) and value else None
@@ -68,6 +70,18 @@ def _of_json(content: Any, names: Names) -> tuple[str, str] | None:
 
 def _is_deep(value: Mapping[str, Any]) -> bool:
     return any(isinstance(one, list | dict) and one for one in value.values())
+
+
+def _of_groups(content: Mapping[str, Any], names: Names) -> str | None:
+    """Return the form of an object of classes, or of splits, each with the list of its images."""
+    if not all(isinstance(value, list) for value in content.values()):
+        return None
+    images = [one for value in content.values() for one in value]
+    if not images or not all(isinstance(one, str) and names(one) for one in images):
+        return None
+    if len(set(images)) < len(images):
+        return None
+    return f"{{{SPLIT if len(splits_of(sorted(content))) == len(content) else 'label'}}}: {{key}}"
 
 
 def _of_json_lines(text: str, names: Names) -> tuple[str, str] | None:

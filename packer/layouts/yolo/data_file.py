@@ -27,8 +27,11 @@ class DataFile:
     keypoints: int = 0  # numbers that a label has behind its box
 
 
-def of_yaml(text: str, where: object) -> DataFile | None:
-    """Return the data file that YAML is; None if it is another kind of YAML."""
+def of_yaml(text: str, where: object, *, needs_parts: bool = True) -> DataFile | None:
+    """Return the data file that YAML is; None if it is another kind of YAML.
+
+    Without `needs_parts` it may say only how the classes are named.
+    """
     import yaml
 
     if len(text) > _LONGEST:
@@ -38,7 +41,9 @@ def of_yaml(text: str, where: object) -> DataFile | None:
         content = yaml.load(text, yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError):
         return None
-    if not isinstance(content, dict) or ("train" not in content and "val" not in content):
+    if not isinstance(content, dict):
+        return None
+    if needs_parts and "train" not in content and "val" not in content:
         return None
     if "names" not in content and "nc" not in content:
         return None

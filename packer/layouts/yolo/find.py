@@ -23,6 +23,7 @@ _READ_OTHERS = (
     "Its lines are not all boxes: a Loader reads them by "
     'reader.Boxes("txt?", decode=f), as docs/tasks/detection.md has it.'
 )
+_DATA = ("data.yaml", "data.yml", "dataset.yaml")  # which may say only how classes are named
 _NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/classes.txt")
 
 
@@ -129,8 +130,13 @@ def _of_data_file(
 
 def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
     folders = [part.path for part in parts]
-    file = _names_file(tree, ["", *folders, *map(os.path.dirname, folders)])
+    around = ["", *folders, *map(os.path.dirname, folders)]
+    file = _names_file(tree, around)
     names = tuple(tree.lines(file)) if file else ()
+    for path in (inside(folder, name) for folder in around for name in _DATA):
+        if not file and tree.has(path):
+            found = of_yaml(tree.text(path), tree.root / path, needs_parts=False)
+            file, names = (path, found.names) if found and found.names else ("", ())
     members = partial(checked, len(names), 0)
     lists = Lists(partial(rows, parts, ()), names, (file,) if file else (), members=members)
     return _found(tree, lists, parts, file)

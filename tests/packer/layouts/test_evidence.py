@@ -249,6 +249,7 @@ OTHERS = {  # that are packed wrongly, and not for a text that names images
     "SUN397 with its list of classes": "a list of folders",
     "Food101(root), beside its archive": "a list of all, and nothing else",
     "CVAT's YOLO 1.1": "one folder, taken for a class",
+    "Label Studio: uploads that were downloaded without their prefix": "names with a prefix",
 }
 
 

@@ -11,6 +11,7 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 import reader
+from packer.options.declared import SourceOptions
 from reader import ArgumentError, CUDAPrefetcher, Dataset, Loader
 
 MODES = {"grey.png": "L", "grey.jpg": "L", "colour.png": "RGB", "colour.jpg": "RGB"}
@@ -46,7 +47,8 @@ def folder(
                 **({"exif": exif} if name == "turned.jpg" else {}),
             )
             for seed, (name, mode) in enumerate(MODES.items())
-        }
+        },
+        source=SourceOptions(kind="folder"),
     )
 
 

@@ -132,13 +132,12 @@ def test_what_a_person_says_is_not_doubted(write: Callable[..., Path], options: 
     assert source.classes == ("HR", "LR")
 
 
-def test_names_that_may_begin_with_classes_are_remarked_upon(write: Callable[..., Path]) -> None:
+def test_names_that_may_begin_with_classes_are_refused(write: Callable[..., Path]) -> None:
     names = [f"train/{kind}.{n}.jpg" for kind in ("cat", "dog") for n in range(2)]
     root = write(dict.fromkeys([*names, "test1/1.jpg"], b"x"))
-    source = read(root, SourceOptions()).open(None)
-    (remark,) = source.facts.remarks
-    assert "begin with their classes: cat, dog" in remark
-    templates = re.findall("--images '([^']*)'", remark)
+    with pytest.raises(UnusableInput, match="begin with their classes: cat, dog") as error:
+        read(root, SourceOptions()).open(None)
+    templates = re.findall("--images '([^']*)'", str(error.value))
     assert templates == ["{split=test}test1/{key}", "{split=train}train/{label}.{key}.jpg"]
     chosen = read(root, SourceOptions(images=tuple(templates))).open(None)
     found = [item for item in chosen.scan() if isinstance(item, Sample)]
