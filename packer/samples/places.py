@@ -95,7 +95,9 @@ class Spool:
         data: bytes = place[0]
         try:
             if self._file is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
+                # A hidden one, beside the destination, is for all who pack it.
+                mode = 0o777 if self._folder.name.startswith(".") else 0o700
+                self._folder.mkdir(mode, parents=True, exist_ok=True)
                 self._path = temporary(self._folder / "made")
                 self._file = self._path.open("wb", buffering=1 << 20)
             self._file.write(data)

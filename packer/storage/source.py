@@ -9,12 +9,14 @@ of several parts that need it, one decompresses and the others wait.
 """
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack, UnusableInput
@@ -176,12 +178,16 @@ def open_source(
         else:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
-            folder = TemporaryDirectory(prefix="shardfeed-", dir=scratch)
-            made, stays = Path(stack.enter_context(folder)), "until this command ends"
+            # It is there only once something lies in it, so that a kill seldom leaves one behind.
+            made = Path(scratch or gettempdir()) / f"shardfeed-{secrets.token_hex(8)}"
+            stack.callback(shutil.rmtree, made, ignore_errors=True)
+            stays = "until this command ends"
         if isinstance(source, LocalSource) and _is_compressed(path := source.path):
             tar = _target(path, kept or made)
             if not _is_current(path, tar):
                 tar = _target(path, made)
+                if made != kept:
+                    made.mkdir(mode=0o700, exist_ok=True)
                 _decompress(path, tar, progress, stays)
             source = replace(source, path=tar)
         try:

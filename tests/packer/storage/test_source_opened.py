@@ -3,6 +3,7 @@
 import json
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 import packer
+from packer.progress import Progress
+from packer.storage.source import open_source
 
 COMMANDS = ["pack", "--dry-run", "--explain", "--part", "repair"]
 
@@ -145,3 +148,17 @@ def test_only_what_was_made_beside_a_dataset_is_removed_at_its_commit(
     own.write_text("mine")
     packer.pack(source, tmp_path / "shards", progress=False)
     assert own.read_text() == "mine"
+
+
+def test_a_temporary_folder_is_there_only_when_something_lies_in_it(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    with open_source(source, Progress(quiet=True)) as (_, made):
+        assert made.parent == tmp_path / "temporary"
+        assert not made.exists()
+    with open_source(as_tar(source, tmp_path, "gz"), Progress(quiet=True)) as (_, made):
+        assert [path.name for path in made.iterdir()] == ["images.tar"]
+        assert made.stat().st_mode & 0o777 == 0o700
+    assert not made.exists()
