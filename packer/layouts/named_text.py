@@ -66,6 +66,8 @@ class Text:
         lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
         if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > _LINE:
             return None
+        if any(is_named_as_image(line.decode("utf-8", "replace")) for line in lines[:2]):
+            return None
         shown = tuple(line.decode("utf-8", "replace") for line in lines[:2])
         reason = f"has a line for each of the {images:,} images"
         return Evidence(self.paths, images, lines=shown, reason=reason)
@@ -237,6 +239,10 @@ class Decision:
     def _is_of_all(self) -> bool:
         if self._text.paths[1:]:
             return len(self._lines) > self._images  # else each is a part
+        if len(self._lines) >= self._images:  # by bare names, of which folders have the same
+            parts = (image_names(*part) for part in self._listing.names(AT_A_TIME))
+            if all(np.isin(part.stems, self._used.keys).all() for part in parts):
+                return True
         named = len(np.unique(self._used.paths)) / self._text.share
         return named >= (_COMPLETE if self._text.share < 1 else 1) * self._images
 

@@ -130,9 +130,9 @@ def _without(work: Work, files: Rejections) -> str:
     for name, _ in files:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and not path.startswith(os.pardir)
-        if not can_hide or is_named_as_image(name) or len(files) > _NAMED:
+        if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
-        globs += ["--ignore", glob.escape(path) + ("/**" if name.endswith("/") else "")]
+        globs += ["--ignore", glob.escape(path)]
     return command(work.name, *globs)
 
 
