@@ -32,7 +32,7 @@ from packer.samples.labels import class_order
 from packer.trees.shape import Shape
 
 # Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.
-OTHER_LAYOUTS = {("GTSRB", "images")}  # copies of its tables make it something else
+OTHER_LAYOUTS = {("GTSRB", "images"), ("GTSRB", "classes")}  # with copies of its tables
 NOT_GROWN = {
     ("a train among cars", "classes"),  # train1000 would be a split
     ("ImageFolder with metadata.parquet", "images"),
@@ -41,7 +41,6 @@ NOT_GROWN = {
     ("classes mask and no_mask", "classes"),  # mask1000 would be a mask
     ("ImageNet with its devkit", "classes"),
     ("ImageNet as Kaggle has it", "classes"),
-    ("GTSRB", "classes"),
     ("Oxford 102 Flowers", "images"),
     ("Stanford Cars", "images"),
     ("Stanford Dogs", "images"),
