@@ -203,7 +203,7 @@ def separators(layout: Layout, draw: random.Random) -> Layout:
         if "," not in content.split("\n", 1)[0]:
             raise Unsuited
         text = io.StringIO()
-        rows = csv.reader(io.StringIO(content), skipinitialspace=True)
+        rows = csv.reader(content.splitlines(keepends=True), skipinitialspace=True)
         csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
         files[path] = text.getvalue()
     return _with(layout, files)
