@@ -172,6 +172,7 @@ class Transfer:
         self._store, self._folder, self._unfinished = store, folder, unfinished
         self._advance = advance
         self._open: set[int] = set()
+        self._finishing: set[asyncio.Future[None]] = set()  # threads: no cancelling ends them
 
     async def run(self, objects: "Mapping[str, Listed]") -> None:
         """Fetch objects; raise where the store has not the version of one that was listed."""
@@ -185,6 +186,7 @@ class Transfer:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*self._finishing, return_exceptions=True)
             for descriptor in self._open:
                 os.close(descriptor)
 
@@ -205,7 +207,10 @@ class Transfer:
                 await self._part(file, start, stop)
             file.left -= 1
             if not file.left:
-                await asyncio.to_thread(self._finish, file)
+                finish = asyncio.ensure_future(asyncio.to_thread(self._finish, file))
+                self._finishing.add(finish)
+                await asyncio.shield(finish)
+                self._finishing.remove(finish)
                 self._open.remove(file.descriptor)
                 os.close(file.descriptor)
 
