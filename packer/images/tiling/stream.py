@@ -239,7 +239,7 @@ def _scans(data: bytes, at: int, tables: _Tables, process: int) -> Iterator[Scan
             raise Untileable("its scan is not followed by the end of the image")
         if count > (MOST_SCANS if process == PROGRESSIVE else 1):
             raise Untileable("it has too many scans")
-        if data[end : end + 1] != b"\xff":
+        if data[end : end + 1] != b"\xff" or end + 1 == len(data):
             raise Untileable("between its scans is what is not a marker")
         marker, at = data[end + 1], end + 2
 

@@ -330,6 +330,7 @@ def cases_of_damage(data: bytes) -> Iterator[tuple[str, bytes]]:
     yield "Huffman table", without(data, 0xC4)
     yield "neither sequential nor progressive", data.replace(b"\xff\xc0", b"\xff\xc9", 1)
     yield "in its order", data.replace(b"\3\1\0\2\x11\3\x11\0\x3f\0", b"\3\1\0\3\x11\2\x11\0\x3f\0")
+    yield "not a marker", data[:-2] + b"\xff\xdd\0\4\0\0\xff"  # a table, and half a marker
     yield "no possible size", sized(data, 0, 80)
     yield "too early", sized(data, 65_500, 65_500)
     yield "no possible size", sized(data, 65_501, 1)
