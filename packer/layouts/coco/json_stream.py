@@ -111,7 +111,10 @@ class _Text:
         """Yield the names in an object; after each, its value has to be passed."""
         self.expect("{")
         while self.peek() != "}":
-            name = str(self.value().load())
+            try:
+                name = str(self.value().load())
+            except ValueError:
+                raise self._unsound("a name in it is not UTF-8") from None
             self.expect(":")
             yield name
             if self.peek() != "}":

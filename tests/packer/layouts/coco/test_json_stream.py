@@ -108,3 +108,9 @@ def test_what_is_nested_too_deeply_is_no_value() -> None:
     assert parsed(b'{"a": [1]}') == {"a": [1]}
     with pytest.raises(ValueError, match="nested too deeply"):
         parsed(b"[" * 200_000 + b"]" * 200_000)
+
+
+def test_a_name_that_is_not_text_is_refused_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(b'{"images": [], "\xdd(": []}')
+    with pytest.raises(UnusableInput, match=r"not sound JSON at byte 19: a name .* not UTF-8"):
+        list(elements(Watched.of(tmp_path / "a.json")))
