@@ -12,7 +12,7 @@ at most a few items are under way at a time, whatever their number.
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
 On Linux the processes are forked from one that is executed for it and loads what they need once;
-elsewhere each is executed. A thread speaks to each through two pipes: so nothing else waits for one
+elsewhere each is executed. A thread speaks to each through a socket: so nothing else waits for one
 that is stopped, and the caller's main module is not run anew.
 """
 

@@ -21,7 +21,7 @@ from packer.words import shortened
 AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
 _PROSE = re.compile(
     r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
-    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|css|jinja2?|pyi|pod|cmake|tcl|cgi"
+    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|jinja2?|pyi|pod|cmake|tcl|cgi"
     r"|tex|bib|log|toml|cfg|ini|lock|diff|patch|pdf|docx?|out)",
     re.IGNORECASE,
 )
