@@ -21,10 +21,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from benchmarks.waiting import Waiting
 from resnet import resnet18
 from sample_images import make
 from torch import nn
-from waiting import Waiting
 
 import reader
 

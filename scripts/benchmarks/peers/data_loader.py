@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.peer import Task
 
 
 class Folder:
@@ -19,7 +19,7 @@ class Folder:
     def __len__(self) -> int:
         return len(self.samples)
 
-    def __getitem__(self, number: int) -> tuple[Any, int]:
+    def __getitem__(self, number: int) -> tuple[Any, ...]:
         import torch
 
         path, label = self.samples[number]
@@ -27,30 +27,31 @@ class Folder:
         return torch.from_numpy(image).permute(2, 0, 1), label
 
 
-def _build(task: Task, decode: Callable[[bytes, str], np.ndarray]) -> Iterable[Any]:
+def loader_of(data: Any, task: Task, **options: Any) -> Iterable[Any]:
+    """Return a DataLoader over a map-style dataset, set up for speed."""
     from torch.utils.data import DataLoader
 
-    return DataLoader(
-        Folder(task, decode),
-        batch_size=task.batch_size,
-        shuffle=task.crop == "random",
-        num_workers=task.workers,
-        persistent_workers=True,
-        worker_init_fn=pipeline.single_thread,
-        prefetch_factor=4,
-    )
+    usual = {
+        "shuffle": task.crop == "random",
+        "batch_size": task.batch_size,
+        "num_workers": task.workers,
+        "persistent_workers": True,
+        "worker_init_fn": pipeline.single_thread,
+        "prefetch_factor": 4,
+    }
+    return DataLoader(data, **{**usual, **options})
 
 
 def with_simplejpeg(task: Task) -> Iterable[Any]:
     """The fast way to write it."""
-    return _build(task, pipeline.with_cv2)
+    return loader_of(Folder(task, pipeline.with_cv2), task)
 
 
 def with_simplejpeg_reduced(task: Task) -> Iterable[Any]:
     """The same, and photographs at a reduced scale where the crop allows it."""
-    return _build(task, pipeline.with_cv2_reduced)
+    return loader_of(Folder(task, pipeline.with_cv2_reduced), task)
 
 
 def with_pillow(task: Task) -> Iterable[Any]:
     """As torchvision has it."""
-    return _build(task, pipeline.with_pillow)
+    return loader_of(Folder(task, pipeline.with_pillow), task)

@@ -1,10 +1,19 @@
-"""The ways to read images that bench_read.py compares with: each as its users would write it.
+"""The ways to read images that this project is compared with: each as its users would write it.
 
 One module a peer, each with a `build` and, where the peer reads a format of its own, a `prepare`.
 """
 
-from peers import dali, data_loader, grain, huggingface, litdata, mosaic, spdl, webdataset
-from peers.peer import CROPS, Peer, Stored, Task, is_installed
+from benchmarks.peers import (
+    dali,
+    data_loader,
+    grain,
+    huggingface,
+    litdata,
+    mosaic,
+    spdl,
+    webdataset,
+)
+from benchmarks.peers.peer import CROPS, Peer, Stored, Task, is_installed
 
 __all__ = ["CROPS", "PEERS", "Peer", "Stored", "Task", "is_installed"]
 

@@ -1,4 +1,4 @@
-"""The ways to feed a GPU that bench_gpu.py compares: each as its users would write it.
+"""The ways to feed a GPU that `gpu` compares: each as its users would write it.
 
 A way is a function from a `Job` to an endless iterator of (images, labels) on the device: images
 float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are left out.
@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from peers import Task, pipeline
-from peers.data_loader import Folder
 from torch import Tensor
-from torch.utils.data import DataLoader, RandomSampler
+from torch.utils.data import RandomSampler
 
 import reader
+from benchmarks.peers import Task, pipeline
+from benchmarks.peers.data_loader import Folder, loader_of
 from reader.gpu_decode.nvjpeg import require
 
 SIZE = 224
@@ -95,14 +95,8 @@ def data_loader(
     cache = job.shards.parent  # DataLoader needs none
     task = Task(job.shards, job.images, cache, "random", job.batch_size, job.workers)
     folder = Folder(task, decode)
-    return DataLoader(
-        folder,
-        batch_size=job.batch_size,
-        sampler=RandomSampler(folder, num_samples=10**9),
-        num_workers=job.workers,
-        worker_init_fn=pipeline.single_thread,
-        **options,
-    )
+    forever = RandomSampler(folder, num_samples=10**9)
+    return loader_of(folder, task, shuffle=False, sampler=forever, prefetch_factor=2, **options)
 
 
 def data_loader_apex(job: Job) -> Batches:

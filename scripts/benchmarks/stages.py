@@ -1,13 +1,17 @@
-"""Where one core's time goes for an image, and what each optimisation is worth.
+"""CPU of each stage of reading an image, and what each optimisation is worth.
 
-Runs a worker's own code in this process, with clocks around the stages; an ablation replaces one
-piece of it by what one would write without the optimisation.
+    scripts/bench.py stages --images DIR [--shards SHARDS] [--crop random|center]
+
+Runs a worker's own code on one core, with clocks around the stages; an ablation replaces one piece
+of it by what one would write without the optimisation.
 """
 
+import argparse
 import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -15,6 +19,9 @@ import cv2
 import numpy as np
 import simplejpeg
 
+from benchmarks.peers import Task as ReadTask
+from benchmarks.read import add_task_options, task_of, transforms
+from benchmarks.runner import Candidate, Rows
 from reader.batch.ring import RingMemory
 from reader.columns.schema import BatchSchema
 from reader.dataset import tar_bytes
@@ -41,7 +48,7 @@ SAMPLES = 1600
 
 
 def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
-    """Milliseconds of CPU an image, best of `repeats` passes over the same random samples."""
+    """Return milliseconds of CPU an image, the best of `repeats` passes over the same samples."""
     cv2.setNumThreads(1)
     schema = BatchSchema.of_images(CHUNK, (224, 224))
     memory = RingMemory.create(1, schema.layout)
@@ -60,7 +67,7 @@ def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
 
 
 def account(dataset: Dataset, transforms: list[Any]) -> dict[str, float]:
-    """Milliseconds an image by stage: read, splice, decode, resize, rest."""
+    """Return milliseconds an image by stage: read, splice, decode, resize, rest."""
     spent = dict.fromkeys(("read", "splice", "decode", "resize"), 0.0)
 
     def clocked(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,23 +122,29 @@ def _copy_into_batch() -> Iterator[None]:
         yield
 
 
-def ablations() -> dict[str, contextlib.AbstractContextManager[Any]]:
-    """Each optimisation, switched off."""
-    return {
-        "all on": contextlib.nullcontext(),
-        "decode whole images": mock.patch.object(view, "_cut", return_value=None),
-        "no reduced scale": mock.patch.object(view, "MIN_REDUCTION", math.inf),
-        "fresh memory for each decode": _fresh_memory(),
-        "copy into the batch": _copy_into_batch(),
-    }
+ABLATIONS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
+    "all optimisations": contextlib.nullcontext,
+    "decode whole images": lambda: mock.patch.object(view, "_cut", return_value=None),
+    "no reduced scale": lambda: mock.patch.object(view, "MIN_REDUCTION", math.inf),
+    "fresh memory for each decode": _fresh_memory,
+    "copy into the batch": _copy_into_batch,
+}
+BASELINE = "all optimisations"
 
 
-def report(dataset: Dataset, transforms: list[Any], ablate: bool) -> tuple[str, float]:
-    """The account as text, and the milliseconds of decode and resize alone."""
-    stages = account(dataset, transforms)
-    lines = ["one core, ms an image: " + ", ".join(f"{k} {v:.3f}" for k, v in stages.items())]
-    if ablate:
-        for name, patch in ablations().items():
-            with patch:
-                lines.append(f"  {name:30}{run(dataset, transforms):8.3f} ms")
-    return "\n".join(lines), stages["decode"] + stages["resize"]
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the case's options."""
+    add_task_options(parser)
+
+
+def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+    """Return all optimisations, and each switched off."""
+    task = task_of(given, work)
+    return [Candidate(name, measure, (name, task)) for name in ABLATIONS]
+
+
+def measure(name: str, task: ReadTask) -> Rows:
+    """Return milliseconds of CPU an image, whole and by stage."""
+    dataset, steps = Dataset(task.shards), transforms(task.crop)
+    with ABLATIONS[name]():
+        return {name: {"ms of CPU": run(dataset, steps), **account(dataset, steps)}}

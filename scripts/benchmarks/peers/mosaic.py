@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.data_loader import loader_of
+from benchmarks.peers.peer import Task
 
 _FOLDER = "mosaic"
 
@@ -30,7 +31,6 @@ def build(task: Task) -> Iterable[Any]:
     import torch
     from streaming import StreamingDataset
     from streaming.base.util import clean_stale_shared_memory
-    from torch.utils.data import DataLoader
 
     class Decoded(StreamingDataset):  # type: ignore[misc]
         def __getitem__(self, index: Any) -> tuple[Any, int]:
@@ -48,15 +48,5 @@ def build(task: Task) -> Iterable[Any]:
             "cache_limit": task.stored.limit,
         }
     clean_stale_shared_memory()  # what the round before left behind
-    return DataLoader(
-        Decoded(
-            **place,
-            shuffle=task.crop == "random",
-            batch_size=task.batch_size,
-        ),
-        batch_size=task.batch_size,
-        num_workers=task.workers,
-        persistent_workers=True,
-        worker_init_fn=pipeline.single_thread,
-        prefetch_factor=4,
-    )
+    data = Decoded(**place, shuffle=task.crop == "random", batch_size=task.batch_size)
+    return loader_of(data, task, shuffle=False)

@@ -1,11 +1,12 @@
 """A store that answers late: nginx over a folder, with its echo module, which waits first."""
 
+import atexit
 import contextlib
 import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 from typing import NamedTuple
@@ -35,13 +36,13 @@ _SERVER = """server {{
 
 
 class Served(NamedTuple):
-    """What was served so far."""
+    """Requests and bytes that were served."""
 
     requests: int
     bytes: int
 
     def since(self, earlier: "Served") -> "Served":
-        """What was served meanwhile."""
+        """Return the difference."""
         return Served(self.requests - earlier.requests, self.bytes - earlier.bytes)
 
 
@@ -58,26 +59,25 @@ class SlowStore:
         self._pid = pid
 
     def served(self) -> Served:
-        """What its log tells."""
+        """Return the requests and bytes of its log."""
         lines = [line.split() for line in self._log.read_text().splitlines()]
         return Served(len(lines), sum(int(size) for _, size in lines))
 
     def cpu_seconds(self) -> float:
-        """Processor time that it took."""
+        """Return its CPU time."""
         master = psutil.Process(self._pid)
         return sum(sum(p.cpu_times()[:2]) for p in (master, *master.children()))
 
 
 def missing() -> str | None:
-    """Why there can be no such server here."""
+    """Return why there can be no such server here; None if there can."""
     if which("nginx", path=_path()) is None or not _MODULE.exists():
         return "nginx with its echo module is not installed (Debian: libnginx-mod-http-echo)"
     return None
 
 
-@contextlib.contextmanager
-def serving(root: Path, work: Path, latencies: Sequence[int]) -> Iterator[SlowStore]:
-    """Serve `root`, whose folders are buckets, at each latency in milliseconds meanwhile."""
+def start(root: Path, work: Path, latencies: Sequence[int]) -> SlowStore:
+    """Serve `root`, whose folders are buckets, at each latency in ms, until this process ends."""
     ports = {latency: _free_port() for latency in latencies}
     servers = (
         _SERVER.format(port=port, root=root, seconds=latency / 1e3)
@@ -89,14 +89,12 @@ def serving(root: Path, work: Path, latencies: Sequence[int]) -> Iterator[SlowSt
     configuration.write_text(text)
     program = which("nginx", path=_path())
     assert program is not None
-    with subprocess.Popen([program, "-c", configuration, "-p", work]) as process:
-        try:
-            for port in ports.values():
-                _wait(port)
-            endpoints = {latency: f"http://127.0.0.1:{port}" for latency, port in ports.items()}
-            yield SlowStore(work, endpoints, process.pid)
-        finally:
-            process.terminate()
+    process = subprocess.Popen([program, "-c", configuration, "-p", work])
+    atexit.register(process.terminate)
+    for port in ports.values():
+        _wait(port)
+    endpoints = {latency: f"http://127.0.0.1:{port}" for latency, port in ports.items()}
+    return SlowStore(work, endpoints, process.pid)
 
 
 def _path() -> str:

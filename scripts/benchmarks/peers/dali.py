@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.peer import Task
+from benchmarks.peers.peer import Task
 
 _FOLDER = "dali"
 

@@ -1,5 +1,7 @@
-"""Images of another format and size, made of photographs, for bench_read.py and bench_masks.py."""
+"""Images of another format, size or number, made of photographs."""
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers import pipeline
 from PIL import Image
+
+from benchmarks.peers import pipeline
 
 FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
     "png": ("png", 512, {}),
@@ -24,7 +27,7 @@ CLASSES = 21
 def make(
     images: Path, cache: Path, kind: str, side: int | None, masks: bool = False
 ) -> tuple[Path, Path]:
-    """A folder of such images, and the same packed, which is told of.
+    """Return a folder of such images, and the same packed.
 
     Args:
         images: a folder of class folders, or of splits of them.
@@ -39,11 +42,24 @@ def make(
     convert = partial(_convert, kind=kind, side=side, masks=masks)
     with ProcessPoolExecutor() as pool:
         list(pool.map(convert, paths, outs, chunksize=8))
-    command = [sys.executable, "-m", "packer", "pack", str(folder), str(shards), "--overwrite"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    print(f"{len(paths)} images of {size / 1e6:.1f} MB\n{done.stdout.strip()}")
+    pack(folder, shards)
     return folder, shards
+
+
+def pack(images: Path, shards: Path, *options: str) -> None:
+    """Pack a folder by the command."""
+    command = [sys.executable, "-m", "packer", "pack", str(images), str(shards), "--quiet"]
+    subprocess.run([*command, *options], check=True)
+
+
+def repeated(images: Path, count: int, out: Path) -> None:
+    """Link the photographs of class folders under other names, until there are so many."""
+    paths = [Path(path) for path, _ in pipeline.labelled(images)]
+    for number in range(count):
+        path = paths[number % len(paths)]
+        copy = out / path.relative_to(images).with_name(f"{number // len(paths)}-{path.name}")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, copy) if path.stat().st_dev == out.stat().st_dev else shutil.copy(path, copy)
 
 
 def _convert(path: Path, out: Path, kind: str, side: int | None, masks: bool) -> None:

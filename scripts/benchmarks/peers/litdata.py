@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.peer import Task
 
 _FOLDER = "litdata"
 

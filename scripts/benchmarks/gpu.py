@@ -1,14 +1,13 @@
-#!/usr/bin/env python3
 """Feeding a GPU: this reader beside its peers, alone and with a ResNet-50 that trains.
 
-    scripts/bench_gpu.py                 # on images that it makes; minutes, and no network
-    scripts/bench_gpu.py --images DIR    # on a folder of class folders
-    scripts/bench_gpu.py --device cpu    # tries out what it does, with numbers that mean nothing
+    scripts/bench.py gpu                 # on images that it makes; minutes, and no network
+    scripts/bench.py gpu --images DIR    # on a folder of class folders
+    scripts/bench.py gpu --device cpu    # tries out what it does, with numbers that mean nothing
 
-In each round every way to feed the GPU is built anew, measured alone and then with training steps
-(bfloat16, channels_last); printed are medians over the rounds. "GPU waits" is the share of the time
-between the CUDA events around the steps in which none was running. "syncs" counts the calls between
-batches in which the program waited for the GPU, as torch's profiler saw them.
+Every way to feed the GPU is measured without and with training steps (bfloat16, channels_last).
+"GPU waits %" is the share of the time between the CUDA events around the steps in which none was
+running. "syncs a batch" counts the calls in which the program waited for the GPU, as torch's
+profiler saw them.
 """
 
 import argparse
@@ -17,28 +16,27 @@ import math
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
+from typing import Any
 
 import torch
-from gpu_peers import Job, ways
 from resnet import resnet50
 from sample_images import make
 from torch import Tensor, nn
-from waiting import Waiting
 
 import reader
+from benchmarks import material
+from benchmarks.gpu_ways import Job, ways
+from benchmarks.runner import Candidate, Rows
+from benchmarks.waiting import Waiting
 from reader.system import usable_cores
 
 Batches = Iterator[tuple[Tensor, Tensor]]
-
-ROOT = Path(__file__).resolve().parent.parent
+BASELINE = "DataLoader, pinned, apex prefetcher"
 LIMIT = "one batch, again and again"
 SYNCHRONISING = (
     "cudaStreamSynchronize",
@@ -46,16 +44,6 @@ SYNCHRONISING = (
     "cudaDeviceSynchronize",
     "cudaMemcpy",
 )
-
-
-@dataclass
-class Measured:
-    """One way's rounds."""
-
-    alone: list[float] = field(default_factory=list)
-    training: list[float] = field(default_factory=list)
-    waited: list[float] = field(default_factory=list)
-    syncs: list[float] = field(default_factory=list)
 
 
 class Model:
@@ -87,7 +75,7 @@ def synchronise(device: torch.device) -> None:
 
 
 def rate(batches: Batches, steps: int, device: torch.device) -> float:
-    """Images a second that arrive when nothing is done with them."""
+    """Return the images a second that arrive when nothing is done with them."""
     synchronise(device)
     began = time.perf_counter()
     count = sum(len(images) for images, _ in islice(batches, steps))
@@ -96,7 +84,7 @@ def rate(batches: Batches, steps: int, device: torch.device) -> float:
 
 
 def train(batches: Batches, steps: int, model: Model) -> tuple[float, float]:
-    """Images a second that are trained on, and the share of the time that the device waited."""
+    """Return the images a second of training, and the share of the time that the device waited."""
     synchronise(model.device)
     waiting, count, began = Waiting(model.device), 0, time.perf_counter()
     for images, labels in waiting.over(islice(batches, steps)):
@@ -107,7 +95,7 @@ def train(batches: Batches, steps: int, model: Model) -> tuple[float, float]:
 
 
 def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
-    """Calls a batch that wait for the GPU, in training."""
+    """Return the calls a batch that wait for the GPU, in training."""
     from torch.profiler import ProfilerActivity, profile, record_function
 
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
@@ -127,20 +115,8 @@ def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
     return len(calls) / steps
 
 
-def measure(batches: Batches, warm_up: int, steps: int, model: Model, into: Measured) -> None:
-    """One round of one way."""
-    rate(batches, warm_up, model.device)  # what lay ready does not count
-    into.alone.append(rate(batches, 2 * steps, model.device))
-    train(batches, max(2, steps // 5), model)
-    images_a_second, waited = train(batches, steps, model)
-    into.training.append(images_a_second)
-    into.waited.append(waited)
-    if model.device.type == "cuda":
-        into.syncs.append(synchronising_calls(batches, max(2, steps // 4), model))
-
-
 def bandwidth(host: Tensor, device: torch.device) -> float:
-    """GB/s of copies to the GPU."""
+    """Return the GB/s of copies to the GPU."""
     there = torch.empty_like(host, device=device)
     seconds = []
     for _ in range(12):
@@ -154,7 +130,7 @@ def bandwidth(host: Tensor, device: torch.device) -> float:
 
 
 def copies(job: Job) -> str:
-    """The speed of copies from where batches lie, and of the machine's."""
+    """Return the speed of copies from the ring, beside that of the machine."""
     with reader.Loader(
         job.shards,
         batch_size=job.batch_size,
@@ -173,27 +149,8 @@ def copies(job: Job) -> str:
         )
 
 
-def table(measured: dict[str, Measured]) -> str:
-    """The medians, a line each."""
-
-    def median(values: list[float], form: str) -> str:
-        return format(statistics.median(values), form) if values else "-"
-
-    heads = ("alone, images/s", "training, images/s", "GPU waits", "syncs a batch")
-    lines = [f"{'':36}" + "".join(f"{head:>20}" for head in heads)]
-    for name, result in measured.items():
-        cells = (
-            median(result.alone, ".0f"),
-            median(result.training, ".0f"),
-            median(result.waited, ".1%"),
-            median(result.syncs, ".1f"),
-        )
-        lines.append(f"{name:36}" + "".join(f"{cell:>20}" for cell in cells))
-    return "\n".join(lines)
-
-
 def machine(device: torch.device) -> str:
-    """What it ran on."""
+    """Return the hardware and versions."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return (
         f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, "
@@ -201,62 +158,57 @@ def machine(device: torch.device) -> str:
     )
 
 
-def prepared(arguments: argparse.Namespace) -> tuple[Path, Path]:
-    """The folder of images and its shards, made if need be."""
-    folder = arguments.folder or ROOT / ".demo" / f"gpu{arguments.samples}"
-    images = arguments.images or folder / "images"
-    if not arguments.images and not (folder / "shards" / "dataset.json").exists():
-        print(f"Making {arguments.samples} images ...", flush=True)
-        make(images, range(arguments.samples), classes=10)
-    command = [sys.executable, "-m", "packer", "pack", "--quiet", images, folder / "shards"]
-    subprocess.run([str(part) for part in command], cwd=ROOT, check=True)
-    return images.absolute(), folder / "shards"
-
-
-def main(command: list[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the case's options."""
     parser.add_argument("--images", type=Path, help="default: made")
-    parser.add_argument("--folder", type=Path, help="for images and shards; default: in .demo")
     parser.add_argument("--samples", type=int, default=4096, help="to make")
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--workers", type=int, default=usable_cores())
     parser.add_argument("--steps", type=int, default=40, help="measured, a round")
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="cuda")
-    arguments = parser.parse_args(command)
-    if arguments.device != "cpu" and not torch.cuda.is_available():
-        sys.exit("There is no CUDA device here. --device cpu tries out what this script does.")
 
-    device = reader.CUDAPrefetcher([], device=arguments.device).device
-    if device.type == "cuda":
-        torch.cuda.set_device(device)  # whose streams and events those without a device are
-    images, shards = prepared(arguments)
-    job = Job(shards, images, arguments.batch_size, arguments.workers, device)
-    torch.backends.cudnn.benchmark = True
-    model = Model(device)
-    candidates = ways(device)
-    measured = {name: Measured() for name in (*candidates, LIMIT)}
-    for _ in range(arguments.rounds):
-        for name, build in candidates.items():
-            batches = build(job)
-            measure(batches, 2 * job.workers + 4, arguments.steps, model, measured[name])
-            batch = next(batches)
-            batches.close()
-        images_a_second, waited = train(repeat(batch), arguments.steps, model)
-        measured[LIMIT].training.append(images_a_second)
-        measured[LIMIT].waited.append(waited)
+
+def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+    """Pack the images; return the ways that can run here."""
+    if given.device != "cpu" and not torch.cuda.is_available():
+        raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
+    images = given.images or work / "images"
+    if given.images is None:
+        make(images, range(given.samples), classes=10)
+    material.pack(images, work / "shards")
+    device = reader.CUDAPrefetcher([], device=given.device).device
+    job = Job(work / "shards", images.absolute(), given.batch_size, given.workers, device)
     print(machine(device))
     print(
-        f"{len(reader.Dataset(shards))} images, batch {job.batch_size}, {job.workers} workers, "
-        f"{arguments.steps} steps, medians of {arguments.rounds} rounds"
+        f"{len(reader.Dataset(job.shards))} images, batch {job.batch_size}, {job.workers} workers, "
+        f"{given.steps} steps"
     )
-    print(table(measured))
     if device.type == "cuda":
         print(copies(job))
+    names = [*ways(device), LIMIT]
+    return [Candidate(name, measure, (name, job, given.steps)) for name in names]
 
 
-if __name__ == "__main__":
-    main()
+def measure(name: str, job: Job, steps: int) -> Rows:
+    """Return the figures of one way's round."""
+    device = job.device
+    if device.type == "cuda":
+        torch.cuda.set_device(device)  # whose streams and events those without a device are
+    else:
+        torch.set_num_threads(1)  # which spin while they wait for each other
+    torch.backends.cudnn.benchmark = True
+    model = Model(device)
+    batches: Any = ways(device)["shardfeed" if name == LIMIT else name](job)
+    if name == LIMIT:
+        source, batches = batches, repeat(next(batches))
+        source.close()
+    figures: dict[str, float] = {}
+    if name != LIMIT:
+        rate(batches, 2 * job.workers + 4, device)  # what lay ready does not count
+        figures["alone, images/s"] = rate(batches, 2 * steps, device)
+    train(batches, max(2, steps // 5), model)
+    figures["training, images/s"], waited = train(batches, steps, model)
+    figures["GPU waits %"] = 100 * waited
+    if device.type == "cuda" and name != LIMIT:
+        figures["syncs a batch"] = synchronising_calls(batches, max(2, steps // 4), model)
+    return {name: figures}

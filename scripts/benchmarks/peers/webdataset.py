@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.peer import Task
 
 
 def build(task: Task) -> Iterable[Any]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.data_loader import loader_of
+from benchmarks.peers.peer import Task
 
 _FOLDER = "huggingface"
 
@@ -27,7 +28,6 @@ def build(task: Task) -> Iterable[Any]:
     """A map-style dataset whose transform decodes with simplejpeg and OpenCV."""
     import torch
     from datasets import load_from_disk
-    from torch.utils.data import DataLoader
 
     def decode(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
         images = (pipeline.with_cv2(data, task.crop) for data in rows["jpg"])
@@ -40,13 +40,5 @@ def build(task: Task) -> Iterable[Any]:
         images = torch.stack([row["image"] for row in rows])
         return images, torch.tensor([row["label"] for row in rows])
 
-    return DataLoader(
-        load_from_disk(str(task.cache / _FOLDER / "arrow")).with_transform(decode),
-        batch_size=task.batch_size,
-        shuffle=task.crop == "random",
-        num_workers=task.workers,
-        persistent_workers=True,
-        worker_init_fn=pipeline.single_thread,
-        collate_fn=collate,
-        prefetch_factor=4,
-    )
+    data = load_from_disk(str(task.cache / _FOLDER / "arrow")).with_transform(decode)
+    return loader_of(data, task, collate_fn=collate)

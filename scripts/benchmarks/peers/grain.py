@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from peers import pipeline
-from peers.peer import Task
+from benchmarks.peers import pipeline
+from benchmarks.peers.peer import Task
 
 
 def build(task: Task) -> Iterable[Any]:

@@ -1,4 +1,4 @@
-"""What bench_read.py and bench_remote.py ask of a peer."""
+"""What `read` and `store` require of a peer."""
 
 import importlib.util
 from collections.abc import Callable, Iterable
