@@ -135,7 +135,7 @@ def _read(tree: Tree, images: ImageIndex, form: Form, path: str, survey: _Survey
         others["classes"] = next((list(tree.lines(one)) for one in named if tree.has(one)), [])
     name = "" if form.of == "file" else os.path.splitext(os.path.basename(path))[0]
     split = split_of_name(name) or images.split_of(path)
-    for key, offset, data in form.split_up(file, form.of, others):
+    for key, offset, data in form.reader.records(file, form.of, others):
         where = f"{path}: byte {offset}"
         try:
             found = form.describe(data, key, path, others)
