@@ -18,7 +18,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from packer.errors import BadImage, first_of
-from packer.layouts.lists import BadFile, ListedSource, Lists, Row
+from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
@@ -53,38 +53,36 @@ def open_parts(
     classes: Sequence[str] | None,
 ) -> ListedSource:
     """Open images with annotations in VOC's form; see `Lists` for the arguments."""
-    lists = Lists(partial(_rows, parts), ignored=ignored, unlisted=unlisted)
-    return open_objects(tree, lists, "xml", parsed, classes)
+    lists = Lists(partial(_rows, tree, parts), ignored=ignored, unlisted=unlisted)
+    return open_objects(tree, lists, parsed, classes)
 
 
 def open_objects(
-    tree: Tree, lists: Lists, ext: str, parse: Parse, classes: Sequence[str] | None
+    tree: Tree, lists: Lists, parse: Parse, classes: Sequence[str] | None
 ) -> ListedSource:
-    """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`, if any."""
+    """Open images whose ``json`` is what `parse` gives for the rows' sources, if any."""
     names: set[str] = set()
-    for row in lists.rows(tree):
-        if isinstance(row, Row) and (path := row.files.get(ext)):
+    for row in lists.rows():
+        if isinstance(row, Row) and row.source:
             try:
-                names.update(parse(tree.read(path, tree.measure(path)[0])[0]).categories or ())
+                data, _ = tree.read(row.source, tree.measure(row.source)[0])
+                names.update(parse(data).categories or ())
             except BadImage:
                 continue  # the scan names it
     order = class_order(tree.root, names, classes)
     number_of = {name: number for number, name in enumerate(order)}
 
-    def members(note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def made(data: bytes) -> bytes:
         try:
-            text = parse(files[ext]).numbered(number_of).json()
+            return parse(data).numbered(number_of).json()
         except KeyError as error:
-            raise BadFile(ext, f"class {error} is not in the list of classes") from None
-        except BadImage as error:
-            raise BadFile(ext, str(error)) from None
-        return {"json": text} | {name: data for name, data in files.items() if name != ext}
+            raise BadImage(f"class {error} is not in the list of classes") from None
 
-    lists = replace(lists, classes=order, boxes=in_json("xyxy"), members=members)
-    return ListedSource.open(tree, lists)
+    found = replace(lists, classes=order, boxes=in_json("xyxy"), parse=made)
+    return ListedSource.open(tree, found)
 
 
-def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
+def _rows(tree: Tree, parts: Sequence[Part]) -> Iterator[Row | Skipped]:
     """The images of each part; then the annotations whose images are not there."""
     for part in parts:
         image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
@@ -93,10 +91,11 @@ def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
             stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
         for stem in stems:
             paths = {ext: inside(folder, f"{stem}.png") for ext, folder in part.masks.items()}
-            paths = {"xml": inside(part.xml, f"{stem}.xml"), **paths}
             files = {ext: path for ext, path in paths.items() if tree.has(path)}
             image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
-            yield Row(image, None, part.split, files, "" if "xml" in files else None)
+            xml = inside(part.xml, f"{stem}.xml")
+            source = xml if tree.has(xml) else ""
+            yield Row(image, None, part.split, files, source=source)
         if not part.list:
             yield from _strays(tree, part.xml, image_of)
     known = {part.xml for part in parts}

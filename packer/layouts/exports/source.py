@@ -8,12 +8,14 @@ import glob
 import os
 import re
 from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import Watched
@@ -31,6 +33,7 @@ from reader.format import BoxEncoding
 
 _CLASSES = ("_classes.txt", "classes.txt")  # names of numbers, beside a file without them
 _OWN = ("image", "labels", "boxes", "categories", "shapes")  # fields of a sample's json
+Numbers = NDArray[np.int64]
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 
 
@@ -73,7 +76,8 @@ def open_export(
         order = tuple(dict.fromkeys(survey.named))
     else:
         order = class_order(tree.root, found, classes)
-    maker = _Maker(form, survey, images, splits, order)
+    number_of = {name: number for number, name in enumerate(order)}
+    maker = _Maker(form, survey, images, splits, number_of)
     is_several = survey.most > 1 or (survey.labels and survey.has_objects)
     beside = {inside(os.path.dirname(path), name) for path in paths for name in _CLASSES}
     lists = Lists(
@@ -176,7 +180,7 @@ class _Maker:
     survey: _Survey
     images: ImageIndex
     splits: Sequence[str]
-    classes: Sequence[str]
+    number_of: Mapping[str, int]  # of classes
 
     @property
     def boxes(self) -> Encodings:
@@ -187,66 +191,63 @@ class _Maker:
         labels = "categories" if survey.categories else None
         return {"json": BoxEncoding(form.format, bool(form.scale), labels=labels)}
 
-    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+    def rows(self) -> Iterator[Row | Skipped]:
         """Yield the images in the order of the files, then those of splits without a file."""
-        survey, number_of = self.survey, {name: at for at, name in enumerate(self.classes)}
+        survey = self.survey
         yield from survey.wrong
         spans = np.asarray(survey.spans, np.int64).reshape(-1, 4)
         order = np.argsort(spans[:, 0], kind="stable")
         bounds = np.searchsorted(spans[order, 0], np.arange(len(survey.images) + 1))
         for at, (image, split) in enumerate(zip(survey.images, self.splits, strict=True)):
-            records = order[bounds[at] : bounds[at + 1]].tolist()
-            try:
-                found = [self._described(number, spans[number].tolist()) for number in records]
-                label, note = self._note(found, number_of)
-            except BadImage as error:
-                yield Skipped(image, str(error), damaged=True)
-                continue
-            yield Row(image, label, split, note=note)
+            records = order[bounds[at] : bounds[at + 1]]
+            complete = partial(self._completed, records, spans[records])
+            yield Row(image, split=split, complete=complete)
         known = {*self.splits, ""}
         for folder, split in self.images.splits.items() if all(self.splits) else ():
-            for name in tree.images(folder) if split not in known else ():
+            for name in self.images.tree.images(folder) if split not in known else ():
                 yield Row(inside(folder, name), None, split)
 
-    def _described(self, number: int, span: Sequence[int]) -> Described:
-        _, file, offset, size = span
-        watched = self.survey.files[file]
-        (data,) = watched.read((offset, size))
-        key = self.survey.keys[number] if self.survey.keys else ""
-        return self.form.describe(data, key, watched.path.name, self.survey.others[file])
+    def _completed(self, records: Numbers, spans: Numbers, row: Row) -> Row:
+        """A row with the class of its image and its ``json``."""
+        found = []
+        for number, (_, file, offset, size) in zip(records.tolist(), spans.tolist(), strict=True):
+            watched, others = self.survey.files[file], self.survey.others[file]
+            key = self.survey.keys[number] if self.survey.keys else ""
+            (data,) = watched.read((offset, size))
+            found.append(self.form.describe(data, key, watched.path.name, others))
+        label, data = self._json(found)
+        return replace(row, label=label, json=data)
 
-    def _note(
-        self, found: Sequence[Described], number_of: dict[str, int]
-    ) -> tuple[str | None, str | None]:
+    def _json(self, found: Sequence[Described]) -> tuple[str | None, bytes | None]:
         """The class of an image and its ``json``."""
         form, survey, (one, *_) = self.form, self.survey, found
         if form.several:
-            kept = [
-                [*dig(each.rest, form.gather)] if form.gather else [each.rest] for each in found
-            ]
-            parts = [part for some in kept for part in some]
-            return None, to_json({form.several: parts}).decode()
+            rests = [one.rest for one in found]
+            parts = [part for rest in rests for part in dig(rest, form.gather)]
+            parts = parts if form.gather else rests
+            return None, to_json({form.several: parts})
         image: dict[str, Any] = {"image": one.rest} if one.rest else {}
         is_one = survey.most < 2 and not survey.has_objects
         label = one.labels[0] if is_one and one.labels else None
         if one.labels and not is_one:
-            image["labels"] = [number_of[name] for name in one.labels]
+            image["labels"] = [self.number_of[name] for name in one.labels]
         if not survey.has_objects and survey.labels:
-            return label, to_json(image).decode() if image else None
+            return label, to_json(image) if image else None
         things = one.objects
         if survey.categories and (lacking := sum(thing.label is None for thing in things)):
             raise BadImage(f"{lacking} of its {len(things)} objects have no class, and others do")
         boxed = [thing for thing in things if thing.box is not None or not survey.has_boxes]
         if further := [thing for thing in things if thing.box is None and survey.has_boxes]:
             image["shapes"] = [
-                dict(thing.fields) | ({"category": number_of[thing.label]} if thing.label else {})
+                dict(thing.fields)
+                | ({"category": self.number_of[thing.label]} if thing.label else {})
                 for thing in further
             ]
         names = dict.fromkeys(name for thing in boxed for name in thing.fields)
         objects = Objects(
             [thing.box for thing in boxed] if survey.has_boxes else None,
             form.format,
-            [number_of[thing.label or ""] for thing in boxed] if survey.categories else None,
+            [self.number_of[thing.label or ""] for thing in boxed] if survey.categories else None,
             {
                 f"object_{name}" if name in _OWN else name: [
                     thing.fields.get(name) for thing in boxed
@@ -256,7 +257,7 @@ class _Maker:
             image,
             [f"object {at}" for at in range(len(boxed))] if survey.has_boxes else (),
         )
-        return label, objects.json().decode()
+        return label, objects.json()
 
 
 def _image(images: ImageIndex, written: str, folder: str, split: str) -> str:

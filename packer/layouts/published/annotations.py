@@ -87,8 +87,8 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         if name != "label_2" and not tree.level(inside(folder, name)).images
     ]
     ignored |= {inside(folder, name): reason for folder in others for name in tree.names(folder)}
-    lists = Lists(_kitti_rows, ignored=ignored)
-    opening = partial(open_objects, tree, lists, "txt", _kitti_objects)
+    lists = Lists(partial(_kitti_rows, tree), ignored=ignored)
+    opening = partial(open_objects, tree, lists, _kitti_objects)
     if "label_2" not in beside:
         return Interpretation("pairs", what, lambda _: ListedSource.open(tree, lists))
     return Interpretation("pairs", what, opening)
@@ -100,10 +100,10 @@ def _kitti_rows(tree: Tree) -> Iterator[Row | Skipped]:
         image_of = {name.rpartition(".")[0]: name for name in tree.images(f"{folder}/image_2")}
         for stem, name in image_of.items():
             paths = {ext: f"{folder}/{masks}/{stem}.png" for ext, masks in _KITTI_MASKS.items()}
-            paths["txt"] = f"{folder}/label_2/{stem}.txt"
             files = {ext: path for ext, path in paths.items() if tree.has(path)}
-            note = "" if "txt" in files else None
-            yield Row(f"{folder}/image_2/{name}", None, split, files, note)
+            label = f"{folder}/label_2/{stem}.txt"
+            source = label if tree.has(label) else ""
+            yield Row(f"{folder}/image_2/{name}", None, split, files, source=source)
         for name in tree.names(f"{folder}/label_2"):
             if name.endswith(".txt") and name[:-4] not in image_of:
                 reason = "there is no image of its name"
@@ -267,8 +267,8 @@ def _open_yolo(found: Found, classes: Sequence[str] | None) -> ListedSource:
             f"{tree.root}: its labels are numbers of the classes {', '.join(lists.classes[:20])}"
             ", which keep their order."
         )
-    first = next((row for row in lists.rows(tree) if isinstance(row, Row)), None)
-    if first and not any(row.files for row in lists.rows(tree) if isinstance(row, Row)):
+    first = next((row for row in lists.rows() if isinstance(row, Row)), None)
+    if first and not any(row.files for row in lists.rows() if isinstance(row, Row)):
         raise UnusableInput(
             f"{tree.root}: no image has a label file: that of {first.image} would be "
             f"{label_of(tree, first.image)}. Choose:"
