@@ -31,8 +31,7 @@ class Row:
 
     Attributes:
         label: the name of its class.
-        files: extension -> path of each file that is a member.
-        json: a member that the lists make.
+        members: extension -> path of each file that is a member, or what the lists make.
         source: path of a file that `Lists.parse` reads, "" for none.
         where: a list names it, for errors; "": at the image.
         complete: adds what is costly to find; raises BadImage.
@@ -41,8 +40,7 @@ class Row:
     image: str
     label: str | None = None
     split: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
-    json: bytes | None = None
+    members: Mapping[str, str | bytes] = field(default_factory=dict)
     source: str = ""
     where: str = ""
     complete: Callable[["Row"], "Row"] = lambda row: row
@@ -233,7 +231,8 @@ class ListedSource:
             files: list[str] = []
             try:
                 row = row.complete(row)
-                files = list(dict.fromkeys(filter(None, (row.source, *row.files.values()))))
+                paths = [one for one in row.members.values() if isinstance(one, str)]
+                files = list(dict.fromkeys(filter(None, (row.source, *paths))))
                 yield self._sample(row, files, keys, number_of)
             except BadImage as error:
                 yield Skipped(row.where or row.image, str(error), damaged=True)
@@ -266,11 +265,12 @@ class ListedSource:
         parts = SampleParts(self.tree, row.image)
         if row.source:
             self._parse(row.source, parts)
-        for ext, path in row.files.items():
-            with _naming(ext, path):
-                parts.add(ext, path)
-        if row.json is not None:
-            parts.add_made("json", row.json, self.lists.mtime_ns)
+        for ext, member in row.members.items():
+            if isinstance(member, bytes):
+                parts.add_made(ext, member, self.lists.mtime_ns)
+                continue
+            with _naming(ext, member):
+                parts.add(ext, member)
         label = -1 if row.label is None else number_of[row.label]
         return parts.sample(keys.of(row.image), label, row.split)
 

@@ -216,7 +216,7 @@ class _Maker:
             (data,) = watched.read((offset, size))
             found.append(self.form.describe(data, key, watched.path.name, others))
         label, data = self._json(found)
-        return replace(row, label=label, json=data)
+        return replace(row, label=label, members={"json": data} if data else {})
 
     def _json(self, found: Sequence[Described]) -> tuple[str | None, bytes | None]:
         """The class of an image and its ``json``."""

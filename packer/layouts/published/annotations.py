@@ -7,7 +7,7 @@ from functools import partial
 
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.coco.folders import files_in
-from packer.layouts.coco.source import CocoSource
+from packer.layouts.coco.source import open_file, open_folder
 from packer.layouts.exports.known import form_of
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import ListedSource, Lists, Row
@@ -37,10 +37,10 @@ def coco(candidate: Candidate) -> Interpretation | None:
         if not (files := files_in(tree)):
             return None
         what = f"COCO annotations ({listed([*dict.fromkeys(map(os.path.basename, files))])})"
-        return Interpretation("coco", what, partial(CocoSource.open_folder, tree, files))
+        return Interpretation("coco", what, partial(open_folder, tree, files))
     if candidate.suffix != ".json" or form_of(FolderTree(path.parent), path.name):
         return None
-    opening = partial(CocoSource.open, path, candidate.options)
+    opening = partial(open_file, path, candidate.options)
     return Interpretation("coco", "a COCO annotation file", opening)
 
 
@@ -268,7 +268,7 @@ def _open_yolo(found: Found, classes: Sequence[str] | None) -> ListedSource:
             ", which keep their order."
         )
     first = next((row for row in lists.rows() if isinstance(row, Row)), None)
-    if first and not any(row.files for row in lists.rows() if isinstance(row, Row)):
+    if first and not any(row.members for row in lists.rows() if isinstance(row, Row)):
         raise UnusableInput(
             f"{tree.root}: no image has a label file: that of {first.image} would be "
             f"{label_of(tree, first.image)}. Choose:"

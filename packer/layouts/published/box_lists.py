@@ -42,7 +42,7 @@ def aircraft(tree: Tree) -> Lists:
         fields = {level: of[name] for level, of in names_of.items() if name in of}
         box = box_of.get(name)
         data = one_box(box.split(), boxes, fields) if box else json.dumps(fields).encode()
-        return Row(f"images/{name}.jpg", variant, split, json=data)
+        return Row(f"images/{name}.jpg", variant, split, {"json": data})
 
     copies = [f"images_{level}_trainval.txt" for level in ("variant", *levels)]
     others = [f"images_{split}.txt" for split in (*_SPLITS, "trainval")]
@@ -76,14 +76,11 @@ def cub(tree: Tree) -> Lists:
         if number not in label_of or number not in is_train:
             return Skipped(f"images/{path}", f"a list has no line for its id, {number}")
         mask = f"segmentations/{path.rpartition('.')[0]}.png"
-        box, label = box_of.get(number), label_of[number]
-        return Row(
-            f"images/{path}",
-            names.get(label, label),
-            "train" if is_train[number] == "1" else "test",
-            {"mask.png": mask} if tree.has(mask) else {},
-            one_box(box.split(), boxes, format="xywh") if box else None,
-        )
+        members: dict[str, str | bytes] = {"mask.png": mask} if tree.has(mask) else {}
+        if box := box_of.get(number):
+            members["json"] = one_box(box.split(), boxes, format="xywh")
+        label, split = label_of[number], "train" if is_train[number] == "1" else "test"
+        return Row(f"images/{path}", names.get(label, label), split, members)
 
     ignored = {
         "parts/": "the places of an image's parts are not packed",
@@ -127,7 +124,7 @@ def gtsrb(candidate: Candidate) -> Interpretation | None:
                         f"{folder if is_train else test}/{name}",
                         label or None,
                         "train" if is_train else "test",
-                        json=one_box((*numbers[2:5], bottom), path),
+                        {"json": one_box((*numbers[2:5], bottom), path)},
                     )
 
         reason = "its boxes are those of GT-final_test.csv, where that is there"
@@ -154,15 +151,15 @@ def tiny_imagenet(tree: Tree) -> Lists:
     boxes = {name: f"train/{name}/{name}_boxes.txt" for name in names}
 
     def of_val(split: str, name: str, label: str, *box: str) -> Row:
-        return Row(f"val/images/{name}", label, split, json=one_box(box, val))
+        return Row(f"val/images/{name}", label, split, {"json": one_box(box, val)})
 
     def rows() -> Iterator[Row | Skipped]:
         for name, path in boxes.items():
             box_of = table_of(tree, path)
             for image in tree.images(f"train/{name}/images"):
                 box = box_of.get(image)
-                data = one_box(box.split(), path) if box else None
-                yield Row(f"train/{name}/images/{image}", name, "train", json=data)
+                members = {"json": one_box(box.split(), path)} if box else {}
+                yield Row(f"train/{name}/images/{image}", name, "train", members)
         yield from rows_of(tree, {"val": val}, 6, of_val)()
         for image in tree.images("test/images"):
             yield Row(f"test/images/{image}", None, "test")

@@ -63,7 +63,7 @@ def celeba(candidate: Candidate) -> Interpretation | None:
                     fields: dict[str, object] = {"attributes": found}
                     if identity := identity_of.get(name):
                         fields["identity"] = int(identity) if identity.isdecimal() else identity
-                    yield Row(path, None, split, json=json.dumps(fields).encode())
+                    yield Row(path, None, split, {"json": json.dumps(fields).encode()})
 
         further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
         ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}

@@ -83,8 +83,9 @@ def stanford_cars(tree: Tree) -> Lists:
                 for item in found or ():
                     sides = [str(item[f"bbox_{s}"].flat[0]) for s in ("x1", "y1", "x2", "y2")]
                     number = int(item["class"].flat[0]) if "class" in item else 0
-                    label, data = names[number - 1] if number else None, one_box(sides, path)
-                    yield Row(f"cars_{split}/{item['fname']}", label, split, json=data)
+                    label = names[number - 1] if number else None
+                    box = {"json": one_box(sides, path)}
+                    yield Row(f"cars_{split}/{item['fname']}", label, split, box)
             except (KeyError, AttributeError, TypeError, IndexError) as error:
                 raise UnusableInput(f"{tree.root / path} is not a list of cars.") from error
 

@@ -91,7 +91,7 @@ def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Itera
                 folders[folder] = labels_of(tree, folder)
             label = inside(folders[folder], f"{os.path.splitext(name)[0]}.txt")
             if tree.has(label):
-                yield Row(image, split=part.split, files={"txt": label}, source=label)
+                yield Row(image, split=part.split, members={"txt": label}, source=label)
             else:
                 yield Row(image, split=part.split)
     used = set(folders.values())
