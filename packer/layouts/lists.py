@@ -107,13 +107,13 @@ def by_lists(
 ) -> Interpretation | None:
     """Interpret a tree by its lists, which are read when it is opened; None if it lacks one.
 
-    It needs files, folders with images (``images/*``) and folders with folders (``images/*/``); the
-    files are added to the sources of `lists`.
+    It needs files, folders with images (``images/*``) and folders with folders (``images/*/``), or
+    one of several with `` | `` between them; files are added to the sources of `lists`.
     """
     tree = candidate.tree
-    if not tree or not all(_has(tree, path) for path in needs):
+    if not tree or not all(any(_has(tree, one) for one in path.split(" | ")) for path in needs):
         return None
-    files = tuple(path for path in needs if "*" not in path)
+    files = tuple(path for path in needs if "*" not in path and "|" not in path)
 
     def open_lists(classes: Sequence[str] | None) -> ListedSource:
         found = lists(tree)

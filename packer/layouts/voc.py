@@ -40,7 +40,7 @@ class Part:
 
     split: str
     images: str
-    xml: str
+    annotations: str
     list: str = ""  # file that lists them by their names without extension; "": it is all
     masks: Mapping[str, str] = field(default_factory=dict)  # extension -> folder of masks
 
@@ -82,32 +82,35 @@ def open_objects(
     return ListedSource.open(tree, found)
 
 
-def _rows(tree: Tree, parts: Sequence[Part]) -> Iterator[Row | Skipped]:
-    """The images of each part; then the annotations whose images are not there."""
+def rows_of_parts(tree: Tree, parts: Sequence[Part], ext: str) -> Iterator[Row | Skipped]:
+    """Yield the images of each part; then the annotations whose images are not there."""
     for part in parts:
         image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
         stems: list[str] | dict[str, str] = image_of
         if part.list:  # of a layout, an image comes once for each person in it
             stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
         for stem in stems:
-            paths = {ext: inside(folder, f"{stem}.png") for ext, folder in part.masks.items()}
-            files = {ext: path for ext, path in paths.items() if tree.has(path)}
+            masks = {of: inside(folder, f"{stem}.png") for of, folder in part.masks.items()}
+            members = {of: path for of, path in masks.items() if tree.has(path)}
             image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
-            xml = inside(part.xml, f"{stem}.xml")
-            source = xml if tree.has(xml) else ""
-            yield Row(image, None, part.split, files, source=source)
+            source = inside(part.annotations, stem + ext)
+            yield Row(image, None, part.split, members, source if tree.has(source) else "")
         if not part.list:
-            yield from _strays(tree, part.xml, image_of)
-    known = {part.xml for part in parts}
+            yield from _strays(tree, part.annotations, ext, image_of)
+
+
+def _rows(tree: Tree, parts: Sequence[Part]) -> Iterator[Row | Skipped]:
+    yield from rows_of_parts(tree, parts, ".xml")
+    known = {part.annotations for part in parts}
     for folder, level in tree.walk():
         if level.counts.get(".xml") and folder not in known and has_annotations(tree, folder):
-            yield from _strays(tree, folder)
+            yield from _strays(tree, folder, ".xml")
 
 
-def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
+def _strays(tree: Tree, folder: str, ext: str, stems: Container[str] = ()) -> Iterator[Skipped]:
     for name in tree.names(folder):
-        stem, ext = os.path.splitext(name)
-        if ext.lower() == ".xml" and stem not in stems:
+        stem, own = os.path.splitext(name)
+        if own.lower() == ext and stem not in stems:
             reason = "it is an annotation, and there is no image of its name"
             yield Skipped(inside(folder, name), reason, damaged=True)
 

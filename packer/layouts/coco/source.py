@@ -1,7 +1,7 @@
 """COCO's annotation files: images with boxes, categories, outlines, key points and captions.
 
 The format is that of https://cocodataset.org/#format-data. An annotation file is streamed, and of
-each entry only its place in the file is kept (32 bytes); a sample's locator lists its places. The
+each entry only its place in the file is kept (32 bytes); The
 annotations of an image become its member ``json``, a list for each field with one element for each
 object: ``boxes`` (COCO's ``bbox``: x, y, width, height in pixels), ``categories`` (class numbers:
 the category ids in their order, from 0), and all others under COCO's names; ``captions``, and the
@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,14 @@ class _Images:
                 yield from part.entries.wrong
             name, index = next(iter(parts.values())).file.path.name, Index(parts)
             yield from index.strays(name)
-            for written, locator in zip(index.file_names, index.locators(), strict=True):
+            for written, places in zip(index.file_names, index.places(), strict=True):
                 where = f"{name}: {written}"
                 try:
                     path = self._path(images, written)
                 except BadImage as error:
                     yield Skipped(where, str(error), damaged=True)
                     continue
-                complete = partial(self._completed, locator)
+                complete = partial(self._completed, places)
                 yield Row(path, split=split, where=where, complete=complete)
 
     def folders(self) -> Iterator[str]:
@@ -126,9 +127,10 @@ class _Images:
     def _pictures(self, part: Annotations) -> str:
         return os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
 
-    def _completed(self, locator: str, row: Row) -> Row:
-        """A row with what the annotations at a locator say of its image."""
-        part, entry, annotations = self._entries(locator)
+    def _completed(self, places: Sequence[Sequence[int]], row: Row) -> Row:
+        """A row with what its image's entry and annotations say, which lie at `places`."""
+        entry, *annotations = self._entries(places)
+        part = self.parts[places[-1][0]]
         is_class = part.kind == CLASSES
         data = _described(entry, annotations, self.class_of, not is_class).json()
         label = _class_of_image(annotations, self.class_of) if is_class else -1
@@ -137,18 +139,15 @@ class _Images:
             members[PICTURE] = os.path.join(self._pictures(part), _picture_of(annotations))
         return replace(row, label=self.classes[label] if label >= 0 else None, members=members)
 
-    def _entries(self, locator: str) -> tuple[Annotations, Any, list[Any]]:
-        """The annotation file, the image's entry and its annotations, where a locator has them."""
-        places = [tuple(map(int, place.split(":"))) for place in locator.split(" ")]
+    def _entries(self, places: Sequence[Sequence[int]]) -> list[Any]:
         entries: list[Any] = []
-        for part, spans in groupby(places, key=lambda place: place[0]):
+        for part, spans in groupby(places, key=itemgetter(0)):
             found = self.parts[part].file.read(*((offset, size) for _, offset, size in spans))
             try:
                 entries += map(parsed, found)
             except ValueError as error:  # no UTF-8
                 raise BadImage(f"its annotations cannot be read: {error}") from error
-        image, *annotations = entries
-        return self.parts[places[-1][0]], image, annotations
+        return entries
 
 
 def _names_a_split(folder: str) -> bool:

@@ -12,6 +12,7 @@ from packer.trees.tree import Tree
 
 _SPLITS = ("train", "val", "test")
 _LOOKED_AT = 100  # lines of a list of classes
+_CELEBA = ("img_align_celeba/img_align_celeba", "img_align_celeba")
 _DTD = {split: f"labels/{split}1.txt" for split in _SPLITS}
 _FOOD = {split: f"meta/{split}.txt" for split in ("train", "test")}
 _PETS = {split: f"annotations/{split}.txt" for split in ("trainval", "test")}
@@ -25,51 +26,50 @@ _PLACES = {  # split -> its list, and where its images may lie
 _ANOTHER_FORM = "it has the lists in another form"
 
 
-def celeba(candidate: Candidate) -> Interpretation | None:
+@published(
+    "CelebA with its lists",
+    " | ".join(f"{folder}/*" for folder in _CELEBA),
+    "list_attr_celeba.txt | list_attr_celeba.csv",
+    "list_eval_partition.txt | list_eval_partition.csv",
+)
+def celeba(tree: Tree) -> Lists:
     """CelebA: ``img_align_celeba`` beside lists of forty attributes, identities and splits.
 
     As https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html has it, or with CSV lists, as
     https://www.kaggle.com/datasets/jessicali9530/celeba-dataset has it. There are no classes:
     attributes (1 or 0 by name) and the identity become ``json``.
     """
-    tree = candidate.tree
-    folders = ("img_align_celeba/img_align_celeba", "img_align_celeba")
-    if not tree or not (folder := next((f for f in folders if tree.level(f).images), "")):
-        return None
+    folder = next(folder for folder in _CELEBA if tree.level(folder).images)
     ext = ".txt" if tree.has("list_attr_celeba.txt") else ".csv"
     attributes, partition = f"list_attr_celeba{ext}", f"list_eval_partition{ext}"
     identities, separator = "identity_CelebA.txt", "," if ext == ".csv" else None
+    head = (line for line in tree.lines(attributes) if not line.isdecimal())
+    names = [name for name in next(head, "").split(separator) if name != "image_id"]
 
-    def lists(tree: Tree) -> Lists:
-        head = (line for line in tree.lines(attributes) if not line.isdecimal())
-        names = [name for name in next(head, "").split(separator) if name != "image_id"]
+    def rows() -> Iterator[Row | Skipped]:
+        number_of = table_of(tree, partition, separator)
+        identity_of = table_of(tree, identities)
+        splits = dict(zip("012", _SPLITS, strict=True))
+        for line in tree.lines(attributes):
+            name, *values = line.split(separator)
+            if not values or name == "image_id" or values == names[1:]:
+                continue  # how many there are, and the names
+            path, split = f"{folder}/{name}", splits.get(number_of.get(name, ""))
+            if not split:
+                yield Skipped(path, f"{partition} has no split for it")
+            elif len(values) != len(names) or not {"1", "0", "-1"}.issuperset(values):
+                reason = f"its line has no 1 or -1 for each of {len(names)} attributes"
+                yield Skipped(path, reason, damaged=True)
+            else:
+                found = {n: int(v == "1") for n, v in zip(names, values, strict=True)}
+                fields: dict[str, object] = {"attributes": found}
+                if identity := identity_of.get(name):
+                    fields["identity"] = int(identity) if identity.isdecimal() else identity
+                yield Row(path, None, split, {"json": json.dumps(fields).encode()})
 
-        def rows() -> Iterator[Row | Skipped]:
-            number_of = table_of(tree, partition, separator)
-            identity_of = table_of(tree, identities)
-            splits = dict(zip("012", _SPLITS, strict=True))
-            for line in tree.lines(attributes):
-                name, *values = line.split(separator)
-                if not values or name == "image_id" or values == names[1:]:
-                    continue  # how many there are, and the names
-                path, split = f"{folder}/{name}", splits.get(number_of.get(name, ""))
-                if not split:
-                    yield Skipped(path, f"{partition} has no split for it")
-                elif len(values) != len(names) or not {"1", "0", "-1"}.issuperset(values):
-                    reason = f"its line has no 1 or -1 for each of {len(names)} attributes"
-                    yield Skipped(path, reason, damaged=True)
-                else:
-                    found = {n: int(v == "1") for n, v in zip(names, values, strict=True)}
-                    fields: dict[str, object] = {"attributes": found}
-                    if identity := identity_of.get(name):
-                        fields["identity"] = int(identity) if identity.isdecimal() else identity
-                    yield Row(path, None, split, {"json": json.dumps(fields).encode()})
-
-        further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
-        ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}
-        return Lists(rows, (), (identities,), ignored)
-
-    return by_lists(candidate, "CelebA with its lists", (attributes, partition), lists)
+    further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
+    ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}
+    return Lists(rows, (), (attributes, partition, identities), ignored)
 
 
 @published("DTD with the first of its ten divisions", *_DTD.values(), "images/*/")
