@@ -183,23 +183,22 @@ def _described(
     has_boxes: bool,
 ) -> Objects:
     """What is stored of an image; `has_boxes`: each of its objects has to have one."""
-    objects = list(_objects(annotations))
-    captions = [item["caption"] for item in annotations if "caption" in item]
-    said = {"captions": captions} if captions else {}
-    if not class_of:
-        return Objects(None, fields=said, image={"image": image})
-    fields = dict.fromkeys(name for item in objects for name in item)
+    objects = _objects(annotations)
+    names = dict.fromkeys(name for item in objects for name in item) if class_of else {}
+    fields = {
+        name: [item.get(name) for item in objects]
+        for name in names
+        if name not in ("image_id", "bbox")
+    }
+    if captions := [item["caption"] for item in annotations if "caption" in item]:
+        fields["captions"] = captions
+    boxed = objects if has_boxes and class_of else []
     return Objects(
-        [item.get("bbox") for item in objects] if has_boxes else None,
-        categories=_classes(objects, class_of),
-        fields={
-            name: [item.get(name) for item in objects]
-            for name in fields
-            if name not in ("image_id", "bbox")
-        }
-        | said,
+        [item.get("bbox") for item in boxed] if has_boxes and class_of else None,
+        categories=_classes(objects, class_of) if class_of else None,
+        fields=fields,
         image={"image": image},
-        names=[f"annotation {item.get('id')}" for item in objects] if has_boxes else (),
+        names=[f"annotation {item.get('id')}" for item in boxed],
     )
 
 
