@@ -9,8 +9,8 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.layouts.lists import Lists
 from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
-from packer.layouts.yolo.lines import BOX, OUTLINE
-from packer.layouts.yolo.yolo import Part, checked, folder_at, kind_at, labels_of, rows, to_tree
+from packer.layouts.yolo.lines import BOX, OUTLINE, check
+from packer.layouts.yolo.yolo import Part, folder_at, kind_at, labels_of, rows, to_tree
 from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
@@ -118,11 +118,11 @@ def _of_data_file(
         images = {path for path in above if os.path.basename(path) == "images"}
         ignored = aside(tree, folders, reason, lambda path: os.path.dirname(path) in images)
     found = Lists(
-        partial(rows, parts, missing),
+        partial(rows, tree, parts, missing),
         names,
         tuple(filter(None, sources)),
         ignored,
-        partial(checked, len(names), content.keypoints),
+        partial(check, len(names), content.keypoints),
         "no list names it" if lists else "",
     )
     return _found(tree, found, parts, name, content.keypoints)
@@ -137,8 +137,12 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
         if not file and tree.has(path):
             found = of_yaml(tree.text(path), tree.root / path, needs_parts=False)
             file, names = (path, found.names) if found and found.names else ("", ())
-    members = partial(checked, len(names), 0)
-    lists = Lists(partial(rows, parts, ()), names, (file,) if file else (), members=members)
+    lists = Lists(
+        partial(rows, tree, parts, ()),
+        names,
+        (file,) if file else (),
+        parse=partial(check, len(names), 0),
+    )
     return _found(tree, lists, parts, file)
 
 
