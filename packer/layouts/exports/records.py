@@ -15,9 +15,7 @@ from packer.files.snapshot import Watched
 from packer.layouts.coco.json_stream import parsed, values
 
 Records = Iterator[tuple[str, int, bytes]]
-_FACE = (
-    *("x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"),
-)
+_FACE = ["x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"]
 _MAX_FILE = 64 << 20  # bytes, of a file for one image
 _CHUNK = 1 << 20
 
@@ -65,19 +63,7 @@ def of_wider(file: Watched, of: str, others: dict[str, Any]) -> Records:
 def parse_wider(data: bytes) -> Any:
     """Return the name and the faces of a record; an image without faces has one of zeros."""
     name, count, *lines = data.decode().splitlines()
-    fields = [
-        "x",
-        "y",
-        "w",
-        "h",
-        "blur",
-        "expression",
-        "illumination",
-        "invalid",
-        "occlusion",
-        "pose",
-    ]
-    rows = [dict(zip(fields, map(int, line.split()), strict=True)) for line in lines]
+    rows = [dict(zip(_FACE, map(int, line.split()), strict=True)) for line in lines]
     if len(rows) != max(int(count), 1):
         raise ValueError(f"{count} faces, and {len(rows)} lines")
     return {"image": name.strip(), "faces": rows[: int(count)]}
