@@ -109,9 +109,6 @@ class ImageIndex:
         self.tree = tree
         self._last: tuple[str, list[str]] = ("", [])
 
-    def __reduce__(self) -> tuple[type["ImageIndex"], tuple[Tree]]:
-        return ImageIndex, (self.tree,)  # nothing of what was listed
-
     @cached_property
     def splits(self) -> Mapping[str, str]:
         """The split of each folder that lies in one, by its path."""

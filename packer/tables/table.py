@@ -6,10 +6,10 @@ with the line after: a quote that is never closed costs its own line and no othe
 
 import csv
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
@@ -36,47 +36,28 @@ class Record:
     block: int = -1  # see `Sample`
 
 
-class Table(Protocol):
+@dataclass(frozen=True)
+class Table(ABC):
     """A table of records."""
 
-    @property
-    def files(self) -> tuple[Watched, ...]:
-        """What it is read from."""
+    files: tuple[Watched, ...]  # what it is read from
+    columns: tuple[str, ...] = ()
+    # The columns not of single texts or numbers, and what they hold: no labels.
+    compound: Mapping[str, str] = field(default_factory=dict)
+    # The columns that the table declares to hold labels, with the classes in label order.
+    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fault: str = ""  # why its rows cannot be read, where they name images; "" if they can
+    skipped: tuple[Skipped, ...] = ()  # what means nothing, such as a column without a name
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-
-    @property
-    def compound(self) -> Mapping[str, str]:
-        """The columns not of single texts or numbers, and what they hold: no labels."""
-        return {}
-
-    @property
-    def class_names(self) -> Mapping[str, tuple[str, ...]]:
-        """The columns that the table declares to hold labels, with the classes in label order."""
-        return {}
-
-    @property
-    def fault(self) -> str:
-        """Why its rows cannot be read, where they name images; "" if they can."""
-        return ""
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """What of the whole table means nothing, such as a column without a name."""
-        return ()
-
+    @abstractmethod
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in a fixed order; with `columns`, others may be missing."""
 
 
 @dataclass(frozen=True)
 class LineTable(Table):
-    """A table of text."""
+    """A table of text, in one file."""
 
-    file: Watched
-    columns: tuple[str, ...] = ()
     begin: int = 0  # where the first record begins
     first_line: int = 1  # the number of its line
     encoding: Encoding = PLAIN
@@ -85,15 +66,10 @@ class LineTable(Table):
     def parse(self, lines: Iterator[str]) -> Iterator[Any]:
         """Yield the records of lines, None for a blank one; raise BadImage."""
 
-    @property
-    def files(self) -> tuple[Watched, ...]:
-        """What the table is read from."""
-        return (self.file,)
-
     def numbered(self) -> Iterator[tuple[int, Any]]:
         """Yield the number of each record's first line, and the record, or why there is none."""
         number, start = self.first_line, self.begin
-        with open_text(self.file, self.encoding) as file:
+        with open_text(self.files[0], self.encoding) as file:
             file.seek(max(start, file.tell()))
             start = file.tell()
             lines = Lines(file)
@@ -118,7 +94,7 @@ class LineTable(Table):
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in order, with all of its columns."""
-        name = self.file.path.name
+        name = self.files[0].path.name
         for number, found in self.numbered():
             if isinstance(found, dict):
                 yield Record(f"{name}:{number}", found)
@@ -155,25 +131,24 @@ class Delimited(LineTable):
                 f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
                 "names above it, such as image,xmin,ymin,xmax,ymax,label."
             )
-        columns = tuple(dict.fromkeys(filter(None, names)))
-        return cls(file, columns, begin, line, encoding, form, tuple(names))
-
-    @property
-    def fault(self) -> str:
-        """A name that two columns have."""
-        names = list(filter(None, self.names))
-        twice = next((name for name in self.columns if names.count(name) > 1), "")
-        return twice and (
-            f"{self.file.path}: the name of a column comes twice, {twice!r}: rename one of the two "
-            f"in its first line, {', '.join(names)}."
+        named = list(filter(None, names))
+        twice = next((name for name in named if named.count(name) > 1), "")
+        fault = twice and (
+            f"{file.path}: the name of a column comes twice, {twice!r}: rename one of the two in "
+            f"its first line, {', '.join(named)}."
         )
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """The columns without a name."""
-        unnamed = (number for number, name in enumerate(self.names, 1) if not name)
-        each = (f"{self.file.path.name}: column {number}" for number in unnamed)
-        return tuple(Skipped(name, "it has no name", ignored=True) for name in each)
+        unnamed = (f"{file.path.name}: column {n}" for n, name in enumerate(names, 1) if not name)
+        return cls(
+            (file,),
+            tuple(dict.fromkeys(named)),
+            fault=fault,
+            skipped=tuple(Skipped(column, "it has no name", ignored=True) for column in unnamed),
+            begin=begin,
+            first_line=line,
+            encoding=encoding,
+            form=form,
+            names=tuple(names),
+        )
 
     def parse(self, lines: Iterator[str]) -> Iterator[dict[str, Any] | None]:
         """Yield the fields of each row."""
@@ -191,24 +166,18 @@ class Delimited(LineTable):
 class JsonLines(LineTable):
     """A JSON value on each line, of which objects are records."""
 
-    nested: frozenset[str] = frozenset()  # the columns that hold nothing but lists and objects
-
     @classmethod
     def open(cls, file: Watched) -> "JsonLines":
         """Gather the names of all members."""
         encoding = encoding_of(file)
         names: dict[str, bool] = {}  # whether all values so far are lists and objects
-        for _, fields in cls(file, encoding=encoding).numbered():
+        for _, fields in cls((file,), encoding=encoding).numbered():
             for name, value in fields.items() if isinstance(fields, dict) else ():
                 is_nested = isinstance(value, list | dict)
                 names[name] = is_nested and names.get(name, True)
-        nested = frozenset(name for name, is_nested in names.items() if is_nested)
-        return cls(file, tuple(names), encoding=encoding, nested=nested)
-
-    @property
-    def compound(self) -> Mapping[str, str]:
-        """The columns that hold nothing but lists and objects."""
-        return dict.fromkeys(self.nested, "lists or objects")
+        nested = (name for name, is_nested in names.items() if is_nested)
+        compound = dict.fromkeys(nested, "lists or objects")
+        return cls((file,), tuple(names), compound, encoding=encoding)
 
     def parse(self, lines: Iterator[str]) -> Iterator[Any]:
         """Yield the value of each line."""

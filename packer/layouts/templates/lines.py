@@ -11,7 +11,7 @@ from typing import Any
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.files.text import LATIN, Encoding, encoding_of, open_text
-from packer.layouts.templates.template import NOTHING, Field, Template, fail, parse
+from packer.layouts.templates.template import NOTHING, Field, Form, Template, fail, parse
 from packer.tables.table import DELIMITERS, JSON_LINES, Delimited, JsonLines, LineTable
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
@@ -25,12 +25,10 @@ Line = tuple[int, dict[str, Any] | str]  # its number, and its fields or why it 
 
 
 @dataclass(frozen=True)
-class ListTemplate:
-    """``FILE: FIELDS``, parsed."""
+class ListTemplate(Form):
+    """``FILE: FIELDS``, parsed; the parts are those of a line."""
 
-    text: str
     file: str
-    parts: tuple[str | Field, ...]  # of a line
     member: str = ""  # of a JSON object, that holds the records: "items", "data.items"
 
     @classmethod
@@ -47,7 +45,7 @@ class ListTemplate:
         file, member = file.removeprefix("./"), ""
         if divided := _MEMBER.fullmatch(file):
             file, member = divided.groups()
-        found = cls(text, file, parts, member)
+        found = cls(text, parts, file, member)
         names = [one.name for one in found.fields if one.name != NOTHING]
         if again := next((one for one in found.fields if names.count(one.name) > 1), None):
             fail(what, form, again.at - 1, f"{{{again.name}}} comes twice. Write {{_}} for one")
@@ -58,21 +56,6 @@ class ListTemplate:
         if not names:
             raise UnusableInput(f"{what} {text!r} has no field, such as {{key}} or {{label}}.")
         return found
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields of a line."""
-        return tuple(part for part in self.parts if isinstance(part, Field))
-
-    @cached_property
-    def constants(self) -> dict[str, Any]:
-        """The fields with a fixed value."""
-        return {one.name: one.value for one in self.fields if one.value is not None}
-
-    @cached_property
-    def shown(self) -> list[str | Field]:
-        """The texts of a line, and the fields that stand in it."""
-        return [part for part in self.parts if isinstance(part, str) or part.value is None]
 
     @cached_property
     def wanted(self) -> list[Field]:
@@ -145,13 +128,13 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
         yield from of_json(content)
         return
     if suffix in JSON_LINES or (template.has_columns and _begins_an_object(file, encoding)):
-        for number, item in JsonLines(file, encoding=encoding).numbered():
+        for number, item in JsonLines((file,), encoding=encoding).numbered():
             is_whole = template.is_of_object and isinstance(item, dict)
             is_bad = isinstance(item, BadImage)
             found = [(0, str(item))] if is_bad else of_json(item if is_whole else [item])
             yield from ((number, fields) for _, fields in found)
         return
-    table = _Texts(file, encoding=encoding, template=template)
+    table = _Texts((file,), encoding=encoding, template=template)
     for number, row in _columns(file, template) if template.has_columns else table.numbered():
         yield number, str(row) if isinstance(row, BadImage) else row
 
@@ -180,7 +163,7 @@ class _Texts(LineTable):
 
     def parse(self, lines: Iterator[str]) -> Iterator[dict[str, str] | None]:
         assert self.template is not None, "it is always given"
-        divide = divider(self.template.parts)
+        divide = divider(self.template)
         for line in map(str.strip, lines):
             if line and (found := divide(line)) is None:
                 form = self.template.text.partition(": ")[2].strip()
@@ -188,14 +171,13 @@ class _Texts(LineTable):
             yield found if line else None
 
 
-def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | None]:
+def divider(form: Form) -> Callable[[str], dict[str, str] | None]:
     """Return the function from a line to its fields; None for a line of another form.
 
     A field ends where the text behind it first comes, white space for white space; the last one
     takes the rest.
     """
-    shown = [part for part in parts if isinstance(part, str) or part.value is None]
-    constants = {p.name: p.value for p in parts if isinstance(p, Field) and p.value is not None}
+    shown = form.shown
     first = ""
     if isinstance(shown[0], str):
         first, shown = shown[0].strip(), shown[1:]
@@ -209,7 +191,7 @@ def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | No
     def divide(line: str) -> dict[str, str] | None:
         if not line.startswith(first):
             return None
-        found: dict[str, Any] = {**constants}
+        found = dict(form.constants)
         rest = line[len(first) :].strip()
         for number, (name, separator) in enumerate(steps):
             is_last = number == len(steps) - 1
