@@ -223,7 +223,7 @@ def _by_templates(candidate: Candidate) -> Interpretation:
             f"source. Leave out {option(others[0])} and what names columns."
         )
     templates = Templates.of(options)
-    return Interpretation("folder", templates.what, partial(TemplateSource.open, tree, templates))
+    return Interpretation("folder", templates.what, partial(TemplateSource, tree, templates))
 
 
 def _tree(candidate: Candidate) -> Tree:

@@ -11,7 +11,6 @@ from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE, label_text
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
-from packer.tables.splits import SplitRule
 from packer.tables.table import Record, Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
@@ -115,6 +114,31 @@ def _number(value: Any) -> float:
 
 
 @dataclass(frozen=True)
+class SplitRule:
+    """The split of a row, by the values of one column or several."""
+
+    splits: Mapping[str, Mapping[str, str]]  # column -> value -> split
+    rest: str | None = None  # of rows with none of the values; None: these have no split
+
+    def of(self, fields: Mapping[str, Any]) -> str:
+        """Return the split of a row."""
+        found = {
+            known.get(split_value(fields.get(name)), "") for name, known in self.splits.items()
+        }
+        found -= {""}
+        if len(found) > 1 or (not found and self.rest is None):
+            values = ", ".join(f"{name} {fields.get(name)!r}" for name in self.splits)
+            raise BadImage(f"its columns tell no single split: {values[:200]}")
+        return found.pop() if found else self.rest or ""
+
+
+def split_value(value: Any) -> str:
+    """Return the text of a value that may tell a split."""
+    text = "" if value is None else str(value).strip().lower()
+    return text.removesuffix(".0")
+
+
+@dataclass(frozen=True)
 class Columns:
     """The names of the columns with a meaning of their own; every other one is a sample's JSON."""
 
@@ -172,7 +196,7 @@ def image_columns(table: Table, options: SourceOptions, where: object) -> list[s
     """The columns that may name the images, those with usual names first."""
     columns = table.columns
     if (chosen := options.columns.image) is not None:
-        return [_chosen(columns, chosen, column_option("image"), where)]
+        return list(filter(None, [_chosen(columns, chosen, "image", where)]))
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
     others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
@@ -203,20 +227,23 @@ def split_text(value: Any) -> str:
     return text
 
 
-def _chosen(columns: Sequence[str], chosen: str, option: str, where: object) -> str:
-    if chosen not in columns:
-        known = listed(columns)
-        raise UnusableInput(f"{where} has no column {chosen!r} ({option}): it has {known}.")
-    return chosen
+def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str | None:
+    """Return the column that a person has named; None where it is said that there is none."""
+    if chosen in names:
+        return chosen
+    if chosen == NONE and role != "image":
+        return None
+    known = listed(names)
+    raise UnusableInput(
+        f"{where} has no column {chosen!r} ({column_option(role)}): it has {known}."
+    )
 
 
 def _split(
     names: Sequence[str], chosen: str | None, where: object, head: Sequence[Mapping[str, Any]]
 ) -> str | None:
     if chosen is not None:
-        if chosen == NONE and NONE not in names:
-            return None
-        return _chosen(names, chosen, column_option("split"), where)
+        return _chosen(names, chosen, "split", where)
     for name in names:
         if plain(name) == SPLIT:
             return name
@@ -228,14 +255,11 @@ def _split(
 
 def _label(table: Table, names: Sequence[str], chosen: str | None, where: object) -> str | None:
     if chosen is not None:
-        if chosen == NONE and NONE not in names:
-            return None
-        return _chosen(names, chosen, column_option("label"), where)
+        return _chosen(names, chosen, "label", where)
     named = [name for name in names if is_label(name) and name not in table.compound]
     found = [name for name in table.class_names if name in names] or named
-    if len(found) > 1:
-        found = [name for name in found if plain(name) == LABEL[0]] or found
     if len(found) > 1:  # beside a label, tags are remarks
+        found = [name for name in found if plain(name) == LABEL[0]] or found
         found = [name for name in found if plain(name) != "tags"] or found
     if len(found) > 1:
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}

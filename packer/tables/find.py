@@ -13,16 +13,12 @@ from packer.options.declared import SourceOptions, column_option
 from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
-from packer.tables.table import Delimited, JsonLines, Record, Table
+from packer.tables.table import DELIMITERS, PARQUET, Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
 from packer.trees.walk import is_named_as_image
 from packer.words import option
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-TEXTS = (*_DELIMITERS, ".jsonl", ".ndjson")
-PARQUET = ".parquet"
 
 _MASK = re.compile(r"mask|label|segm|(?<![a-z])(seg|gt)(?![a-z])|truth", re.IGNORECASE)
 _HEAD = 100  # rows that decide
@@ -37,8 +33,8 @@ def open_table(tree: Tree, path: str) -> Table:
         refuse_parquet(tree)
         return parquet(tree.root, [tree.root / path])
     file = tree.watched(path)
-    if suffix in _DELIMITERS:
-        return Delimited.open(file, _DELIMITERS[suffix])
+    if suffix in DELIMITERS:
+        return Delimited.open(file, DELIMITERS[suffix])
     return JsonLines.open(file)
 
 

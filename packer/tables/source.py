@@ -154,7 +154,7 @@ class TableSource:
     def _remarks(self) -> Iterator[str]:
         for table in (view.table for view in self.views):
             if isinstance(table, LineTable) and table.encoding.name == LATIN:
-                yield f"{table.file.path.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
+                yield f"{table.files[0].path.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
         if count := self.survey.cleaned:
             yield (
                 f"{many(count, 'label')} had spaces or invisible marks at an end, or another form "

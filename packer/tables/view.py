@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from packer.errors import BadImage
@@ -31,6 +32,11 @@ class TableView:
     grouped: bool = False  # whether an image may have several rows
 
     @property
+    def where(self) -> Path:
+        """The file, or the first of them, for a person."""
+        return self.table.files[0].path
+
+    @property
     def scalars(self) -> list[str]:
         """The columns of single texts and numbers."""
         return [name for name in self.table.columns if name not in self.table.compound]
@@ -47,6 +53,15 @@ class TableView:
     def has_targets(self) -> bool:
         """Whether there is something to learn in the sample's JSON."""
         return self.grouped or self.columns.is_object or bool(self.separator or self.flags)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether an image has a list of labels."""
+        return bool(self.separator or self.flags) and not self.one_each
+
+    def with_columns(self, **changes: Any) -> "TableView":
+        """Return it with other columns."""
+        return replace(self, columns=replace(self.columns, **changes))
 
     def name(self, fields: Fields) -> str:
         """The path of the image of a row, relative to the source's root."""
@@ -70,16 +85,17 @@ class TableView:
             raise BadImage(f"its rows are of several splits: {', '.join(sorted(found))}")
         return found.pop() or self.split or self.resolver.images.split_of(name)
 
+    def _labels(self, fields: Fields) -> list[str]:
+        if self.flags:
+            return set_flags(fields, self.flags)
+        text = label_text(self.columns.label_of(fields))
+        return labels_in(text, self.separator) if self.separator else [text]
+
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
         """The class number of an image; -1 if it has none, or several."""
-        if self.grouped or (self.separator and not self.one_each):
+        if self.grouped or self.has_several:
             return -1
-        if self.separator:
-            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
-            return number_of(texts[0] if texts else "")
-        if self.flags:
-            return number_of(set_flags(rows[0], self.flags)[0]) if self.one_each else -1
-        return number_of(label_text(self.columns.label_of(rows[0])))
+        return number_of((self._labels(rows[0]) or [""])[0])
 
     def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> bytes:
         """The JSON of what is stored of an image beside its label; empty if that is nothing."""
@@ -92,13 +108,9 @@ class TableView:
         others = self.columns.others(rows[0])
         if self.grouped:
             return {name: [row.get(name) for row in rows] for name in others}
-        if self.separator and not self.one_each:
-            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
-            return {**others, "labels": [number_of(text) for text in texts]}
-        if self.flags:
-            flags = set_flags(rows[0], self.flags)
-            others = {name: value for name, value in others.items() if name not in self.flags}
-            return others if self.one_each else {**others, "labels": list(map(number_of, flags))}
+        others = {name: value for name, value in others.items() if name not in self.flags}
+        if self.has_several:
+            others["labels"] = [number_of(text) for text in self._labels(rows[0])]
         return others
 
     def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:

@@ -12,8 +12,6 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.tables.classes import NONE
 from packer.tables.find import (
-    PARQUET,
-    TEXTS,
     find,
     open_table,
     plain_view,
@@ -23,7 +21,7 @@ from packer.tables.find import (
 from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource, Unlisted
-from packer.tables.table import Record, Table
+from packer.tables.table import PARQUET, TEXTS, Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
