@@ -21,6 +21,7 @@ from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.tables.images import Keys, name_hash, path_inside
 from packer.trees.sample import SampleParts
 from packer.trees.tree import Tree, unnamed
+from packer.trees.walk import names_an_image
 
 ONE_BOX = in_json("xywh", labels=False)  # of `one_box`
 
@@ -309,11 +310,14 @@ def others(
         if isinstance(found, Skipped):
             yield found
             continue
-        for path in found[1]:
+        folder, paths = found
+        # Of a folder that no list speaks of, nobody has said that its images are to be left out.
+        is_of_lists = sum(map(names_an_image, paths)) < tree.level(folder).images
+        for path in paths:
             if path in sources:
                 continue
             if reason := ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            stray = Skipped(path, unlisted or "no list names it", bool(unlisted))
+            stray = Skipped(path, unlisted or "no list names it", is_of_lists and bool(unlisted))
             yield tree.ignored(path) or stray

@@ -121,6 +121,11 @@ class ImageIndex:
                     found[inside(path, name)] = split
         return found
 
+    @cached_property
+    def known_splits(self) -> frozenset[str]:
+        """The splits that folders are named after."""
+        return frozenset(self.splits.values())
+
     def split_of(self, path: str) -> str:
         """The split of the folder that an image lies in, "" for none."""
         return self.splits.get(os.path.dirname(path), "")
@@ -173,7 +178,7 @@ class ImageResolver:
 
     images: ImageIndex  # of the folder
     folder: str | None = ""  # which paths are relative to; None: they are looked up in `images`
-    split: str = ""  # only images of that split are meant, where there are such; "" for any
+    split: str = ""  # no image in another one's folder is meant if it has one; "" for any
     moved: bool = False  # whether the folders that paths begin with are others than here
 
     def name(self, value: str) -> str:
@@ -196,8 +201,9 @@ class ImageResolver:
             value = os.path.normpath(value.strip().replace("\\", "/"))
         images = self.images
         found = images.below_another(value) if self.moved else images.ending_with(value)
-        if self.split and len(found) > 1:
-            found = [path for path in found if images.split_of(path) == self.split] or found
+        if found and self.split in images.known_splits:
+            own = [path for path in found if images.split_of(path) == self.split]
+            found = own or [path for path in found if not images.split_of(path)]
         return found
 
 

@@ -113,8 +113,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
             doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         else:
             aside[path] = found.reason
-            if path.endswith(PARQUET):
-                tree.examined[path] = found.reason
+            if path.endswith(PARQUET) and "binary" not in str(table.compound):
+                tree.examined[path] = found.reason  # its cells hold no image either
     if not parts and not doubts:
         return None
     for column in options.columns:
