@@ -22,7 +22,6 @@ from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
 from packer.storage.source import StoreSource, locate
-from reader.store.urls import is_url
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -101,18 +100,18 @@ def pack(
             assert isinstance(report, PackReport)  # no part is asked for
             return report
 
-        if is_url(src):
+        is_place = isinstance(src, (str, os.PathLike))
+        if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            found = stack.enter_context(locate(src, how.scratch, *theirs))
+            place = locate(place_of("src", src), how.scratch, *theirs)
+            source = stack.enter_context(place)
         to = stack.enter_context(destination(place_of("dst", dst), how.scratch, *store, src=src))
-        if is_url(src):
-            return run_with(found, chosen(None, asked))
-        if isinstance(src, (str, os.PathLike)):
-            place = Path(os.fsdecode(src))
-            if not place.exists():
-                raise UnusableInput(f"There is no {place}.")
-            return run_with(place, chosen(place, asked))
+        if is_place:
+            path = source if isinstance(source, Path) else None
+            if path is not None and not path.exists():
+                raise UnusableInput(f"There is no {path}.")
+            return run_with(source, chosen(path, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
         near = how.executor in (None, "local")
