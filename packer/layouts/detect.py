@@ -6,7 +6,6 @@ folder of their own.
 
 import importlib
 import pkgutil
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +29,7 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import choices, command, option
+from packer.words import advises_below, choices, command, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
@@ -202,8 +201,7 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
-        source = shlex.quote(f"{candidate.path}/").removesuffix("'")
-        advises = f"packer pack {source}" in str(error)  # to pack a folder in it
+        advises = advises_below(str(error), candidate.path)
         if candidate.path.is_dir() or not advises or not candidate.tree:
             raise
         unpack = candidate.tree.unpack

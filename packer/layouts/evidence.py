@@ -25,7 +25,7 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.trees.tree import Tree
 from packer.trees.walk import NOT_AN_IMAGE, names_an_image
-from packer.words import many
+from packer.words import command, many
 
 MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
 MOST_FILES = 4096
@@ -204,8 +204,8 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
     except (BadImage, OSError):
         return
     text = text_of(data) if data else b""
-    where, ignored = tree.root / path, shlex.quote(_relative(tree, glob.escape(path), src))
-    advice = f"To pack without it, type: packer pack {shlex.quote(str(src))} DST --ignore {ignored}"
+    where, ignored = tree.root / path, _relative(tree, glob.escape(path), src)
+    advice = f"To pack without it, type: {command(src, '--ignore', ignored)}"
     if text is not None and not text.strip():
         raise UnusableInput(f"{where} is empty. {advice}")
     if text is not None and path.lower().endswith((".csv", ".tsv")):
@@ -281,16 +281,15 @@ def _refusal(
         f"{chr(10).join(each)}{more}"
     )
     globs = [*ignore, *dict.fromkeys(_relative(tree, _glob(tree, one.paths), src) for one in found)]
-    command = f"packer pack {shlex.quote(str(src))} DST"
     if any(pattern.startswith("..") for pattern in globs):
         return UnusableInput(
             f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
         )
     if reading := _reading(found, tree, src, outright):
-        text += f"\nTo read {one_or_all}, type: {command} {shlex.join(reading)}"
-    ignoring = " ".join(f"--ignore {shlex.quote(glob)}" for glob in globs)
+        text += f"\nTo read {one_or_all}, type: {command(src, *reading)}"
+    ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
     return UnusableInput(
-        f"{src}: {text}\nTo ignore {one_or_all}, type: {command} {ignoring}\n"
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"
         f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
         f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
     )

@@ -24,7 +24,7 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
-from packer.words import command, have, option
+from packer.words import have, option
 from reader.format import Manifest
 
 _NAMED = 3  # classes
@@ -94,11 +94,9 @@ def prepare(
         further += tuple(doubts(listing, scanned.classes))
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
-    said = scanned.facts.outright
     name = given.name if isinstance(given, LocalSource) else ""
-    outright = command(name, *said) if said and name else ""
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, base, further, sentence, before, outright, name)
+    return Work(origin, scanned, plan, options, base, further, sentence, before, name)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

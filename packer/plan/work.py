@@ -21,6 +21,7 @@ from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
 from packer.samples.table import SampleTable
+from packer.words import command
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -117,8 +118,13 @@ class Work:
     remarks: tuple[str, ...] = ()  # further sentences on it
     reading: str = ""  # what the source was understood as, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
-    command: str = ""  # that says outright how the source was understood; "" if none can
     name: str = ""  # of the source on a command line; "" for a Python dataset
+
+    @property
+    def command(self) -> str:
+        """The command that says outright how the source was understood; "" if none can."""
+        said = self.scanned.facts.outright
+        return command(self.name, *said) if said and self.name else ""
 
     @property
     def announcement(self) -> str:
