@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from reader.gpu_decode.images import EncodedImages
     from reader.loader.collate import pad_collate
     from reader.loader.loader import Loader
-    from reader.loader.statistics import Statistics
     from reader.look.batch import show
+    from reader.look.pixels import IMAGENET_MEAN, IMAGENET_STD
     from reader.look.sheet import Sheet
+    from reader.monitoring.statistics import Statistics
     from reader.order.blocks import BlockShuffle
     from reader.order.buckets import AspectBuckets
     from reader.order.samplers import ClassBalanced, Weighted
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
-
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
 
 __all__ = [
     "IMAGENET_MEAN",
@@ -80,49 +78,44 @@ __all__ = [
 ]
 
 
-def _instead_of(name: str) -> str | None:
-    """Return the advice for a transform of torchvision's that is asked for here."""
-    from reader.loader.from_torchvision import instead_of
-
-    return instead_of(name)
-
-
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "ArgumentError": "reader.errors",
-        "AspectBuckets": "reader.order.buckets",
-        "BlockShuffle": "reader.order.blocks",
-        "Boxes": "reader.samples.boxes",
-        "CUDAPrefetcher": "reader.cuda.prefetcher",
-        "CenterCrop": "reader.transforms",
-        "ClassBalanced": "reader.order.samplers",
-        "Dataset": "reader.dataset.dataset",
-        "EncodedImages": "reader.gpu_decode.images",
-        "FormatError": "reader.format.errors",
-        "Geometry": "reader.geometry",
-        "Letterbox": "reader.transforms",
-        "Limits": "reader.format.limits",
-        "Loader": "reader.loader.loader",
-        "Mask": "reader.samples.fields",
-        "Member": "reader.samples.fields",
-        "RandomCrop": "reader.transforms",
-        "RandomHorizontalFlip": "reader.transforms",
-        "RandomResizedCrop": "reader.transforms",
-        "RandomVerticalFlip": "reader.transforms",
-        "ReaderError": "reader.errors",
-        "Resize": "reader.transforms",
-        "SampleError": "reader.errors",
-        "ShardfeedError": "reader.format.errors",
-        "Sheet": "reader.look.sheet",
-        "Statistics": "reader.loader.statistics",
-        "StoreError": "reader.errors",
-        "Transform": "reader.transforms",
-        "Weighted": "reader.order.samplers",
-        "WorkerError": "reader.errors",
-        "pad_collate": "reader.loader.collate",
-        "show": "reader.look.batch",
+        "reader.cuda.prefetcher": ("CUDAPrefetcher",),
+        "reader.dataset.dataset": ("Dataset",),
+        "reader.errors": (
+            "ArgumentError",
+            "ReaderError",
+            "SampleError",
+            "StoreError",
+            "WorkerError",
+        ),
+        "reader.format.errors": ("FormatError", "ShardfeedError"),
+        "reader.format.limits": ("Limits",),
+        "reader.geometry": ("Geometry",),
+        "reader.gpu_decode.images": ("EncodedImages",),
+        "reader.loader.collate": ("pad_collate",),
+        "reader.loader.loader": ("Loader",),
+        "reader.look.batch": ("show",),
+        "reader.look.pixels": ("IMAGENET_MEAN", "IMAGENET_STD"),
+        "reader.look.sheet": ("Sheet",),
+        "reader.monitoring.statistics": ("Statistics",),
+        "reader.order.blocks": ("BlockShuffle",),
+        "reader.order.buckets": ("AspectBuckets",),
+        "reader.order.samplers": ("ClassBalanced", "Weighted"),
+        "reader.samples.boxes": ("Boxes",),
+        "reader.samples.fields": ("Mask", "Member"),
+        "reader.transforms": (
+            "CenterCrop",
+            "Letterbox",
+            "RandomCrop",
+            "RandomHorizontalFlip",
+            "RandomResizedCrop",
+            "RandomVerticalFlip",
+            "Resize",
+            "Transform",
+        ),
     },
-    present=("IMAGENET_MEAN", "IMAGENET_STD", "__version__"),
-    instead_of=_instead_of,
+    present=("__version__",),
+    advice="reader.loader.from_torchvision",
 )

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.shared_memory import Holding
 from reader.errors import ReaderError, SampleError
 from reader.format import Index, ShardEntry
 from reader.format.files import open_regular, read_into
@@ -131,19 +130,3 @@ class TarBytes:
             return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
         except OSError as error:
             raise ReaderError(f"{self.path} cannot be mapped: {error.strerror}.") from error
-
-
-class MemoryBytes(TarBytes):
-    """The same in memory that holds the tar as its `number`-th."""
-
-    def __init__(
-        self,
-        folder: Path,
-        entry: ShardEntry,
-        index: Index,
-        buffer: ReadBuffer,
-        holding: Holding,
-        number: int,
-    ) -> None:
-        start = holding.starts[number]
-        super().__init__(folder, entry, index, buffer, holding.path, start, holding.size)

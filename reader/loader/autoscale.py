@@ -17,8 +17,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from reader.loader.counters import Counters, Flows
-from reader.loader.statistics import Statistics
+from reader.monitoring.counters import Counters, Loop
+from reader.monitoring.statistics import Statistics
 from reader.workers.pool import Pool
 
 _MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4
@@ -62,7 +62,7 @@ def choose(choice: Choice, seen: Counters) -> Choice:
         if rate < slower * (1 + _WORTH * (workers / fewer - 1)) and seen.bound_by != "consumer":
             return replace(choice, workers=fewer, ceiling=fewer, before=None)
         choice = replace(choice, before=None)
-    if seen.bound_by in (seen.work, "transform", "storage"):
+    if seen.bound_by in (seen.now.work, "transform", "storage"):
         wanted = max(workers + 1, min(seen.needed_workers, 2 * workers))
         more = min(wanted, choice.ceiling)
         if more <= workers:
@@ -70,7 +70,7 @@ def choose(choice: Choice, seen: Counters) -> Choice:
         floor = more if choice.has_shrunk else choice.floor
         return replace(choice, workers=more, floor=floor, before=(workers, rate))
     if seen.bound_by == "consumer" and seen.waited_share < _AT_EASE:
-        enough = math.ceil(round(seen.busy / seen.elapsed / _OCCUPIED, 3))
+        enough = math.ceil(round(seen.spent.busy / seen.loop.elapsed / _OCCUPIED, 3))
         fewer = max(enough, choice.floor)
         if fewer < workers:
             return replace(choice, workers=fewer, has_shrunk=True)
@@ -90,15 +90,15 @@ class Autoscaler:
         """Another iterator: forget what limits were learned."""
         self._choice = self._choice.anew(self._cores)
 
-    def settle(self, flows: Flows, look: Callable[[], Statistics]) -> None:
+    def settle(self, loop: Loop, look: Callable[[], Statistics]) -> None:
         """At a batch boundary: resize the pool, if enough was measured."""
         if not self._pool.is_settled:
             self._since = None
         elif self._since is None:
             self._since = look()
         elif (
-            flows.elapsed - self._since.elapsed >= _MEASURED_SECONDS
-            and flows.batches - self._since.batches >= _MEASURED_BATCHES
+            loop.elapsed - self._since.loop.elapsed >= _MEASURED_SECONDS
+            and loop.batches - self._since.loop.batches >= _MEASURED_BATCHES
         ):
             now = look()
             self._choice = choose(self._choice, now.since(self._since))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from reader.columns.kinds import parse_fields
 from reader.columns.schema import BatchSchema
 from reader.columns.tensors import pinned
 from reader.dataset.dataset import Dataset
@@ -28,7 +29,7 @@ from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
 from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import name_of, parse_fields
+from reader.samples.fields import name_of
 from reader.samples.sample import Recipe
 
 

@@ -23,7 +23,7 @@ from reader.loader.as_torch import (
 from reader.loader.build import build
 from reader.loader.collate import Collate
 from reader.loader.epochs import EpochIterator
-from reader.loader.statistics import Statistics
+from reader.monitoring.statistics import Statistics
 from reader.order.buckets import padding_waste
 from reader.order.resume import position_of, state_at
 from reader.order.samplers import BatchSampler, Sampler, Shuffle

@@ -14,7 +14,6 @@ import os
 import time
 import weakref
 from collections.abc import Sequence, Set
-from dataclasses import asdict, replace
 from typing import Any
 
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
@@ -25,11 +24,11 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
-from reader.loader.bad_samples import BadSamples, DroppedBoxes
-from reader.loader.counters import Account
 from reader.loader.prefetch import Prefetch
-from reader.loader.statistics import Statistics
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
+from reader.monitoring.bad_samples import BadSamples, DroppedBoxes
+from reader.monitoring.counters import Account, Now
+from reader.monitoring.statistics import Statistics
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
@@ -143,11 +142,10 @@ class BatchPipeline:
             self.close()
             raise
         if self._scaler is not None:
-            self._scaler.settle(self._account.flows, self.statistics)
+            self._scaler.settle(self._account.loop, self.statistics)
         self.supply()
-        flows = self._account.flows
-        self._dropped_boxes.tell(flows.dropped_boxes)
-        self._store.tell(flows)
+        self._dropped_boxes.tell(self._account.spent.dropped_boxes)
+        self._store.tell(self._account.loop, self._account.spent)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}
         return batch.step, arrays, loose
@@ -197,24 +195,26 @@ class BatchPipeline:
 
     def statistics(self) -> Statistics:
         """What was done so far."""
-        flows = replace(
-            self._account.flows,
-            copied=self._ring.copied,
-            copying=self._ring.copying,
-            restarts=self._pool.restarts,
+        ring, pool = self._ring, self._pool
+        loop = self._account.loop._replace(
+            copied=ring.copied,
+            copying=ring.copying,
+            restarts=pool.restarts,
             bad=len(self.bad.reasons),
         )
-        store, fetched, hits = self._store.counts()
-        return Statistics(
-            **asdict(replace(flows, fetched=fetched, hits=hits)) | store._asdict(),
-            workers=self._pool.size,
-            cores=self._cores,
-            starting=self._pool.starting,
-            slots=self._ring.memory.slots,
-            slot_bytes=self._ring.memory.layout.slot_bytes,
-            ready=self._ready(),
-            work=self._schema.image.work,
+        store, asked = self._store.counts()
+        now = Now(
+            pool.size,
+            self._cores,
+            pool.starting,
+            ring.memory.slots,
+            ring.memory.layout.slot_bytes,
+            self._ready(),
+            self._schema.image.work,
+            asked.in_flight,
+            asked.latency,
         )
+        return Statistics(loop, self._account.spent, store, now)
 
     def close(self) -> None:
         """End the workers; what was given out stays valid."""

@@ -16,16 +16,17 @@ from reader.columns.column import (
 )
 from reader.columns.encoded import EncodedColumn
 from reader.columns.image import ImageColumn
-from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn
+from reader.columns.kinds import Seen, kind_for
+from reader.columns.member import ArrayColumn, MemberColumn
 from reader.columns.schema import BatchSchema
 from reader.columns.values import PictureForm, are_views, as_array
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
+from reader.monitoring.stalls import named_in_time, within
 from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
 from reader.transforms import largest_output
-from reader.workers.stall import named_in_time, within
 
 CANDIDATES = 64  # of which two are looked at, which differ in size
 _TRIES = 16  # samples looked at in place of a bad one
@@ -131,17 +132,19 @@ class _Chooser:
         if name == "label" and not is_mapped:
             return LabelColumn(name)
         form = self.form if name in self.recipe.picture_names else None
-        member = next((member for member in self.recipe.members if member.name == name), None)
-        is_learnt = is_mapped or (member is not None and member.is_learnt)
-        array = as_array(self._value(self.first, name, view)) if is_learnt else None
+        array = as_array(self._value(self.first, name, view))
+        if not is_mapped:
+            member = next(member for member in self.recipe.members if member.name == name)
+            learnt = array if member.is_learnt else None
+            seen = Seen(part, member, form, learnt, self.sizes[view], self.is_one_size)
+            kind = kind_for(member.field)
+            assert kind is not None
+            return kind.column(seen)
         if array is None:
             return MemberColumn(part, form=form)
-        if is_mapped or member is None or member.decode is not None:
-            other = as_array(self._value(self.second, name, view))
-            is_listed = self.second is not None and (other is None or other.shape != array.shape)
-            return ArrayColumn(part, is_mapped, form, array.dtype.str, array.shape, is_listed)
-        shape = (*self.sizes[view], *array.shape[2:])
-        return MaskColumn(part, False, form, array.dtype.str, shape, not self.is_one_size)
+        other = as_array(self._value(self.second, name, view))
+        is_listed = self.second is not None and (other is None or other.shape != array.shape)
+        return ArrayColumn(part, True, form, array.dtype.str, array.shape, is_listed)
 
     def _value(self, sample: Sample | None, name: str, view: int) -> object:
         """Return a field's value in a sample, or a view of it; None where it is none."""

@@ -12,8 +12,7 @@ import select
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from operator import sub
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
+from reader.monitoring.counters import Spent
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.sample import Recipe
 from reader.workers.carried import Carried
@@ -116,27 +116,6 @@ class Idle:
     """Worker to parent: no task in hand."""
 
     number: int
-
-
-class Spent(NamedTuple):
-    """What a task took: seconds of all of it, of processor time, in reading, in transforms.
-
-    And what that was for: the bytes that were read, the images that came from memory, decoded, the
-    boxes that were dropped. And, of the time, what was spent waiting for a store.
-    """
-
-    busy: float
-    cpu: float
-    read: float
-    transform: float
-    read_bytes: int
-    cached: int
-    dropped_boxes: int
-    waiting: float
-
-    def since(self, before: "Spent") -> "Spent":
-        """The difference between two looks at the clocks."""
-        return Spent(*map(sub, self, before))
 
 
 @dataclass(frozen=True)

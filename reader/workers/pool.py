@@ -7,7 +7,7 @@ Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` 
 only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
 that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
 whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
-where there is a `timeout` (see `reader.workers.stall`); there is no other: a worker that is
+where there is a `timeout` (see `reader.monitoring.stalls`); there is no other: a worker that is
 stopped, at whatever point, keeps nobody from starting, telling and ending it.
 
 Assumptions: used by one thread at a time, in the process that made it.
@@ -23,6 +23,7 @@ from itertools import count
 from multiprocessing.connection import Connection
 
 from reader.errors import WorkerError
+from reader.monitoring.stalls import StallDetector, WorkerState
 from reader.workers.messages import (
     Done,
     Failed,
@@ -39,7 +40,6 @@ from reader.workers.messages import (
 from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
 from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
-from reader.workers.stall import StallDetector, WorkerState
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
@@ -191,7 +191,7 @@ class Pool:
         while not (ready := with_news(controls, self._watch.tick)):
             self._watch.look(
                 [
-                    WorkerState(p.pid, p.is_ready, self._board.slot(p.place).read())
+                    WorkerState(p.pid, p.is_ready, *self._board.slot(p.place).read())
                     for p in self._processes
                 ]
             )

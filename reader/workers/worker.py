@@ -40,6 +40,7 @@ from reader.errors import (
     own_lines,
 )
 from reader.format import ShardfeedError
+from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
 from reader.samples.pixels import Planned
 from reader.samples.raw import RawBatchReader
@@ -54,7 +55,6 @@ from reader.workers.messages import (
     Retire,
     Retired,
     Setup,
-    Spent,
     Sync,
     Task,
     parse,
@@ -104,7 +104,7 @@ class Worker:
         loose: list[tuple[Any, ...]] = []
         if not self._setup.schema.is_gathered or not self._is_gathered(task):
             self._decode(task, bad, loose)
-        return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
+        return Done(task.number, minus(self._clocks(), before), tuple(bad), tuple(loose))
 
     def _is_gathered(self, task: Task) -> bool:
         """Fill the task's rows at once; False where bad samples have to be told from good ones."""

@@ -20,7 +20,6 @@ from typing import NamedTuple, TypeVar
 
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError, warn
-from reader.workers.progress import CurrentSample
 
 T = TypeVar("T")
 
@@ -39,11 +38,12 @@ _STATES = {
 
 
 class WorkerState(NamedTuple):
-    """A worker, and what it holds."""
+    """A worker, with the numbers of the task and of the sample in its hands; -1 for none."""
 
     pid: int
     is_ready: bool
-    current: CurrentSample
+    task: int
+    sample: int
 
 
 class StallDetector:
@@ -83,7 +83,7 @@ class StallDetector:
             )
 
     def _report(self) -> str:
-        busy = [state for state in self._since if state.current.task >= 0]
+        busy = [state for state in self._since if state.task >= 0]
         shown = sorted(busy or self._since, key=self._since.__getitem__)
         said = [self._of_worker(state) for state in shown[:_NAMED]]
         if len(shown) > _NAMED:
@@ -95,10 +95,10 @@ class StallDetector:
         seconds = self._clock - self._since[state]
         if not state.is_ready:
             what = "has not yet started"
-        elif state.current.task < 0:
+        elif state.task < 0:
             what = "takes no sample"
         else:
-            what = f"has {named_in_time(self._dataset, state.current.sample)}"
+            what = f"has {named_in_time(self._dataset, state.sample)}"
         return f"worker {state.pid} {doing} and {what} for {seconds:.0f} seconds"
 
 
