@@ -53,7 +53,6 @@ class _Resizing:
 
     @property
     def filter(self) -> str | None:
-        """That of `Geometry`."""
         name = str(self.interpolation)
         return name if self.antialias or name != "bilinear" else None
 

@@ -25,7 +25,6 @@ class ArraySpec:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
@@ -33,18 +32,14 @@ class BatchArrays(dict[str, NDArray[Any]]):
     """The arrays of a batch by name, one row a sample."""
 
     def part(self, start: int, stop: int) -> "BatchArrays":
-        """Return the samples of some rows."""
         return BatchArrays({name: array[start:stop] for name, array in self.items()})
 
     def copy(self) -> "BatchArrays":
-        """Return the same in memory of its own."""
         return BatchArrays({name: array.copy() for name, array in self.items()})
 
 
 @dataclass(frozen=True)
 class BatchLayout:
-    """Where the arrays of a batch of so many rows lie in its slot."""
-
     rows: int
     specs: tuple[ArraySpec, ...]
 
@@ -61,7 +56,6 @@ class BatchLayout:
         return [*accumulate((size + -size % _ALIGNMENT for size in sizes), initial=0)]
 
     def arrays(self, slot: Bytes) -> BatchArrays:
-        """Return the batch's arrays over a slot's bytes."""
         found = BatchArrays()
         for spec, offset in zip(self.specs, self._offsets, strict=False):
             memory = slot[offset : offset + self.rows * spec.row_bytes]

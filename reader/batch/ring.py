@@ -51,7 +51,6 @@ class RingMemory:
 
     @classmethod
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
-        """New memory without a name."""
         size = slots * layout.slot_bytes
         needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
         # Else workers would be killed, one by one, once the memory that is really there runs out.
@@ -127,7 +126,6 @@ class Ring:
         return copy
 
     def has_free(self) -> bool:
-        """Whether `take` would find a slot."""
         self._reclaim()
         return bool(self._free)
 

@@ -42,7 +42,6 @@ def fetching(
     storage_options: Mapping[str, Any] | None,
     credential_provider: Callable[..., Any] | None,
 ) -> "Fetching":
-    """Return the fetching process for a Dataset's arguments."""
     url = checked(url)
     provider = sent(credential_provider, url)
     if cache_dir is None:
@@ -62,7 +61,6 @@ class Fetching:
     """A dataset's fetching process, as those who read the dataset see it."""
 
     def __init__(self, setup: Setup) -> None:
-        """Start it, and have it open the dataset."""
         self.url = setup.url
         self._setup: Setup | None = setup
         self._address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
@@ -95,7 +93,6 @@ class Fetching:
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
-        """Say that rows will be wanted soon."""
         self._threads.line.tell(Hint(shard, rows))
 
     def close(self) -> None:
@@ -149,7 +146,6 @@ class Line:
             send(connection, message)
 
     def ask(self, message: tuple[Any, ...], timeout: float | None) -> Here | Lost | Counts:
-        """Return the answer."""
         url = self._fetching.url
         for tries in range(3):  # a process that died may be replaced
             try:

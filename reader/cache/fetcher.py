@@ -44,14 +44,11 @@ from reader.store.errors import Missing
 
 
 class Waiter:
-    """A client that waits for rows."""
-
     def __init__(self, connection: socket.socket, rows: int) -> None:
         self.connection = connection
         self.missing = rows
 
     def answer(self, message: Here | Lost) -> None:
-        """Answer it, once."""
         self.missing = 0
         with contextlib.suppress(OSError):
             send(self.connection, message)
@@ -78,7 +75,6 @@ class Fetcher:
         self._begun = 0  # plans
 
     def listen(self, listener: socket.socket) -> None:
-        """Take clients from now on."""
         listener.setblocking(False)
         self._loop.add_reader(listener, self._accept, listener)
 
@@ -244,7 +240,6 @@ class Fetcher:
         return dict.fromkeys(range(part.first, part.stop), Lost(text, is_sample))
 
     def _answer(self, part: Part, lost: dict[int, Lost]) -> None:
-        """Tell those who wait for rows of a part."""
         for row in range(part.first, part.stop):
             for waiter in self._wanted.pop((part.shard, row), ()):
                 if not waiter.missing:

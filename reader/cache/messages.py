@@ -41,8 +41,6 @@ class Coming(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The dataset can be read in this folder."""
-
     folder: str
 
 
@@ -109,7 +107,6 @@ class Counts(NamedTuple):
 
 
 def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
-    """Send a message."""
     content = pickle.dumps(message)
     if len(content) <= _PACKET:
         connection.send(content)
@@ -124,7 +121,6 @@ def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
 
 
 def receive(connection: socket.socket) -> Any:
-    """The next message."""
     content, descriptors, _, _ = socket.recv_fds(connection, _PACKET, 1)
     if descriptors:
         with os.fdopen(descriptors[0], "rb") as file:

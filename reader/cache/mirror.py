@@ -152,7 +152,6 @@ class Mirror:
         self._most = max(most_open_files() // _SHARE, 1)
 
     def shard(self, number: int) -> MirroredShard:
-        """The `number`-th shard, opened where it is not open."""
         shard = self._open.get(number)
         if shard is None:
             shard = self._open[number] = MirroredShard(

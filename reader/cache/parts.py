@@ -101,7 +101,6 @@ class PartFetcher:
 
 
 def _checksum(file: int) -> str:
-    """The checksum of a tar."""
     found, at = xxhash.xxh3_128(), 0
     while content := os.pread(file, PART, at):
         found.update(content)

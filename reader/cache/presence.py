@@ -31,7 +31,6 @@ _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start
 
 
 def path_beside(tar: Path) -> Path:
-    """Where the map of a tar lies."""
     return tar.with_suffix(SUFFIX)
 
 
@@ -39,7 +38,6 @@ class PresenceMap:
     """The map of one shard; its `values` are uint8, a byte a row."""
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
-        """Map it."""
         flags = os.O_RDWR if is_writable else os.O_RDONLY
         self._file = os.open(path, flags | os.O_CLOEXEC)
         try:
@@ -64,7 +62,6 @@ class PresenceMap:
         return value if value & (_UNVERIFIED | _THERE) == _THERE else 0
 
     def generations(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The same of many."""
         found = self.values[rows]
         return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
 
@@ -81,7 +78,6 @@ class PresenceMap:
         return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == (_UNVERIFIED | _THERE)
 
     def fill(self, row: int) -> None:
-        """The row's bytes are in the tar."""
         self.values[row] = (self.values[row] & ~np.uint8(_UNVERIFIED)) | _THERE
 
     def clear(self, row: int) -> None:
@@ -100,7 +96,6 @@ class PresenceMap:
         return self._lock(fcntl.F_WRLCK, first, stop)
 
     def release(self, first: int, stop: int) -> None:
-        """Give it up."""
         with contextlib.suppress(OSError):
             self._lock(fcntl.F_UNLCK, first, stop)
 

@@ -54,7 +54,6 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Open the dataset and serve."""
     control_fd, listener_fd, life_fd = map(int, arguments)
     end_with_parent(life_fd)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

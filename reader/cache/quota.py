@@ -62,7 +62,6 @@ class DiskQuota:
     """
 
     def __init__(self, root: Path, limit: int | None) -> None:
-        """Make the folder, and count what is taken."""
         self.root = root
         self.margin = 0
         try:
@@ -80,7 +79,6 @@ class DiskQuota:
 
     @property
     def taken(self) -> int:
-        """Bytes that the cache takes now."""
         return int.from_bytes(os.pread(self._account, 8, 0), "little")
 
     def count(self) -> None:
@@ -178,7 +176,6 @@ class DiskQuota:
         return given
 
     def _folders(self) -> list[Path]:
-        """Those of datasets."""
         found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
         # What a link leads to lies elsewhere.
         return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]

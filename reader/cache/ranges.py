@@ -81,7 +81,6 @@ class Window(NamedTuple):
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
-        """Return that of an `AccessPattern`, with `depth` steps under way at a time."""
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)

@@ -22,14 +22,12 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def has_files(folder: Path, shard: ShardEntry) -> bool:
-    """Whether a shard has its tar, map and index."""
     tar, index = folder / shard.file, folder / shard.index
     files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)
     return all(_has_size(path, size) for path, size in files)
 
 
 def is_index(shard: ShardEntry, content: bytes) -> bool:
-    """Whether this is a shard's index, as dataset.json describes it."""
     return checksum_of(content) == shard.index_checksum
 
 

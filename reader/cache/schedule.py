@@ -39,7 +39,6 @@ class Schedule:
         self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
 
     def take(self, steps: int) -> None:
-        """The first `steps` steps have been read."""
         self.taken = max(self.taken, steps)
         while self._under_way and self._under_way[0][0] < self.taken:
             self.bytes -= heappop(self._under_way)[1]
@@ -74,7 +73,6 @@ class Schedule:
         return wanted
 
     def _cut(self, step: int) -> Iterator[Part]:
-        """Yield the requests of a step."""
         for piece in self.ahead.pieces(step):
             wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
             spans = self._mirror.shard(piece.shard).spans

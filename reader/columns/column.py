@@ -48,7 +48,6 @@ class Column:
     work: ClassVar[str] = "decode"
 
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
-        """Return where images come from; `decoded`: memory for them."""
         return pixel_source(decoder, decoded)
 
     def check_device(self, device: Any) -> None:
@@ -100,7 +99,6 @@ class TextColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> list[str]:
-        """Look them up."""
         texts = batch.texts[self.name]
         return [texts[number] for number in batch.arrays["index"].tolist()]
 
@@ -112,7 +110,6 @@ class OwnColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return the tensor."""
         from reader.columns.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name])
@@ -126,20 +123,16 @@ class LabelColumn(OwnColumn):
     absent: int = -1
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """So many numbers a row."""
         return (ArraySpec(self.name, "<i8", self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store them."""
         arrays[self.name][row] = value
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there are none."""
         return self.store(arrays, row, self.absent)
 
     def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        """Store those of a chunk."""
         arrays[self.name][:] = raw.labels
 
 
@@ -151,7 +144,6 @@ class SizeColumn(LabelColumn):
     absent: int = 0
 
     def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        """Store the one of all of them."""
         arrays[self.name][:] = raw.size
 
 
@@ -166,20 +158,16 @@ class ViewsColumn(Column):
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        """Whether its views arrive as images do."""
         return self.views[0].is_image
 
     @property
     def parts(self) -> Sequence[Column]:
-        """The column of each view."""
         return self.views
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """The arrays of all views."""
         return tuple(spec for view in self.views for spec in view.size())
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store each view."""
         if not are_views(value, len(self.views)):
             raise ValueError(
                 f"its {self.name} is not a list of {len(self.views)} views, but that of the first "
@@ -188,15 +176,12 @@ class ViewsColumn(Column):
         return [c.store(arrays, row, one) for c, one in zip(self.views, value, strict=True)]
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there is no sample, in each view."""
         return [view.mask(arrays, row) for view in self.views]
 
     def deliver(self, batch: StoredBatch) -> list[Any]:
-        """Return each view's rows."""
         loose = zip(*batch.loose[self.name], strict=True) if self.is_loose else ()
         given = {view.name: rows for view, rows in zip(self.views, loose, strict=False)}
         return [view.deliver(batch._replace(loose=given)) for view in self.views]
 
     def rows_of(self, delivered: Any) -> Any:
-        """Return a tuple of each sample's views."""
         return list(zip(*delivered, strict=True))

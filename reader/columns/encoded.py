@@ -20,7 +20,6 @@ class _Parcels(PixelSource):
     """Cuts out what is to be decoded later."""
 
     def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
-        """See `PixelSource`."""
         return pack(planned.view, self._decoder)
 
 
@@ -82,22 +81,18 @@ class EncodedColumn(Column):
         return cls("image", decoded=size, room=room_for(dataset, size))
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """Bytes, and the numbers that say what is to become of them."""
         content = ArraySpec(_CONTENT, "|u1", (self.room,))
         return content, ArraySpec(_PARCEL, "<i8", (PARCEL_NUMBERS,))
 
     def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
-        """Return what cuts them out."""
         return _Parcels(decoder)
 
     def check_device(self, device: Any) -> None:
-        """See that nvJPEG is there."""
         from reader.gpu_decode.nvjpeg import require
 
         require(device)
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
-        """Turn to the bytes of a chunk."""
         self._next, self._end = rows.start * self.room, rows.stop * self.room
 
     def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
@@ -119,7 +114,6 @@ class EncodedColumn(Column):
         arrays[_PARCEL][row] = 0
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return `EncodedImages`."""
         from reader.gpu_decode.images import EncodedImages
 
         arrays, keys = batch.arrays, batch.texts["key"]

@@ -27,11 +27,9 @@ class ImageColumn(Column):
     is_image: ClassVar[bool] = True
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """One picture a row."""
         return (ArraySpec(self.name, "|u1", (*self.room, self.channels)),)
 
     def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes:
-        """Return where the image of a row is decoded to."""
         return in_own_shape(arrays[self.name][row], height, width)
 
     def deliver(self, batch: StoredBatch) -> Any:

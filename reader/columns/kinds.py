@@ -95,7 +95,6 @@ KINDS: dict[type, Kind] = {
 
 
 def kind_for(field: object) -> Kind | None:
-    """Return the kind of a field; None of what is no field."""
     return next((kind for base, kind in KINDS.items() if isinstance(field, base)), None)
 
 

@@ -33,7 +33,6 @@ class BatchSchema:
 
     @cached_property
     def layout(self) -> BatchLayout:
-        """Where the arrays lie in a slot."""
         specs = [spec for column in self.columns for spec in column.size()]
         return BatchLayout(self.rows, (*specs, *_OWN))
 
@@ -49,6 +48,5 @@ class BatchSchema:
         return [column.name for column in self.columns if column.is_loose]
 
     def parts(self) -> Iterator[Column]:
-        """Yield each view of each column."""
         for column in self.columns:
             yield from column.parts

@@ -78,7 +78,6 @@ class CUDAHostMemory:
             return str(runtime.cudaGetErrorString(code))
 
     def unregister(self, address: int) -> None:
-        """Undo `register`."""
         runtime: Any = torch.cuda.cudart()
         with torch.cuda.device(self._device):
             runtime.cudaHostUnregister(address)

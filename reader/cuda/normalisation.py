@@ -58,7 +58,6 @@ def normalisation(
     memory_format: torch.memory_format,
     channels: int | None,
 ) -> Normalisation:
-    """That of a prefetcher's arguments."""
     if (mean is None) != (std is None):
         raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:

@@ -194,7 +194,6 @@ class _Flight:
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
     def send(self, host: Any) -> Transfer:
-        """Start a batch on its way."""
         transfer = self.lane.send(host)  # where it fails, no copy of the batch is left under way
         if self.ahead:
             self.held.append((host, transfer))
@@ -227,8 +226,6 @@ class _Sent:
 
 
 class _Epoch(Iterator[Any]):
-    """One pass over the loader."""
-
     def __init__(self, loader: Any, source: BatchSource, flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight

@@ -59,7 +59,6 @@ class Lane:
         map_batch: MapBatch | None,
         places: Sequence[int] | None,
     ) -> None:
-        """Prepare the way."""
         self.device = device
         self._normalisation = normalisation
         self._map_batch = map_batch
@@ -125,7 +124,6 @@ class StreamTransfer(Transfer):
             return self._event.query()
 
     def wait(self) -> None:
-        """Block until the copy has ended."""
         with torch.cuda.device(self._device):
             self._event.synchronize()
 
@@ -150,7 +148,6 @@ class StreamLane(Lane):
     runs_ahead = True
 
     def __init__(self, device: torch.device, *options: Any) -> None:
-        """See `Lane`."""
         # The device is made current first: `torch.cuda.stream` alone would on leaving select the
         # device that was current before, and thereby make a context there.
         with torch.cuda.device(device):

@@ -37,7 +37,6 @@ class LikeTorchDataset:
 
 @cache
 def _both(kind: type, base: type) -> type:
-    """`kind` as one that is derived from `base`, too."""
     if issubclass(kind, base):
         return kind
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__})

@@ -32,7 +32,6 @@ class Source:
         self._shuffle = shuffle
 
     def __call__(self) -> Iterator[dict[str, Any]]:
-        """One epoch of the share."""
         from webdataset.utils import pytorch_worker_info
 
         rank, world_size, worker, workers = pytorch_worker_info()

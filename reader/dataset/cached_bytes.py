@@ -43,7 +43,6 @@ class CachedBytes(TarBytes):
 
     @property
     def where(self) -> str:
-        """What the tar is called in errors: where it comes from."""
         return super().where if self._fetching is None else f"{self._fetching.url}/{self._name}"
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
@@ -64,7 +63,6 @@ class CachedBytes(TarBytes):
                 return
 
     def read(self, row: int, offset: int, size: int) -> memoryview:
-        """See `TarBytes`."""
         while True:
             while not (before := self._rows.generation(row)):
                 self._wait(np.array([row]))
@@ -73,7 +71,6 @@ class CachedBytes(TarBytes):
                 return memory
 
     def _wait(self, rows: NDArray[np.int64]) -> None:
-        """Have rows brought."""
         first = int(rows[0])
         if self._fetching is None:
             raise self.error(

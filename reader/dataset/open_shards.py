@@ -49,11 +49,9 @@ class ShardFiles:
     fetching: "Fetching | None"
 
     def index(self, number: int) -> Index:
-        """Open the index of a shard, without its tar."""
         return Index.of_shard(self.folder, self.shards[number], self.classes)
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
-        """Open a shard, whose reads go to `buffer`."""
         folder, entry, index = self.folder, self.shards[number], self.index(number)
         try:
             rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
@@ -83,7 +81,6 @@ class OpenShards(threading.local):
         self.decoder = Decoder()
 
     def get(self, number: int, files: ShardFiles) -> Shard:
-        """Return a shard of the `files`, opened where it is not open."""
         shard = self._shards.get(number)
         if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
             del self._shards[number]

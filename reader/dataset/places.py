@@ -36,12 +36,10 @@ class Places:
 
     @property
     def total(self) -> int:
-        """The samples of all shards."""
         return int(self.ends[-1])
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The samples of each shard."""
         return tuple(np.diff(self.ends).tolist())
 
     @property
@@ -101,7 +99,6 @@ class Texts(Sequence[str]):
     def __init__(
         self, column: Literal["key", "name"], count: int, locate: Callable[[int], tuple[Shard, int]]
     ) -> None:
-        """Take what `Dataset.locate` is, over `count` samples."""
         self._column = column
         self._count = count
         self._locate = locate
@@ -129,8 +126,6 @@ Subset = Sequence[int] | NDArray[Any] | Callable[[Columns], NDArray[Any]]
 
 
 class _Columns(dict[str, NDArray[Any]]):
-    """What a subset's predicate is given."""
-
     def __missing__(self, name: str) -> NDArray[Any]:
         known = ", ".join(self)
         raise ArgumentError(

@@ -229,7 +229,6 @@ def _others(name: str, size: int) -> int | None:
 
 
 def _open_memory(pid: int, name: str) -> int | None:
-    """Another process's memfd of that name."""
     folder = f"/proc/{pid}/fd"
     try:
         for entry in os.listdir(folder):

@@ -78,11 +78,9 @@ class TarBytes:
 
     @property
     def where(self) -> str:
-        """What the tar is called in errors."""
         return str(self.path)
 
     def error(self, row: int, reason: str) -> SampleError:
-        """Return the error that names a sample."""
         offset = int(self._index.columns["offset"][row])
         end = "" if "\n" in reason else "."  # the lines of a traceback end as they are
         return SampleError(

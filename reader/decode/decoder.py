@@ -85,7 +85,6 @@ class Decoder:
                 out[:] = view.fill
 
     def _fill(self, view: View, pixels: Pixels, out: Pixels) -> None:
-        """Put the pixels of the view's box into its output."""
         top, left, height, width = view.target
         if (height, width) != out.shape[:2]:
             out[:] = view.fill
@@ -122,7 +121,6 @@ class Decoder:
         return part(pixels, _scaled(view.box, view.eighths))
 
     def _whole_jpeg(self, image: StoredImage, eighths: int) -> Pixels:
-        """Decode all of a JPEG at a scale of eighths."""
         data = image.read(0, image.size)
         frame = first_frame(data)
         if (frame.height, frame.width) != (image.height, image.width):

@@ -96,7 +96,6 @@ def _of_bands(view: View, reading: Callable[[BandCut, Read], Result]) -> Result:
 
 
 def part(pixels: Pixels, box: Box) -> Pixels:
-    """The pixels of a box of an image."""
     top, left, height, width = box
     return pixels[top : top + height, left : left + width]
 

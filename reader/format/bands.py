@@ -122,7 +122,6 @@ def read_header(data: bytes | memoryview) -> PngHeader | None:
 
 
 def _palette(data: bytes | memoryview, at: int) -> NDArray[Any] | None:
-    """The palette, which lies behind byte `at`."""
     while at + _CHUNK.size <= len(data):
         length, name = _CHUNK.unpack_from(data, at)
         at += _CHUNK.size

@@ -139,6 +139,5 @@ def _growing(kind: str) -> "array[int]":
 
 
 def _fill_up(column: "array[int]", rows: int) -> None:
-    """Rows that have no such member."""
     if len(column) < rows:
         column.frombytes(bytes(column.itemsize * (rows - len(column))))

@@ -7,7 +7,6 @@ import stat
 
 
 def most_open_files() -> int:
-    """How many files this process may have open, as ``ulimit -n`` tells."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1 << 20 if soft == resource.RLIM_INFINITY else soft
 

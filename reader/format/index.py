@@ -188,7 +188,6 @@ class Index:
 
     @property
     def tiled(self) -> bool:
-        """Whether any row has a segment table."""
         return "segment" in self.columns
 
     @property
@@ -229,7 +228,6 @@ class Index:
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
-        """The sample's key."""
         try:
             return self.bytes_of("key", row).decode("utf-8")
         except UnicodeDecodeError as error:
@@ -241,7 +239,6 @@ class Index:
         return [content[start:end] for start, end in pairwise(ends)]
 
     def names(self) -> list[str]:
-        """`name` of every row."""
         return list(map(os.fsdecode, self.values_of("name")))
 
     def name(self, row: int) -> str:

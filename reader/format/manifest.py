@@ -42,7 +42,6 @@ class ShardEntry:
 
     @property
     def index(self) -> str:
-        """The index file's name, relative to dataset.json."""
         return str(PurePosixPath(self.file).with_suffix(".safetensors"))
 
 
@@ -119,7 +118,6 @@ class Manifest:
 
     @property
     def split_samples(self) -> dict[str, int]:
-        """How many samples each split has."""
         found = dict.fromkeys(self.splits, 0)
         for shard in self.shards:
             found[shard.split] += shard.samples
@@ -131,7 +129,6 @@ class Manifest:
         return not self.options
 
     def dump(self) -> str:
-        """The file's text."""
         content = {"format": KIND, **asdict(self)}
         for name in ("rejections", "boxes"):
             if not content[name]:
@@ -205,7 +202,6 @@ def _content(path: Path) -> bytes:
 
 
 def _why_missing(folder: Path) -> str:
-    """Why `folder` has no dataset.json, and what to do."""
     whole, name = folder.absolute().parent, folder.absolute().name
     with contextlib.suppress(OSError, FormatError):
         path = whole / FILENAME
@@ -255,7 +251,6 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
 
 
 def _check_distinct(shards: Iterable[ShardEntry]) -> None:
-    """See that no two entries name one file."""
     names: set[str] = set()
     tars: set[tuple[str, str]] = set()
     for shard in shards:

@@ -60,7 +60,6 @@ def _why_no_folder(place: Path, manifest: str) -> str:
 
 
 def _files(folder: str | Path, depth: int) -> Iterator[str]:
-    """Some of the files in a folder, and in those inside of it."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, _FEW):
             if not entry.is_dir():

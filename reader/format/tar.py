@@ -34,12 +34,10 @@ def header(name: str, size: int) -> bytes:
 
 
 def padding(size: int) -> bytes:
-    """The zeros that fill a member's last block."""
     return bytes(-size % BLOCK)
 
 
 def padded(size: int) -> int:
-    """`size` rounded up to whole blocks."""
     return size + -size % BLOCK
 
 

@@ -171,5 +171,4 @@ def room_for(dataset: Dataset, size: tuple[int, int]) -> int:
 
 
 def parcels(table: NDArray[np.int64]) -> Parcel:
-    """The columns of the table whose rows are parcels."""
     return Parcel(*table.T)

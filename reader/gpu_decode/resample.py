@@ -22,8 +22,6 @@ _MCU = 8  # rows of MCUs are shifted only where they are 8 pixels high
 
 @dataclass(frozen=True)
 class Source:
-    """An image before its box is cut out of it."""
-
     pixels: Tensor
     shifts: NDArray[np.int64] | None = None
 
@@ -219,6 +217,5 @@ def _reductions(parcels: Parcel) -> NDArray[np.int64]:
 
 
 def _is_filled(parcels: Parcel, out: Tensor) -> bool:
-    """Whether a part of the output is not covered by its box."""
     height, width = out.shape[1:3]
     return bool(((parcels.target_height < height) | (parcels.target_width < width)).any())

@@ -46,11 +46,9 @@ class Choice:
 
     @classmethod
     def first(cls, cores: int) -> "Choice":
-        """What to begin with."""
         return cls(min(_FIRST, cores), cores)
 
     def anew(self, cores: int) -> "Choice":
-        """The same workers without limits learned."""
         return Choice(self.workers, cores)
 
 

@@ -59,7 +59,6 @@ class Parts:
 
 
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:
-    """Build a loader, see above."""
     is_mapped = config.map_sample is not None
     members = parse_fields(config.fields, dataset.extensions, is_mapped, dataset.box_encodings)
     names, batch_size = tuple(map(name_of, config.fields)), int(config.batch_size)

@@ -25,7 +25,6 @@ class Batcher:
     def __init__(
         self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
     ) -> None:
-        """Deliver batches of a schema, whose samples a dataset has."""
         self._columns = schema.columns
         self._rows = schema.rows
         self._texts = {"key": dataset.keys, "name": dataset.names}
@@ -57,7 +56,6 @@ class Batcher:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, in a few words."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')} tensor {tuple(value.shape)}"
     return type(value).__name__

@@ -39,7 +39,6 @@ class IterationPlan:
 
     @property
     def count(self) -> int:
-        """Positions an epoch."""
         return self.order.count
 
     @property
@@ -97,16 +96,13 @@ class Epochs:
 
     @property
     def order(self) -> Order:
-        """Of the samples in an epoch."""
         return self._plan.order
 
     def decode_ahead(self) -> None:
-        """Begin with the next epoch before it is asked for."""
         if self._ahead is None:
             self._ahead = self._pipeline.begin(self._plan.steps(self._next))
 
     def begin(self) -> "EpochIterator":
-        """The next epoch, for the share that this process has now."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
@@ -135,19 +131,16 @@ class Epochs:
             self.turn_to(number * self._plan.epochs)
 
     def upcoming(self) -> Steps:
-        """The steps of the next iterator."""
         with self.lock:
             self._heed_sampler()
             return self._plan.steps(self._next)
 
     def steps_of_all(self) -> Steps:
-        """The steps of a whole iteration."""
         if self._plan.epochs is None:
             raise TypeError("a Loader with epochs=None has no length")
         return self._plan.steps(0)
 
     def jump(self, position: int) -> None:
-        """Let the next iterator begin at `position`."""
         with self.lock:
             self.check_open()
             if self._next != position:
@@ -157,7 +150,6 @@ class Epochs:
             self._plan.order.newly_set()  # whatever it was, this came later
 
     def deliver(self, epoch: EpochRun) -> Any:
-        """The next batch of `epoch`, for its iterator."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
@@ -171,13 +163,11 @@ class Epochs:
             return self._batcher.batch(arrays, loose)
 
     def is_ready(self, epoch: EpochRun) -> bool:
-        """Whether the next batch of `epoch` is decoded."""
         with self.lock:
             self.check_open()
             return self._pipeline.is_ready(epoch)
 
     def finish(self, epoch: EpochRun) -> None:
-        """`epoch` is delivered."""
         with self.lock:
             self._newest = None if epoch is self._newest else self._newest
             self._pipeline.finish(epoch)
@@ -246,7 +236,6 @@ class EpochIterator(Iterator[Any]):
         return self._epoch.left
 
     def is_ready(self) -> bool:
-        """Whether the next call of `next` would not wait."""
         return not self._epoch.left or self._epochs.is_ready(self._epoch)
 
     def __next__(self) -> Any:

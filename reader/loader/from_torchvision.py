@@ -123,7 +123,6 @@ def _members(pipeline: Any) -> Iterator[Any]:
 
 
 def _written(transform: Any) -> str:
-    """An own transform as it is written in a script."""
     text = repr(transform)
     return f"reader.{text}" if type(transform).__module__ == "reader" else text
 
@@ -167,7 +166,6 @@ def _size(given: Any) -> Any:
 
 
 def _one(given: Any, what: str) -> int:
-    """The number that all of `given` are."""
     try:
         (number,) = {int(value) for value in np.ravel(given)}
     except (TypeError, ValueError):

@@ -421,7 +421,6 @@ class Loader(LikeDataLoader):
 
 
 def _reopened(kind: type[Loader], arguments: bytes, position: int) -> Loader:
-    """What `Loader.__reduce__` describes."""
     loader = kind(**pickle.loads(arguments))
     loader._epochs.jump(position)
     return loader

@@ -88,7 +88,6 @@ class BatchPipeline:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are workers, and they are this process's."""
         return self._finalizer.alive and not self.is_forked
 
     @property
@@ -97,7 +96,6 @@ class BatchPipeline:
         return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> EpochRun:
-        """Start to decode an epoch."""
         self._order.begin(steps.start // self._order.count)
         epoch = EpochRun(steps)
         try:
@@ -151,7 +149,6 @@ class BatchPipeline:
         return batch.step, arrays, loose
 
     def is_ready(self, epoch: EpochRun) -> bool:
-        """Whether `take` would give a batch of `epoch` at once."""
         self._collect(0)
         return bool(epoch.batches) and not epoch.batches[0].missing
 
@@ -169,7 +166,6 @@ class BatchPipeline:
 
     @property
     def is_all_queued(self) -> bool:
-        """Whether no epoch under way has steps left to queue."""
         return all(epoch.is_queued for epoch in self._epochs)
 
     def finish(self, epoch: EpochRun) -> None:
@@ -194,7 +190,6 @@ class BatchPipeline:
         epoch.batches.clear()
 
     def statistics(self) -> Statistics:
-        """What was done so far."""
         ring, pool = self._ring, self._pool
         loop = self._account.loop._replace(
             copied=ring.copied,

@@ -28,7 +28,6 @@ class Prefetch:
     """The plans of one loader; for a dataset in a folder, none."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        """Take the dataset and its order; `depth` steps are under way at a time."""
         self._line = None if dataset.fetching is None else Line(dataset.fetching)
         self._dataset = dataset
         self._order = order
@@ -39,7 +38,6 @@ class Prefetch:
         self._has_told = False
 
     def begin(self, epoch: EpochRun) -> None:
-        """Announce an epoch that is to be read."""
         if self._line is None or self._order.is_given or not len(epoch.steps):
             return
         number, places = next(self._number), self._dataset.places
@@ -53,19 +51,16 @@ class Prefetch:
         self._numbers[epoch] = number
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        """Announce a step that waits for its workers."""
         if self._line is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
                 self._line.tell(Hint(shard, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        """Report that a batch of an epoch was given out."""
         if self._line is not None and epoch in self._numbers:
             self._line.tell(Took(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
-        """Report that no more of an epoch will be read."""
         number = self._numbers.pop(epoch, None)
         if self._line is not None and number is not None:
             self._line.tell(Drop(number))

@@ -104,7 +104,6 @@ class _Chooser:
     second: Sample | None
 
     def column(self, name: str) -> Column:
-        """Return the column of a field."""
         if name in _OF_NUMBER:
             return _OF_NUMBER[name](name)
         if not self._has_views(name):
@@ -125,7 +124,6 @@ class _Chooser:
         return self.first is not None and are_views(self.first[name], len(self.sizes))
 
     def _part(self, name: str, part: str, view: int) -> Column:
-        """Return the column of a field or of one of its views."""
         is_mapped = self.form.is_mapped
         if name == "image" and not is_mapped:
             return self.images[view]
@@ -159,7 +157,6 @@ def _view_names(name: str, count: int) -> list[str]:
 
 
 def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, number: int) -> Sample:
-    """A sample as a worker would read it first."""
     number %= len(dataset)
     reader = SampleReader(dataset, recipe, source=image.pixel_source)
 

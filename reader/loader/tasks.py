@@ -94,10 +94,8 @@ class EpochRun:
 
     @property
     def left(self) -> int:
-        """Batches of it still to come."""
         return len(self.steps) - self.taken
 
     @property
     def is_queued(self) -> bool:
-        """Whether its last step has been queued."""
         return self.queued >= len(self.steps)

@@ -100,7 +100,6 @@ def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]
 
 
 def _views(value: Any) -> list[list[NDArray[Any]]] | None:
-    """The images of each view."""
     images = images_of(value)
     if images is not None:
         return [images]
@@ -122,7 +121,6 @@ class _Part:
 
 
 def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) -> Iterator[_Part]:
-    """What a field says of the sample in a row."""
     if _views(value) is not None or not hasattr(value, "__len__"):
         return
     if isinstance(value, (str, bytes)) or len(value) != count:

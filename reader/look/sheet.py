@@ -105,7 +105,6 @@ def _drawn(tiles: Sequence[Tile], head: str) -> Image.Image:
 
 
 def _tile(tile: Tile) -> Image.Image:
-    """The image in the size of a tile, with mask and boxes."""
     height, width = tile.pixels.shape[:2]
     if not (height and width):
         return Image.new("RGB", (SIDE, SIDE), _FAINT)
@@ -164,7 +163,6 @@ _LACKING = "\U0010ffff"  # which no font has
 
 @lru_cache(maxsize=1)
 def font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """What texts are drawn with."""
     name = "DejaVuSans.ttf"
     spec = find_spec("matplotlib")  # an extra, that has it: it need not be imported
     of_matplotlib = Path(spec.origin).parent / "mpl-data/fonts/ttf" if spec and spec.origin else ""

@@ -22,7 +22,6 @@ class BadSamples:
         self._is_in_doubt = on_error == "substitute"  # whether there is one that could
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
-        """Take note of some."""
         self.reasons.update(found)
         if len(self.reasons) > self._most:
             raise SampleError(
@@ -55,7 +54,6 @@ class DroppedBoxes:
         self._has_told = False
 
     def tell(self, count: int) -> None:
-        """Take note of how many there were so far."""
         if count and not self._has_told:
             self._has_told = True
             boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")

@@ -14,12 +14,10 @@ Part = TypeVar("Part", bound=tuple[Any, ...])
 
 
 def plus(first: Part, second: Part) -> Part:
-    """Return the sums, field by field."""
     return type(first)(*map(add, first, second))
 
 
 def minus(first: Part, second: Part) -> Part:
-    """Return the differences, field by field."""
     return type(first)(*map(sub, first, second))
 
 
@@ -211,7 +209,6 @@ class Account:
         self._pass(self._last)
 
     def ended(self, spent: Spent) -> None:
-        """Add a worker's task."""
         self.spent = plus(self.spent, spent)
 
     def _pass(self, since: float) -> float:

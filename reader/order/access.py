@@ -108,7 +108,6 @@ class AccessPattern:
 
     @cached_property
     def starts(self) -> Numbers:
-        """The first place of each shard."""
         return self.ends - self.sizes
 
     def uses(self, epoch: int) -> NDArray[np.int64]:

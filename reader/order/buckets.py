@@ -62,7 +62,6 @@ class Bucketed(Order):
         self.count = len(ratios)
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
         size = self._buckets.window * self._buckets.batch_size
         windows = positions // size
         found = np.empty_like(positions)
@@ -71,7 +70,6 @@ class Bucketed(Order):
         return found
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": repr(self._buckets)}
 
     def _window(self, number: int, epoch: int) -> NDArray[np.int64]:

@@ -25,7 +25,6 @@ def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
 
 
 def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: int) -> int:
-    """The position of a state."""
     if not isinstance(state, Mapping):
         raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
     if "version" not in state:

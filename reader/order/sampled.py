@@ -23,7 +23,6 @@ class Sampled(Order):
     is_given = True
 
     def __init__(self, sampler: Any, total: int) -> None:
-        """Take a sampler over `total` samples."""
         if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
             what = "sample numbers" if self.unit == "numbers" else "lists of sample numbers"
             raise ArgumentError(f"{self.argument} is an iterable of {what}, not {sampler!r:.200}.")
@@ -39,11 +38,9 @@ class Sampled(Order):
         self.count = len(sampler)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`."""
         return self.given(epoch)[positions]
 
     def begin(self, epoch: int) -> None:
-        """Have the sampler give the numbers of an epoch."""
         self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
@@ -71,7 +68,6 @@ class Sampled(Order):
         return getattr(self._timed, "epoch", None)
 
     def given(self, epoch: int) -> Any:
-        """What the sampler gives in an epoch."""
         if epoch not in self._epochs:
             if self._timed is not None:
                 self._timed.set_epoch(epoch)
@@ -117,11 +113,9 @@ class SampledBatches(Sampled):
 
     @property
     def epoch_samples(self) -> int:
-        """Samples of the first epoch."""
         return self._total_first
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """See `Sampled`."""
         numbers, ends = self.given(epoch)
         batches, inside = np.divmod(positions, self._size)
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]

@@ -89,7 +89,6 @@ class Drawn(Order):
         self.count = len(ends)
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
         with np.errstate(over="ignore"):
             mixed = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
@@ -97,7 +96,6 @@ class Drawn(Order):
         return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"weights": self._description}
 
     @cached_property

@@ -110,11 +110,9 @@ class Sequential(Order):
     is_in_turn = True
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """Return the positions themselves."""
         return positions
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": "False"}
 
 
@@ -144,7 +142,6 @@ class GlobalShuffle(Order):
         return found.astype(np.int64)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": "True"}
 
     def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:

@@ -79,7 +79,6 @@ class Streamed(Order):
         return starts, np.diff(edges, append=self.count)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`."""
         turns = positions // self.streams
         streams = np.where(
             turns < self._length, (positions + self._first(epoch)) % self.streams, -1
@@ -112,11 +111,9 @@ class Streamed(Order):
         return self._blocks[1]
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": repr(self._shuffle)}
 
     def residue(self, rank: int, world_size: int) -> int:
-        """See `Order`."""
         streams = self.streams
         if gcd(streams, world_size) < min(streams, world_size):
             fitting = max(round(streams / world_size), 1) * world_size
@@ -131,7 +128,6 @@ class Streamed(Order):
         return rank // together + rank % together * streams
 
     def _first(self, epoch: int) -> int:
-        """The stream with which an epoch begins."""
         return epoch * self.count % self.streams
 
     def _shuffled_rest(self, places: Numbers, epoch: int) -> Numbers:

@@ -61,7 +61,6 @@ class Child:
         self._life.close()
 
     def kill(self) -> None:
-        """Have it end."""
         self.let_go()
         self._process.kill()
 

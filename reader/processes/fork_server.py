@@ -68,7 +68,6 @@ class ForkServer:
         self._codes: dict[int, int] = {}
 
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
         while self._hear(0):
             pass
         return self._socket.fileno() >= 0
@@ -163,7 +162,6 @@ class _Forked:
         """Do nothing: the system kills it when the pipe that holds it alive is closed."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return its exit status."""
         code = self._server.code(self._number, timeout or 0.0)
         if code is None:
             raise subprocess.TimeoutExpired("a process", timeout or 0.0)
@@ -194,7 +192,6 @@ def fork(
 
 
 def end() -> None:
-    """End the servers now."""
     with _lock:
         for server, _ in _servers.values():
             server.close()
@@ -284,7 +281,6 @@ def _tell(requests: socket.socket, number: int, pid: int, news: int) -> None:
 
 
 def _ended(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """The processes that have ended, and their exit statuses."""
     found = []
     for pid in pids:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -231,7 +231,6 @@ def parse_lines(data: bytes) -> Mapping[str, Any]:
 def _field(
     boxes: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
 ) -> dict[str, NDArray[Any]]:
-    """The field's value; `labels` of all boxes."""
     found: dict[str, NDArray[Any]] = {
         "boxes": boxes.astype(np.float32),
         "kept": kept.astype(np.int64),

@@ -26,7 +26,6 @@ class DecodedField(ResolvedField):
     decode: Decode = bytes
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        """Return one value for all views."""
         return [self.decode(data)]
 
 
@@ -38,12 +37,10 @@ class BoxesField(DecodedField):
 
     @property
     def absent(self) -> Any:
-        """No boxes."""
         assert isinstance(self.field, Boxes)
         return self.field.none()
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        """Return the boxes that each view shows."""
         content = self.decode(data)
         orientation = int(planned.shard.index.columns["orientation"][planned.row])
         placed = [self.field.place(content, view, orientation) for view in planned.views]
@@ -59,13 +56,11 @@ class PictureField(ResolvedField):
 
     @property
     def is_picture(self) -> bool:  # type: ignore[override]
-        """Whether it may have colours."""
         is_mask = isinstance(self.field, Mask)
         name = self.ext.rpartition(".")[0]
         return not is_mask and (picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name))
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        """Draw the picture once for each view."""
         kind = picture_format(self.ext) or ""
         bands = bands_of(planned.shard.index.columns, planned.row, self.ext)
         views = [view.of_other(data, kind, bands) for view in planned.views]

@@ -33,7 +33,6 @@ class Planned(NamedTuple):
 
     @property
     def view(self) -> View:
-        """The first view."""
         return self.views[0]
 
     def value(self, name: str) -> Any:
@@ -81,7 +80,6 @@ class CachedImages(PixelSource):
         self._images = images
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
-        """See `PixelSource`."""
         return replace(image, pixels=self._images.find(number, image.height, image.width))
 
     def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
@@ -109,7 +107,6 @@ class CachedResults(PixelSource):
         self._images = images
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """See `PixelSource`."""
         return self._images.find(number, *size)
 
     def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
@@ -124,7 +121,6 @@ class CachedResults(PixelSource):
 
 
 def pixel_source(decoder: Decoder, images: DecodedImages | None) -> PixelSource:
-    """Return the source with this memory, or without any."""
     if images is None:
         return PixelSource(decoder)
     return (CachedResults if images.of_results else CachedImages)(decoder, images)

@@ -26,8 +26,6 @@ READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
 
 @dataclass(frozen=True)
 class Recipe:
-    """What becomes of every sample."""
-
     transforms: tuple[Transform, ...] = ()
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")

@@ -14,8 +14,6 @@ from reader.samples.fields import PHOTOGRAPHS
 
 
 class WholeSamples:
-    """Decodes images and members by row."""
-
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._decoder = Decoder()

@@ -34,7 +34,6 @@ class Calls:
         self._is_told = False  # whether the loop is about to look at what is done
 
     async def run(self, call: Callable[[], T]) -> T:
-        """What `call` gives, in a thread."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.put((future, call))

@@ -64,7 +64,6 @@ class Store:
     pace = Pace()
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Find the store; nothing is asked of it yet."""
         self.url = url
         self.gate = Gate()
         self.counts = Requests()
@@ -95,7 +94,6 @@ class Store:
             raise StoreError(f"{self.url}: there is no folder {folder}.")
 
     async def whole(self, name: str, most: int = _MOST_BYTES) -> bytes:
-        """Return all bytes of a small object."""
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
@@ -120,7 +118,6 @@ class Store:
         return content
 
     async def _size(self, name: str) -> int:
-        """Return the bytes that an object has now."""
         with self._asking(name) as store:
             found = await obstore.head_async(store, name)
         return int(found["size"])

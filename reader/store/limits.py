@@ -24,11 +24,9 @@ class Gate:
         self._halved = 0.0
 
     def passed(self) -> None:
-        """A request was served."""
         self.most = min(self.most + 1, MOST_IN_FLIGHT)
 
     def throttled(self) -> None:
-        """The store asked for fewer."""
         if time.monotonic() - self._halved > _CALM_SECONDS:
             self._halved = time.monotonic()
             self.most = max(self.most / 2, 1)
@@ -68,10 +66,7 @@ class Pace:
 
 
 class Body:
-    """The bytes of one answer."""
-
     def __init__(self, size: int, most: int, pace: Pace | None) -> None:
-        """Expect an answer."""
         self._size = size
         self._most = most
         self._pace = pace
@@ -87,7 +82,6 @@ class Body:
 
     @property
     def content(self) -> memoryview:
-        """All that came."""
         return memoryview(self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks))
 
     def add(self, chunk: bytes) -> bool:

@@ -19,8 +19,6 @@ _LISTED = 1000  # names at a time
 
 @dataclass(frozen=True)
 class Listed:
-    """An object as a list of the store has it."""
-
     size: int
     tag: str | None  # of its content, in quotes; None where the store tells none
     mtime_ns: int
@@ -30,14 +28,12 @@ class ListingStore(Store):
     """Lists the objects below a URL, and reads them."""
 
     async def look(self, name: str) -> Listed | None:
-        """What is there under this name."""
         try:
             return await self._persisting(name, lambda: self._look(name))
         except Missing:
             return None
 
     async def names(self) -> dict[str, Listed]:
-        """All objects below the URL."""
         try:
             return await self._persisting("", self._names)
         except Missing:

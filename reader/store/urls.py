@@ -42,7 +42,6 @@ def checked(url: str) -> str:
 
 
 def folder_of(url: str) -> Path:
-    """The folder that a file URL names."""
     return Path(unquote(urlsplit(url).path))
 
 

@@ -53,7 +53,6 @@ class WritableStore(ListingStore):
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 

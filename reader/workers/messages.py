@@ -67,7 +67,6 @@ class Task:
 
     @property
     def positions(self) -> NDArray[np.int64]:
-        """Of each sample."""
         return self.position + self.stride * np.arange(len(self.samples))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -172,7 +171,6 @@ def with_news(connections: Sequence[Connection], timeout: float | None) -> list[
 
 
 def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
-    """The next message, which is of one of `kinds`."""
     try:
         content = connection.recv_bytes()
     except (MemoryError, OverflowError) as error:  # of its length
@@ -181,7 +179,6 @@ def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message
 
 
 def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
-    """The same for a message's bytes."""
     try:
         message = pickle.loads(content)
     except Exception as error:  # a damaged pickle may raise anything

@@ -137,7 +137,6 @@ class Pool:
         return ended
 
     def close(self) -> None:
-        """End all workers."""
         for process in self._processes:
             process.kill()
         for process in self._processes:

@@ -62,7 +62,6 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Of its process."""
         return self._child.pid
 
     def send(self, message: object) -> None:
@@ -87,7 +86,6 @@ class WorkerProcess:
         self._child.let_go()
 
     def kill(self) -> None:
-        """Have it end."""
         self.control.close()
         self._child.kill()
 
@@ -130,7 +128,6 @@ def start_failure() -> str:
 
 
 def cause_of(code: int) -> str:
-    """What an exit status tells of a process's end."""
     if code == -signal.SIGKILL:
         return "killed with SIGKILL, as the system does when memory runs out"
     if code == -signal.SIGBUS:
@@ -139,7 +136,6 @@ def cause_of(code: int) -> str:
 
 
 def remedy_for(code: int) -> str:
-    """What may help against an end of this kind."""
     if code == -signal.SIGKILL:
         return "Fewer workers, a smaller batch_size or smaller images need less memory."
     if code == -signal.SIGBUS:

@@ -35,15 +35,12 @@ class WorkerSlot:
         self._words[0] = task + 1
 
     def turn_to(self, sample: int) -> None:
-        """This sample is next."""
         self._words[1] = sample + 1
 
     def end(self) -> None:
-        """Nothing is in hand."""
         self._words[0] = self._words[1] = 0
 
     def read(self) -> CurrentSample:
-        """What is in hand."""
         return CurrentSample(self._words[0] - 1, self._words[1] - 1)
 
 
@@ -56,7 +53,6 @@ class ProgressBoard:
 
     @classmethod
     def create(cls) -> "ProgressBoard":
-        """A new, empty board."""
         descriptor = unnamed_file(16 * _PLACES)
         try:
             return cls(descriptor)
@@ -65,7 +61,6 @@ class ProgressBoard:
             raise
 
     def slot(self, number: int) -> WorkerSlot:
-        """The place of the `number`-th worker."""
         begin = 2 * (number % _PLACES)
         return WorkerSlot(self._words[begin : begin + 2])
 

@@ -29,7 +29,6 @@ class TaskQueue:
         self._backlog: deque[Task] = deque()
 
     def put(self, tasks: Iterable[Task]) -> None:
-        """Append tasks."""
         self._backlog.extend(tasks)
         self.flush()
 
@@ -69,6 +68,5 @@ class TaskQueue:
         self._backlog.extendleft(reversed(list(tasks)))
 
     def close(self) -> None:
-        """Close both ends."""
         self._inlet.close()
         self.outlet.close()

@@ -31,7 +31,6 @@ class SerialPool:
     size = starting = restarts = 0
 
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
-        """Do tasks over the ring's `memory`."""
         self._worker = Worker(setup, memory, WorkerSlot(memoryview(bytearray(16)).cast("q")))
         self._tasks: deque[Task] = deque()
         self._worked = 0.0  # seconds, since they were asked for
@@ -45,7 +44,6 @@ class SerialPool:
         """Leave this process where it runs."""
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Queue tasks; numbers are unique."""
         self._tasks.extend(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
@@ -68,5 +66,4 @@ class SerialPool:
         return [ended]
 
     def close(self) -> None:
-        """Forget all tasks."""
         self._tasks.clear()

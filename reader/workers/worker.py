@@ -69,8 +69,6 @@ _MEMORY_ADVICE = (
 
 
 class Worker:
-    """Does tasks, one after the other."""
-
     def __init__(self, setup: Setup, memory: RingMemory, slot: WorkerSlot) -> None:
         self._setup = setup
         self._slot = slot
@@ -81,7 +79,6 @@ class Worker:
         self._raw: RawBatchReader | None = None
 
     def run(self, task: Task) -> Done | Failed:
-        """Fill the task's rows."""
         self._slot.begin(task.number, int(task.samples[0]))
         try:
             return self._done(task)
@@ -241,7 +238,6 @@ def _setup(descriptor: int) -> Setup:
 
 
 def main(arguments: Sequence[str | int]) -> None:
-    """Set up and serve."""
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, number = map(int, arguments)
     end_with_parent(life_fd)
     control = Connection(control_fd)
