@@ -24,17 +24,13 @@ _EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes a
 
 
 class Part(NamedTuple):
-    """Rows that are fetched by one request.
-
-    Attributes:
-        last: see `Piece`; -1 for what a client waits for.
-        is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
-    """
+    """Rows that are fetched by one request."""
 
     shard: int
     first: int
     stop: int
-    last: int = -1
+    last: int = -1  # see `Piece`; -1 for what a client waits for
+    # of a shard all of whose bytes are fetched, so what lies between rows as well
     is_whole: bool = False
 
 

@@ -13,39 +13,26 @@ from reader.samples.raw import RawBatch
 
 
 class StoredBatch(NamedTuple):
-    """A batch as it was stored.
+    """A batch as it was stored."""
 
-    Attributes:
-        rows: of a full batch.
-        loose: by column, each row's value that may lie in no array.
-        texts: the keys and names of all samples.
-    """
-
-    rows: int
+    rows: int  # of a full batch
     arrays: BatchArrays
-    loose: Mapping[str, Sequence[Any]]
-    texts: Mapping[str, Sequence[str]]
+    loose: Mapping[str, Sequence[Any]]  # by column, each row's value that may lie in no array
+    texts: Mapping[str, Sequence[str]]  # the keys and names of all samples
 
 
 @dataclass
 class Column:
-    """A field of a batch, or one view of it.
-
-    Attributes:
-        is_drawn: an image is decoded straight into the array; nothing is stored.
-        is_loose: `store` may give back a value, which travels by message.
-        is_gathered: `RawBatchReader` can fill it.
-        is_image: it arrives as images do.
-        work: what workers do for it.
-    """
+    """A field of a batch, or one view of it."""
 
     name: str
 
+    # an image is decoded straight into the array; nothing is stored
     is_drawn: ClassVar[bool] = False
-    is_loose: bool = False
-    is_gathered: ClassVar[bool] = False
-    is_image: ClassVar[bool] = False
-    work: ClassVar[str] = "decode"
+    is_loose: bool = False  # `store` may give back a value, which travels by message
+    is_gathered: ClassVar[bool] = False  # `RawBatchReader` can fill it
+    is_image: ClassVar[bool] = False  # it arrives as images do
+    work: ClassVar[str] = "decode"  # what workers do for it
 
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
         return pixel_source(decoder, decoded)
@@ -66,11 +53,7 @@ class Column:
         """Turn to the rows of a chunk."""
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store a row's value; return it where it lies in no array, else `InArray`.
-
-        Raises:
-            ValueError: it does not fit.
-        """
+        """Store a row's value; return it where it lies in no array, else `InArray`."""
         raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:

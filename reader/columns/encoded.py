@@ -28,14 +28,10 @@ class EncodedColumn(Column):
     """Bytes of the images, one behind the other, and a `Parcel` a row.
 
     Rows do not keep to their part of the bytes: a chunk's rows share theirs.
-
-    Attributes:
-        decoded: (height, width) of the images in the end.
-        room: bytes a row.
     """
 
-    decoded: tuple[int, int] = (0, 0)
-    room: int = 0
+    decoded: tuple[int, int] = (0, 0)  # (height, width) of the images in the end
+    room: int = 0  # bytes a row
     is_loose: bool = True
     _next: int = field(default=0, compare=False)  # where the chunk's next image may lie
     _end: int = field(default=0, compare=False)

@@ -13,14 +13,11 @@ class ImageColumn(Column):
     """One view of the images: uint8 (height, width, channels) a row, with room for the largest.
 
     A smaller image fills the beginning of its row's memory.
-
-    Attributes:
-        is_listed: they differ in size, and come as a list.
     """
 
     room: tuple[int, int] = (0, 0)
     channels: int = 3
-    is_listed: bool = False
+    is_listed: bool = False  # they differ in size, and come as a list
 
     is_drawn: ClassVar[bool] = True
     is_gathered: ClassVar[bool] = True

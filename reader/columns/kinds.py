@@ -24,19 +24,13 @@ from reader.samples.members import BoxesField, DecodedField, PictureField
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a field, or of a view of it, when its column is chosen.
+    """What is known of a field, or of a view of it, when its column is chosen."""
 
-    Attributes:
-        name: the column's.
-        form: how it arrives, if it is a picture that may have colours.
-        array: its value in the first sample, if it is learnt.
-        room: (height, width) of the largest image, and of all of them if `is_one_size`.
-    """
-
-    name: str
+    name: str  # the column's
     member: ResolvedField
-    form: PictureForm | None
-    array: NDArray[Any] | None
+    form: PictureForm | None  # how it arrives, if it is a picture that may have colours
+    array: NDArray[Any] | None  # its value in the first sample, if it is learnt
+    # (height, width) of the largest image, and of all of them if `is_one_size`
     room: tuple[int, int]
     is_one_size: bool
 

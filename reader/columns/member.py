@@ -40,14 +40,13 @@ class ArrayColumn(MemberColumn):
     """Arrays, of the type and shape that the first sample has.
 
     Attributes:
-        is_loose: a row of another type or shape is one of the list that the batch then is, as it
-            may be from `map_sample`; else it is an error.
-        is_listed: rows differ in shape, and come as a list.
+        is_loose: a row of another type or shape is one of the list that the batch then is, as
+        it may be from `map_sample`; else it is an error.
     """
 
     dtype: str = "|u1"
     shape: tuple[int, ...] = ()
-    is_listed: bool = False
+    is_listed: bool = False  # rows differ in shape, and come as a list
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]

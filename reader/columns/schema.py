@@ -15,16 +15,11 @@ _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", 
 
 @dataclass(frozen=True)
 class BatchSchema:
-    """The columns of a batch, in the order of the fields.
+    """The columns of a batch, in the order of the fields."""
 
-    Attributes:
-        rows: samples a batch.
-        is_gathered: whole chunks are filled at once, by `reader.samples.raw`.
-    """
-
-    rows: int
+    rows: int  # samples a batch
     columns: tuple[Column, ...]
-    is_gathered: bool = False
+    is_gathered: bool = False  # whole chunks are filled at once, by `reader.samples.raw`
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":

@@ -34,17 +34,12 @@ _SHARE = 4  # of the descriptors that a process may have, for a shard each: half
 
 @dataclass(frozen=True)
 class ShardFiles:
-    """Where a dataset's shards are: in memory, in the cache of a store, or in a folder.
-
-    Attributes:
-        classes: how many class names the dataset has.
-        limits: what a sample may ask for.
-    """
+    """Where a dataset's shards are: in memory, in the cache of a store, or in a folder."""
 
     folder: Path
     shards: Sequence[ShardEntry]
-    classes: int
-    limits: Limits
+    classes: int  # how many class names the dataset has
+    limits: Limits  # what a sample may ask for
     holding: Holding | None
     fetching: "Fetching | None"
 

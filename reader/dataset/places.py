@@ -16,14 +16,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Places:
-    """Samples of one shard after the other, or some of these in an order of their own.
+    """Samples of one shard after the other, or some of these in an order of their own."""
 
-    Attributes:
-        ends: how many samples lie before each shard, and in all.
-        chosen: of each sample its place among those of all shards; None: as it is.
-    """
-
-    ends: Numbers
+    ends: Numbers  # how many samples lie before each shard, and in all
+    # of each sample its place among those of all shards; None: as it is
     chosen: Numbers | None = None
 
     @classmethod

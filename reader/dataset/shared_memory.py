@@ -39,18 +39,12 @@ _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
 @dataclass(frozen=True)
 class Holding:
-    """Tars in memory, as any process of the user can open them.
+    """Tars in memory, as any process of the user can open them."""
 
-    Attributes:
-        path: of the file that holds them.
-        starts: where in it each tar begins.
-        size: its bytes.
-        owned: what keeps the file, in the process that made this.
-    """
-
-    path: str
-    starts: tuple[int, ...]
-    size: int
+    path: str  # of the file that holds them
+    starts: tuple[int, ...]  # where in it each tar begins
+    size: int  # its bytes
+    # what keeps the file, in the process that made this
     owned: object = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[type["Holding"], tuple[str, tuple[int, ...], int]]:
@@ -88,21 +82,13 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Memory to be shared.
+    """Memory to be shared."""
 
-    Attributes:
-        cache: the user's word for it.
-        identity: tells it from others.
-        size: its bytes.
-        contents: what they are for, in words.
-        is_constant: whether it may not be written once it is prepared.
-    """
-
-    cache: str
-    identity: str
-    size: int
-    contents: str
-    is_constant: bool
+    cache: str  # the user's word for it
+    identity: str  # tells it from others
+    size: int  # its bytes
+    contents: str  # what they are for, in words
+    is_constant: bool  # whether it may not be written once it is prepared
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
@@ -122,11 +108,7 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
 
 
 def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
-    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor.
-
-    Raises:
-        ReaderError: it does not fit, or this system has no memfd.
-    """
+    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor."""
     if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
         raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
     name = f"shardfeed-{os.getuid()}-{wanted.identity}"

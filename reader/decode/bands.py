@@ -22,21 +22,14 @@ Pixels = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class BandCut:
-    """The bands of an image that a box touches.
-
-    Attributes:
-        image_size: (height, width) of the whole image.
-        start, stop: the range of the image's bytes that holds them.
-        first: the first one's number.
-        box: of the whole image.
-    """
+    """The bands of an image that a box touches."""
 
     table: BandTable
-    image_size: tuple[int, int]
-    start: int
+    image_size: tuple[int, int]  # (height, width) of the whole image
+    start: int  # with stop: the range of the image's bytes that holds them
     stop: int
-    first: int
-    box: Box
+    first: int  # the first one's number
+    box: Box  # of the whole image
 
     def values(self, read: Callable[[int, int], memoryview]) -> tuple[Pixels, PngHeader]:
         """The values of the box's pixels, (height, width, channels), and what they mean."""

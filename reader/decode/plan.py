@@ -29,32 +29,21 @@ Area = tuple[float, float, float, float]  # top, left, height, width
 
 @dataclass(frozen=True)
 class View:
-    """What to decode, and what to do with it.
-
-    Attributes:
-        box: the part of the stored image to decode.
-        shown: the part that is shown; less than `box` by what a filter sees beyond it.
-        eighths: the scale to decode a JPEG at.
-        cut: the segments or bands to decode; None for the whole image, or where it is decoded
-            already.
-        size: (height, width) of the output.
-        target: the part of the output that `shown` fills; the rest has the grey value `fill`.
-        transpose, hflip, vflip: done, in this order, to what is shown, resized.
-        filter: that of `Geometry`.
-    """
+    """What to decode, and what to do with it."""
 
     image: StoredImage
-    box: Box
-    shown: Area
-    eighths: int
+    box: Box  # the part of the stored image to decode
+    shown: Area  # the part that is shown; less than `box` by what a filter sees beyond it
+    eighths: int  # the scale to decode a JPEG at
+    # the segments or bands to decode; None for the whole image, or where it is decoded already
     cut: Cut | BandCut | None
-    size: tuple[int, int]
-    target: Box
-    transpose: bool
+    size: tuple[int, int]  # (height, width) of the output
+    target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
+    transpose: bool  # with hflip, vflip: done, in this order, to what is shown, resized
     hflip: bool
     vflip: bool
     fill: int = 0
-    filter: str | None = None
+    filter: str | None = None  # that of `Geometry`
 
     @property
     def is_seen(self) -> bool:

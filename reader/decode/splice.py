@@ -26,29 +26,19 @@ _RST = restart_codes(MAX_SEGMENTS)
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of an image that makes a JPEG of its own.
-
-    Attributes:
-        image_size: (height, width) of the whole image.
-        start, stop: the range of the image's bytes that holds its segments.
-        rows: (begin, end) of the segments of each row of MCUs, from `start` on.
-        markers: where in the new JPEG each segment's RSTn code is.
-        top, left: the pixel of the whole image that is its first.
-        height, width: pixels.
-        shifts: by how many pixels each row of MCUs is to be moved left; None where all rows begin
-            at `left`.
-    """
+    """A part of an image that makes a JPEG of its own."""
 
     table: TileTable
-    image_size: tuple[int, int]
-    start: int
+    image_size: tuple[int, int]  # (height, width) of the whole image
+    start: int  # with stop: the range of the image's bytes that holds its segments
     stop: int
-    rows: list[tuple[int, int]]
-    markers: NDArray[np.int64]
-    top: int
+    rows: list[tuple[int, int]]  # (begin, end) of the segments of each row of MCUs, from `start` on
+    markers: NDArray[np.int64]  # where in the new JPEG each segment's RSTn code is
+    top: int  # with left: the pixel of the whole image that is its first
     left: int
-    height: int
+    height: int  # with width: pixels
     width: int
+    # by how many pixels each row of MCUs is to be moved left; None where all rows begin at `left`
     shifts: NDArray[np.int64] | None
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:

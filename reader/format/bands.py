@@ -36,39 +36,24 @@ CHANNELS = {0: 1, 2: 3, PALETTE: 1, 4: 2, 6: 4}
 
 @dataclass(frozen=True)
 class PngHeader:
-    """What the beginning of a PNG of 8 bits says.
-
-    Attributes:
-        channels: values of a pixel.
-        palette: (N, 3) RGB, of an image whose values are places in it.
-    """
+    """What the beginning of a PNG of 8 bits says."""
 
     height: int
     width: int
-    channels: int
-    palette: NDArray[Any] | None
+    channels: int  # values of a pixel
+    palette: NDArray[Any] | None  # (N, 3) RGB, of an image whose values are places in it
 
 
 @dataclass(frozen=True)
 class BandTable:
-    """An image's row of the index's columns.
+    """An image's row of the index's columns."""
 
-    Attributes:
-        bands: bytes of each.
-        start: where the first begins.
-        rows: of a band; the last may have fewer.
-    """
-
-    bands: NDArray[Any]
-    start: int
-    rows: int
+    bands: NDArray[Any]  # bytes of each
+    start: int  # where the first begins
+    rows: int  # of a band; the last may have fewer
 
     def starts(self, height: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each band begins, and the last one ends.
-
-        Raises:
-            BadTable: there are not as many as so many rows need, or they do not fit.
-        """
+        """Where in the image's `size` bytes each band begins, and the last one ends."""
         if self.rows < 1:
             raise BadTable(f"its table says that a band has {self.rows} rows")
         count = -(-height // self.rows)
@@ -82,11 +67,7 @@ class BandTable:
         return starts
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
-        """Compare all of an image's bytes with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-        """
+        """Compare all of an image's bytes with the table, and with the index's (height, width)."""
         self.starts(height, len(data))
         self.header(data[: self.start], height, width)
 
@@ -95,9 +76,6 @@ class BandTable:
 
         Args:
             data: the image's bytes up to there.
-
-        Raises:
-            BadTable: it is not the header of a banded PNG of that size.
         """
         found = read_header(data)
         if found is None or data[-6:-2] != b"IDAT":

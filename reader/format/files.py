@@ -23,9 +23,6 @@ def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> i
     """Fill `memory` with a file's bytes from `offset` on; fewer, as told, where the file ends.
 
     Network file systems give less at a time than was asked for.
-
-    Raises:
-        OSError: they cannot be read.
     """
     size = len(memory)
     done = os.preadv(descriptor, [memory], offset)
@@ -40,9 +37,6 @@ def open_regular(path: str | os.PathLike[str]) -> int:
     """A descriptor of a regular file, for reading; links are followed.
 
     A pipe or a device under its name would keep its reader waiting, or reading, without end.
-
-    Raises:
-        OSError: it is not a regular file, or cannot be opened.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

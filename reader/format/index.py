@@ -101,9 +101,6 @@ class Index:
                 the file is read, once, and what becomes of it afterwards changes nothing here.
             classes: number of class names that the dataset has; None where it is not known.
             content: the file's bytes, where they have been read already.
-
-        Raises:
-            FormatError: it is not an index, or a row has a value that the format does not allow.
         """
         self.path = Path(path)
         self.content = open_file(self.path, mapped) if content is None else content
@@ -148,9 +145,6 @@ class Index:
             shard: the entry in it.
             classes: number of class names in it.
             mapped, content: see `Index`.
-
-        Raises:
-            FormatError: it is not an index, or that of another tar.
         """
         found = cls(folder / shard.index, mapped, classes, content)
         counts = (

@@ -47,19 +47,14 @@ class ShardEntry:
 
 @dataclass(frozen=True)
 class BoxEncoding:
-    """How the members of one extension hold the boxes of their image.
+    """How the members of one extension hold the boxes of their image."""
 
-    Attributes:
-        format: "xyxy", "xywh" or "cxcywh".
-        normalized: whether coordinates are fractions of the image's width and height, not pixels;
-            None: not known.
-        path: name of the list of boxes in JSON, or in what a decoder makes of the member.
-        labels: name of the list of class numbers; None: not known, or there is none.
-    """
-
-    format: str
+    format: str  # "xyxy", "xywh" or "cxcywh"
+    # whether coordinates are fractions of the image's width and height, not pixels; None: not known
     normalized: bool | None = False
+    # name of the list of boxes in JSON, or in what a decoder makes of the member
     path: str = "boxes"
+    # name of the list of class numbers; None: not known, or there is none
     labels: str | None = None
 
     def __post_init__(self) -> None:
@@ -71,33 +66,24 @@ class BoxEncoding:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of a dataset.json.
+    """The contents of a dataset.json."""
 
-    Attributes:
-        packer: version of the packer that wrote it.
-        options: the options that shaped the shards' bytes; empty for tars made elsewhere.
-        source: fingerprint of the list of source files.
-        classes: class names in label order; empty without labels.
-        fields: extensions of the members that samples have.
-        shards: in the order that numbers the samples.
-        rejected: how many source files are not in the dataset; each index names its own.
-        rejections: of those that no index names: ``reasons``, the number of files by reason, and
-            ``files``, the first thousand as ``[name, reason]``; empty if there are none.
-        reading: what the packer took the source for, in a sentence; empty where it was not told.
-        transcoders: versions of the programs and libraries that images may have gone through.
-        boxes: extension -> how these members hold boxes; only what the packer knows.
-    """
-
-    packer: str
+    packer: str  # version of the packer that wrote it
+    # the options that shaped the shards' bytes; empty for tars made elsewhere
     options: Mapping[str, Any]
-    source: str
-    classes: tuple[str, ...]
-    fields: tuple[str, ...]
-    shards: tuple[ShardEntry, ...]
-    rejected: int = 0
+    source: str  # fingerprint of the list of source files
+    classes: tuple[str, ...]  # class names in label order; empty without labels
+    fields: tuple[str, ...]  # extensions of the members that samples have
+    shards: tuple[ShardEntry, ...]  # in the order that numbers the samples
+    rejected: int = 0  # how many source files are not in the dataset; each index names its own
+    # what the packer took the source for, in a sentence; empty where it was not told
     reading: str = ""
+    # versions of the programs and libraries that images may have gone through
     transcoders: Mapping[str, str] = field(default_factory=dict)
+    # of those that no index names: ``reasons``, the number of files by reason, and ``files``, the
+    # first thousand as ``[name, reason]``; empty if there are none
     rejections: Mapping[str, Any] = field(default_factory=dict)
+    # extension -> how these members hold boxes; only what the packer knows
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
@@ -137,11 +123,7 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
-        """Read ``folder/dataset.json``.
-
-        Raises:
-            FormatError: there is none, it is damaged, or it names a file outside its folder.
-        """
+        """Read ``folder/dataset.json``."""
         folder = Path(folder)
         path = folder / FILENAME
         try:
@@ -153,11 +135,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: bytes, path: Path | str) -> "Manifest":
-        """Read the text of a dataset.json; `path` (or its URL) is for errors.
-
-        Raises:
-            FormatError: it is damaged, or names a file outside its folder.
-        """
+        """Read the text of a dataset.json; `path` (or its URL) is for errors."""
         try:
             content = json.loads(text.decode("utf-8"))
         except (ValueError, RecursionError) as error:
@@ -264,11 +242,7 @@ def _check_distinct(shards: Iterable[ShardEntry]) -> None:
 
 
 def is_inside(name: str) -> bool:
-    """Whether `name` can be that of a file or folder inside the dataset.
-
-    Raises:
-        ValueError: no file can have it.
-    """
+    """Whether `name` can be that of a file or folder inside the dataset."""
     os.fsencode(name)
     path = PurePosixPath(name)
     # NUL ends a name, and other control characters would reach the terminal.

@@ -29,9 +29,6 @@ def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
     Args:
         data: of a file.
         formats: Pillow's names of what it may be; none: any that is packed.
-
-    Raises:
-        Exception: whatever Pillow's plugins raise.
     """
     from PIL import Image  # few datasets need it, and workers should start fast
 

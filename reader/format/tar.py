@@ -19,11 +19,7 @@ _HEADER = struct.Struct("100s24s12s12s8s1s100x88s155s12x")
 
 
 def header(name: str, size: int) -> bytes:
-    """The block, or with a PAX record the three or more blocks, before a member's data.
-
-    Raises:
-        ValueError: the size does not fit a USTAR header (8 GiB).
-    """
+    """The block, or with a PAX record the three or more blocks, before a member's data."""
     raw = name.encode("utf-8")
     fits = _split(raw)
     if fits is not None:

@@ -31,29 +31,17 @@ class BadTable(DecodeError):
 
 @dataclass(frozen=True)
 class TileTable:
-    """An image's row of the index's tile columns.
+    """An image's row of the index's tile columns."""
 
-    Attributes:
-        segments: bytes of each entropy-coded segment, without its marker.
-        scan_offset: where the first begins.
-        frame_offset: where the frame header's height lies.
-        restart_interval: MCUs a segment; the last may have fewer.
-        mcu_height, mcu_width: pixels.
-    """
-
-    segments: NDArray[Any]
-    scan_offset: int
-    frame_offset: int
-    restart_interval: int
-    mcu_height: int
+    segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
+    scan_offset: int  # where the first begins
+    frame_offset: int  # where the frame header's height lies
+    restart_interval: int  # MCUs a segment; the last may have fewer
+    mcu_height: int  # with mcu_width: pixels
     mcu_width: int
 
     def grid(self, height: int, width: int) -> tuple[int, int]:
-        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels.
-
-        Raises:
-            BadTable: it cannot be so large, or have tiles like these.
-        """
+        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels."""
         if not self.restart_interval or not self.mcu_height or not self.mcu_width:
             raise BadTable("its tiles have no size")
         if max(height, width) > MAX_SIDE:
@@ -64,11 +52,7 @@ class TileTable:
         return -(-height // self.mcu_height), in_row
 
     def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end.
-
-        Raises:
-            BadTable: there are not as many segments, or they do not add up.
-        """
+        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end."""
         total = -(-mcus // self.restart_interval)
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")
@@ -81,12 +65,7 @@ class TileTable:
         return starts
 
     def check_header(self, header: bytes | bytearray | memoryview, height: int, width: int) -> None:
-        """Compare the image's own header with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-            ValueError: it is not a JPEG's.
-        """
+        """Compare the image's own header with the table, and with the index's (height, width)."""
         frame = first_frame(header)
         if (frame.height, frame.width) != (height, width) or frame.offset != self.frame_offset:
             raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
@@ -96,12 +75,7 @@ class TileTable:
             raise BadTable("its tiles have not the size that its segment table says")
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
-        """Compare all of an image's bytes with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-            ValueError: they are not a JPEG's.
-        """
+        """Compare all of an image's bytes with the table, and with the index's (height, width)."""
         rows, in_row = self.grid(height, width)
         markers = self.starts(rows * in_row, len(data))[1:] - 2
         self.check_header(data[: self.scan_offset], height, width)

@@ -81,24 +81,16 @@ def sent(host: Tensor, device: torch.device) -> Tensor:
 
 
 class _Rows(NamedTuple):
-    """A column of `resample`'s table each, int64 (B,).
+    """A column of `resample`'s table each, int64 (B,)."""
 
-    Attributes:
-        base: where in the flat memory the box begins, in the first of its three planes.
-        width, plane: pixels from one row to the next, and from plane to plane.
-        box_height, box_width: pixels, before `shrink` of them along each side became one.
-        top: the row of the image where the box begins.
-        shift_base, is_shifted: where its shifts begin, and whether it has any.
-    """
-
-    base: Tensor
-    width: Tensor
+    base: Tensor  # where in the flat memory the box begins, in the first of its three planes
+    width: Tensor  # with plane: pixels from one row to the next, and from plane to plane
     plane: Tensor
-    box_height: Tensor
+    box_height: Tensor  # with box_width: pixels, before `shrink` of them along each side became one
     box_width: Tensor
     shrink: Tensor
-    top: Tensor
-    shift_base: Tensor
+    top: Tensor  # the row of the image where the box begins
+    shift_base: Tensor  # with is_shifted: where its shifts begin, and whether it has any
     is_shifted: Tensor
     target_top: Tensor
     target_left: Tensor
@@ -112,17 +104,11 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis of the output, of length L.
+    """One axis of the output, of length L."""
 
-    Attributes:
-        places: int64 (B, 2, L), the lower and the upper of the two source pixels along it.
-        weights: float32 (B, 2, L), of each of them.
-        is_inside: bool (B, L), whether the box reaches there.
-    """
-
-    places: Tensor
-    weights: Tensor
-    is_inside: Tensor
+    places: Tensor  # int64 (B, 2, L), the lower and the upper of the two source pixels along it
+    weights: Tensor  # float32 (B, 2, L), of each of them
+    is_inside: Tensor  # bool (B, L), whether the box reaches there
 
 
 def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: bool) -> None:

@@ -168,11 +168,7 @@ def _instead_of(given: Any) -> str:
 
 @dataclass(frozen=True)
 class LoaderConfig:
-    """A Loader's arguments, checked each by itself and those that exclude each other.
-
-    Raises:
-        ArgumentError: one is not of its kind, or contradicts another.
-    """
+    """A Loader's arguments, checked each by itself and those that exclude each other."""
 
     dataset: Any
     split: str | None

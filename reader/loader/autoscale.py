@@ -30,19 +30,14 @@ _OCCUPIED = 0.8
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of workers, and what was learned on the way to it.
-
-    Attributes:
-        floor, ceiling: fewer are known to be too few, more to be of no use.
-        before: the workers, and their images/s, that this choice grew from.
-        has_shrunk: whether it was ever lowered since the limits were set.
-    """
+    """A number of workers, and what was learned on the way to it."""
 
     workers: int
     ceiling: int
-    floor: int = 1
+    floor: int = 1  # with ceiling: fewer are known to be too few, more to be of no use
+    # the workers, and their images/s, that this choice grew from
     before: tuple[int, float] | None = None
-    has_shrunk: bool = False
+    has_shrunk: bool = False  # whether it was ever lowered since the limits were set
 
     @classmethod
     def first(cls, cores: int) -> "Choice":

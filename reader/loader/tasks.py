@@ -68,14 +68,10 @@ class TaskPlanner:
 
 @dataclass
 class PendingBatch:
-    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
-
-    Attributes:
-        slot: where it lies; None once it was copied out to make room.
-    """
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY."""
 
     step: Step
-    slot: int | None
+    slot: int | None  # where it lies; None once it was copied out to make room
     missing: set[int]
     loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
     copy: BatchArrays | None = None

@@ -22,91 +22,61 @@ def minus(first: Part, second: Part) -> Part:
 
 
 class Loop(NamedTuple):
-    """Counts and seconds of the loops over a loader, from the first request of each to its last.
+    """Counts and seconds of the loops over a loader, from the first request of each to its last."""
 
-    Attributes:
-        batches, samples: delivered.
-        elapsed: seconds of the loops.
-        waited: of these, spent by the consumer waiting for a batch.
-        waited_first: of `waited`, for the first batch of each loop.
-        worker_seconds: the same time, once for each worker that had started.
-        ready_sum: batches that were ready at each request, added up.
-        copied, copying: batches copied out because the consumer held too many; seconds of it.
-        restarts: workers that died and were replaced.
-        bad: samples that could not be read and were substituted or masked.
-    """
-
-    batches: int = 0
+    batches: int = 0  # with samples: delivered
     samples: int = 0
-    elapsed: float = 0.0
-    waited: float = 0.0
-    waited_first: float = 0.0
-    worker_seconds: float = 0.0
-    ready_sum: int = 0
+    elapsed: float = 0.0  # seconds of the loops
+    waited: float = 0.0  # of these, spent by the consumer waiting for a batch
+    waited_first: float = 0.0  # of `waited`, for the first batch of each loop
+    worker_seconds: float = 0.0  # the same time, once for each worker that had started
+    ready_sum: int = 0  # batches that were ready at each request, added up
+    # with copying: batches copied out because the consumer held too many; seconds of it
     copied: int = 0
     copying: float = 0.0
-    restarts: int = 0
-    bad: int = 0
+    restarts: int = 0  # workers that died and were replaced
+    bad: int = 0  # samples that could not be read and were substituted or masked
 
 
 class Spent(NamedTuple):
-    """What tasks took, of all workers together; times in seconds.
+    """What tasks took, of all workers together; times in seconds."""
 
-    Attributes:
-        busy, cpu: all of it, and the processor time of it.
-        read, transform, waiting: of `busy`, in reading, in the transforms' code, and waiting for a
-            store. The rest is `decode`.
-        read_bytes: that were read.
-        cached: images that came, decoded, from memory: with ``cache="decoded"``.
-        dropped_boxes: too small for `Boxes.min_size` before any crop, or outside of their image.
-    """
-
-    busy: float = 0.0
+    busy: float = 0.0  # with cpu: all of it, and the processor time of it
     cpu: float = 0.0
+    # with transform, waiting: of `busy`, in reading, in the transforms' code, and waiting for a
+    # store. The rest is `decode`
     read: float = 0.0
     transform: float = 0.0
-    read_bytes: int = 0
-    cached: int = 0
+    read_bytes: int = 0  # that were read
+    cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
+    # too small for `Boxes.min_size` before any crop, or outside of their image
     dropped_boxes: int = 0
     waiting: float = 0.0
 
 
 class Traffic(NamedTuple):
-    """What a store was asked, also for what will be read later.
+    """What a store was asked, also for what will be read later."""
 
-    Attributes:
-        fetched, hits: samples that were fetched, and that were in the cache.
-        fetched_bytes, requests, retries: what the store gave, was asked for, and asked again.
-        asking: seconds of all requests, added up.
-    """
-
-    fetched: int = 0
+    fetched: int = 0  # with hits: samples that were fetched, and that were in the cache
     hits: int = 0
+    # with requests, retries: what the store gave, was asked for, and asked again
     fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
-    asking: float = 0.0
+    asking: float = 0.0  # seconds of all requests, added up
 
 
 class Now(NamedTuple):
-    """How things are.
+    """How things are."""
 
-    Attributes:
-        workers, cores: worker processes, and the cores that this process may use.
-        starting: workers that cannot take tasks yet.
-        slots, slot_bytes: the ring: batches it holds, and bytes of each.
-        ready: batches that are complete and wait for the consumer.
-        work: what the workers are for: "decode", or "splice" where the GPU decodes.
-        in_flight, latency: requests to the store that are under way, and seconds of one, lately.
-    """
-
-    workers: int = 1
+    workers: int = 1  # with cores: worker processes, and the cores that this process may use
     cores: int = 1
-    starting: int = 0
-    slots: int = 0
+    starting: int = 0  # workers that cannot take tasks yet
+    slots: int = 0  # with slot_bytes: the ring: batches it holds, and bytes of each
     slot_bytes: int = 0
-    ready: int = 0
-    work: str = "decode"
+    ready: int = 0  # batches that are complete and wait for the consumer
+    work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
+    # with latency: requests to the store that are under way, and seconds of one, lately
     in_flight: int = 0
     latency: float = 0.0
 

@@ -16,17 +16,12 @@ _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
 class Piece(NamedTuple):
-    """Rows of a shard that are wanted together.
+    """Rows of a shard that are wanted together."""
 
-    Attributes:
-        shard, first, stop: which rows.
-        last: the step after which they are not needed any more.
-    """
-
-    shard: int
+    shard: int  # with first, stop: which rows
     first: int
     stop: int
-    last: int
+    last: int  # the step after which they are not needed any more
 
 
 class Rows(NamedTuple):
@@ -38,16 +33,12 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """The steps of one rank, over a dataset's shards.
-
-    Attributes:
-        sizes: samples of each shard.
-        chosen: the place of each sample among those of all shards; None: its number.
-    """
+    """The steps of one rank, over a dataset's shards."""
 
     order: Order
     steps: Steps
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # samples of each shard
+    # the place of each sample among those of all shards; None: its number
     chosen: NDArray[np.int64] | None = None
 
     @property

@@ -47,17 +47,16 @@ class Order:
     """An order of `count` samples in each epoch; what it does not say is as here.
 
     Attributes:
-        count: positions an epoch.
         is_in_turn: samples are read as they lie.
         is_given: a user's sampler gives the numbers, when an epoch begins.
-        batch_size: of steps that are batches of their own `length`, the most; None: of one length.
         shards: that are read at a time, where whole shards are read; else 0.
         streams: that positions are divided among; see `Streamed`.
     """
 
-    count: int
+    count: int  # positions an epoch
     is_in_turn = False
     is_given = False
+    # of steps that are batches of their own `length`, the most; None: of one length
     batch_size: int | None = None
     shards = 0
     streams = 1

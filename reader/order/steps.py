@@ -15,21 +15,13 @@ from reader.errors import ArgumentError, ReaderError
 
 @dataclass(frozen=True)
 class Step:
-    """What one rank takes in one step.
+    """What one rank takes in one step."""
 
-    Attributes:
-        position: of its first sample.
-        rows: samples in its batch, the same on every rank.
-        valid: how many of them are its own; the rest pad.
-        end: position up to which all ranks together have then read.
-        stride: from one of its samples to the next.
-    """
-
-    position: int
-    rows: int
-    valid: int
-    end: int
-    stride: int = 1
+    position: int  # of its first sample
+    rows: int  # samples in its batch, the same on every rank
+    valid: int  # how many of them are its own; the rest pad
+    end: int  # position up to which all ranks together have then read
+    stride: int = 1  # from one of its samples to the next
 
     @property
     def positions(self) -> NDArray[np.int64]:

@@ -50,21 +50,15 @@ class DecodedImages:
 
     It begins with a byte for each image, not 0 where its pixels are there, followed (from a
     multiple of 8 on) by int64 that tell at which byte each image starts, and where the last ends.
-
-    Attributes:
-        path: of its file.
-        count: images.
-        size: bytes.
-        channels: of the images, 3 or 1.
-        of_results: whether it holds what the transforms show, not whole images as they are stored.
-        held: what keeps the file, in the process that made this.
     """
 
-    path: str
-    count: int
-    size: int
-    channels: int
+    path: str  # of its file
+    count: int  # images
+    size: int  # bytes
+    channels: int  # of the images, 3 or 1
+    # whether it holds what the transforms show, not whole images as they are stored
     of_results: bool
+    # what keeps the file, in the process that made this
     held: Shared | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, int, bool]]:

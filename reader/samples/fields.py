@@ -91,26 +91,17 @@ Field = str | Mask | Boxes | Member
 
 @dataclass(frozen=True)
 class ResolvedField:
-    """A field that is read from a member; each kind has a class in `reader.samples.members`.
+    """A field that is read from a member; each kind has a class in `reader.samples.members`."""
 
-    Attributes:
-        field: as the user wrote it; of `Boxes` with what dataset.json records.
-        name: in the dict of a sample.
-        ext: the member's extension.
-        is_optional: a sample may have no such member: `absent` is its value then.
-        is_learnt: an array, whose type and shape the first sample tells.
-        follows_image: the image's transforms apply to it: each view shows its own.
-        is_picture: it arrives as the image does, if it has colours.
-    """
+    field: Any  # as the user wrote it; of `Boxes` with what dataset.json records
+    name: str  # in the dict of a sample
+    ext: str  # the member's extension
+    is_optional: bool  # a sample may have no such member: `absent` is its value then
+    is_learnt: bool = False  # an array, whose type and shape the first sample tells
 
-    field: Any
-    name: str
-    ext: str
-    is_optional: bool
-    is_learnt: bool = False
-
+    # the image's transforms apply to it: each view shows its own
     follows_image: ClassVar[bool] = False
-    is_picture: ClassVar[bool] = False
+    is_picture: ClassVar[bool] = False  # it arrives as the image does, if it has colours
     absent: ClassVar[Any] = None
 
     def shown(self, data: bytes, planned: "Planned", tools: "Tools") -> Sequence[Any]:

@@ -14,12 +14,7 @@ from reader.samples.decoded_cache import DecodedImages
 
 
 class Planned(NamedTuple):
-    """A sample of which is decided what it will show.
-
-    Attributes:
-        mirrored: whether the transforms mirror the first view, left-right and up-down.
-        result: the first view as it is before that, where it was kept.
-    """
+    """A sample of which is decided what it will show."""
 
     shard: Shard
     row: int
@@ -28,8 +23,9 @@ class Planned(NamedTuple):
     position: int
     label: int
     views: tuple[View, ...]
+    # whether the transforms mirror the first view, left-right and up-down
     mirrored: tuple[bool, bool]
-    result: Pixels | None
+    result: Pixels | None  # the first view as it is before that, where it was kept
 
     @property
     def view(self) -> View:

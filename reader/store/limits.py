@@ -33,36 +33,23 @@ class Gate:
 
 
 class Requests(NamedTuple):
-    """What a store was asked.
+    """What a store was asked."""
 
-    Attributes:
-        fetched_bytes, requests, retries: that the store served, or failed to.
-        asking: seconds of all requests, those at the same time added up.
-        in_flight: requests under way now.
-        latency: seconds of a request, lately.
-    """
-
-    fetched_bytes: int = 0
+    fetched_bytes: int = 0  # with requests, retries: that the store served, or failed to
     requests: int = 0
     retries: int = 0
-    asking: float = 0.0
-    in_flight: int = 0
-    latency: float = 0.0
+    asking: float = 0.0  # seconds of all requests, those at the same time added up
+    in_flight: int = 0  # requests under way now
+    latency: float = 0.0  # seconds of a request, lately
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The slowest answer that is waited for.
+    """The slowest answer that is waited for."""
 
-    Attributes:
-        grace: seconds in which no bytes are expected.
-        rate: bytes that are expected in each second after them.
-        seconds: for all of an answer, plus its bytes at four times `rate`.
-    """
-
-    grace: float = 10.0
-    rate: int = 16 << 10
-    seconds: float = 60.0
+    grace: float = 10.0  # seconds in which no bytes are expected
+    rate: int = 16 << 10  # bytes that are expected in each second after them
+    seconds: float = 60.0  # for all of an answer, plus its bytes at four times `rate`
 
 
 class Body:

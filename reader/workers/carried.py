@@ -23,17 +23,12 @@ _MOST_CAUSES = 8
 
 @dataclass(frozen=True)
 class Carried:
-    """What is sent of an exception.
+    """What is sent of an exception."""
 
-    Attributes:
-        content: the exception, pickled; empty where it cannot be sent at all.
-        frames: file, function and position (line, last line, first and last column) of each.
-        cause, context, is_suppressed: its chain.
-    """
-
-    content: bytes
+    content: bytes  # the exception, pickled; empty where it cannot be sent at all
+    # file, function and position (line, last line, first and last column) of each
     frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]
-    cause: "Carried | None"
+    cause: "Carried | None"  # with context, is_suppressed: its chain
     context: "Carried | None"
     is_suppressed: bool
 

@@ -44,26 +44,18 @@ class Setup:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of a batch.
-
-    Attributes:
-        slot, row: where its first sample goes.
-        epoch, position: of its first sample; with the seed they determine the augmentations.
-        samples: sample numbers, int64; the rows follow each other.
-        valid: how many of them count; the rest pad the batch.
-        spare: what comes after them in the order, to take the place of what cannot be read.
-        stride: from one sample's position to the next one's.
-    """
+    """A chunk of a batch."""
 
     number: int
-    slot: int
+    slot: int  # with row: where its first sample goes
     row: int
-    epoch: int
+    epoch: int  # with position: of its first sample; with the seed they determine the augmentations
     position: int
-    samples: NDArray[np.int64]
-    valid: int
+    samples: NDArray[np.int64]  # sample numbers, int64; the rows follow each other
+    valid: int  # how many of them count; the rest pad the batch
+    # what comes after them in the order, to take the place of what cannot be read
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    stride: int = 1
+    stride: int = 1  # from one sample's position to the next one's
 
     @property
     def positions(self) -> NDArray[np.int64]:
@@ -119,33 +111,25 @@ class Idle:
 
 @dataclass(frozen=True)
 class Done:
-    """Worker to parent: a task's rows are written.
-
-    Attributes:
-        bad: (sample number, reason) of what could not be read and was substituted or masked.
-        loose: what `RowWriter` gave back for each row.
-    """
+    """Worker to parent: a task's rows are written."""
 
     number: int
     spent: Spent
+    # (sample number, reason) of what could not be read and was substituted or masked
     bad: tuple[tuple[int, str], ...] = ()
-    loose: tuple[tuple[Any, ...], ...] = ()
+    loose: tuple[tuple[Any, ...], ...] = ()  # what `RowWriter` gave back for each row
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Worker to parent: a task, or (number -1) the set-up, ended in an error.
-
-    Attributes:
-        text: a sentence for a sample, shard or store that cannot be read, a traceback for anything
-            else.
-        kind: the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`.
-        error: what the user's code raised, which is delivered instead wherever it can be sent.
-    """
+    """Worker to parent: a task, or (number -1) the set-up, ended in an error."""
 
     number: int
+    # a sentence for a sample, shard or store that cannot be read, a traceback for anything else
     text: str
+    # the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`
     kind: type[ReaderError]
+    # what the user's code raised, which is delivered instead wherever it can be sent
     error: Exception | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
