@@ -18,13 +18,10 @@ def lazy(
     present: Sequence[str] = (),
     advice: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package.
+    """Return the ``__getattr__`` and ``__dir__`` of a package with public names, by module.
 
-    Args:
-        package: its name.
-        places: public names, by the module that defines them.
-        present: public names that the package itself defines.
-        advice: the module whose `instead_of` gives what to write for other names, or None.
+    `present` are names that the package defines. The module `advice` has an `instead_of`, which
+    gives what to write for other names, or None.
     """
     module_of = {name: module for module, names in places.items() for name in names}
 

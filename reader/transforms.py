@@ -2,9 +2,6 @@
 
 The classes carry torchvision's names, arguments and rules. A pipeline of them is applied to a
 `reader.geometry.Geometry`, which says in the end what to decode, and how large.
-
-Those that resize do so the quick way, or with ``antialias=True`` as torchvision does with Pillow's
-images: see `Resize`.
 """
 
 import math
@@ -366,7 +363,6 @@ def _pair(size: Size) -> tuple[int, int]:
 
 
 def _within(room: int, across: int, height: int, width: int) -> tuple[int, int]:
-    """The largest (height, width) of the same aspect ratio within `room` times `across` pixels."""
     scale = min(room / height, across / width)
     return max(round(height * scale), 1), max(round(width * scale), 1)
 

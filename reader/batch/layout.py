@@ -45,7 +45,6 @@ class BatchLayout:
 
     @cached_property
     def slot_bytes(self) -> int:
-        """Bytes a slot, in whole pages."""
         size = self._offsets[-1]
         return size + -size % _PAGE
 
@@ -84,5 +83,4 @@ def depth_of(layout: BatchLayout, in_hand: int) -> int:
 
 
 def slots_of(depth: int) -> int:
-    """Batches that there is memory for, where so many are decoded ahead."""
     return depth + _LENT

@@ -1,7 +1,5 @@
 """Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
 
-Purpose: a decoded pixel is written once, where the training loop reads it.
-
 Guarantees: the memory has no name, so nothing is left behind however the processes end; a slot's
 memory is used again only after every array over it is gone.
 
@@ -102,11 +100,7 @@ class Ring:
         self._free.append(slot)
 
     def deliver(self, slot: int, rows: int) -> BatchArrays:
-        """A READY slot's arrays; the slot is LENT until they are gone.
-
-        Where the consumer already holds so many that the workers would run dry, the batch is
-        copied instead and the slot is FREE at once.
-        """
+        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are held."""
         self._reclaim()
         if self._lent + 2 >= self.memory.slots:
             return self.copy_out(slot, rows)

@@ -1,7 +1,5 @@
 """The way to a fetching process, from the user's process and from its workers.
 
-Purpose: no network library in these; one fetching process for a dataset, whoever reads it.
-
 Guarantees: a wait ends when the rows are there, or with an error, also when the fetching process
 dies; another one takes its place, for all who went to it, when the process that started it begins
 an epoch or waits itself. It ends with the process that started it, however that ends. A process
@@ -106,7 +104,6 @@ class Fetching:
         return None if self._process is None else self._process.pid
 
     def connect(self) -> socket.socket:
-        """Return a new connection; to a new process where there is none any more."""
         with self._lock:
             try:
                 return _connected(self._address)
@@ -117,7 +114,6 @@ class Fetching:
             return _connected(self._address)
 
     def _start(self) -> None:
-        """Start a process of this one's, and wait until it has opened the dataset."""
         assert self._setup is not None
         try:
             self._process = FetchingProcess(self.url, self._address)
@@ -193,7 +189,5 @@ def _connected(address: bytes) -> socket.socket:
 
 
 class _Threads(threading.local):
-    """What each thread has for itself."""
-
     def __init__(self, fetching: Fetching) -> None:
         self.line = Line(fetching)

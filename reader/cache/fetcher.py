@@ -55,8 +55,6 @@ class Waiter:
 
 
 class Fetcher:
-    """Fetches for all clients of a process."""
-
     def __init__(self, store: Store, quota: DiskQuota, mirror: Mirror) -> None:
         self._store = store
         self._quota = quota
@@ -124,7 +122,6 @@ class Fetcher:
             send(connection, self._counts())
 
     def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
-        """Take a plan, if the cache has room for what it has open."""
         try:
             plan = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
@@ -147,7 +144,6 @@ class Fetcher:
         return Counts(self._store.counts, self._parts.fetched, self._hits)
 
     def _pump(self) -> None:
-        """Begin as many requests as may be under way."""
         while self._running < self._store.gate.most and (part := self._next()) is not None:
             self._running += 1
             rows = [(part.shard, row) for row in range(part.first, part.stop)]
@@ -157,7 +153,6 @@ class Fetcher:
             task.add_done_callback(self._tasks.discard)
 
     def _next(self) -> Part | None:
-        """What is to be fetched next and is not there yet."""
         while self._urgent:
             part = self._missing(self._urgent.popleft())
             if part is not None:
@@ -191,7 +186,6 @@ class Fetcher:
         return part._replace(first=rows[0], stop=rows[-1] + 1)
 
     async def _fetch(self, part: Part, rows: list[tuple[int, int]]) -> None:
-        """Fetch a part, and answer who waits for some of it; `rows` are its shard and rows."""
         shard = self._mirror.shard(part.shard)
         shard.busy += 1
         try:
@@ -252,7 +246,6 @@ class Fetcher:
 
 
 def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:
-    """Yield wanted rows, those that lie side by side together."""
     rows = np.unique(rows)
     for run in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1):
         if len(run):

@@ -95,11 +95,7 @@ class Lost(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a fetching process did since it began.
-
-    `fetched` and `hits` are samples that came from the store, and that were in the cache when their
-    turn to be fetched came.
-    """
+    """What a process did; `hits`: samples that were in the cache when their turn came."""
 
     store: Requests = Requests()
     fetched: int = 0

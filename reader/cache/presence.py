@@ -87,7 +87,6 @@ class PresenceMap:
             self.values[row] = (value + 1) % _UNVERIFIED
 
     def invalidate(self) -> None:
-        """The machine went down: what is there has to be checked."""
         found = self.present()
         self.values[found] |= _UNVERIFIED
 

@@ -1,9 +1,7 @@
 """The fetching process: `main` of this module, with its inherited descriptors as arguments.
 
-Purpose: have every sample in the cache before a worker asks for it, and answer those that ask. It
-ends with the process that started it. What it has under way then is lost, and nothing else.
-
-Assumptions: one event loop, one thread; only whole shards are summed up in another one.
+It has one event loop and one thread; only whole shards are summed up in another one. What it has
+under way when the process that started it ends is lost, and nothing else.
 """
 
 import asyncio

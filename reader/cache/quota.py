@@ -7,8 +7,6 @@
       FINGERPRINT/         one dataset, as `reader.cache.mirror` lays it out
         lease              locked by every process that fetches into the folder, while it lives
 
-Purpose: all processes of a machine share one cache and one limit, whoever of them is killed when.
-
 Guarantees: space is taken from the disk before bytes come (fallocate), so the limit is a limit and
 a full disk is told before anything is written. The account never says less than is taken; what a
 killed process leaves too much in it is put right by the next one that begins. Nothing is removed
@@ -53,13 +51,7 @@ class Full(StoreError):
 
 
 class DiskQuota:
-    """The cache in `root`, with the limit that this process keeps to.
-
-    Attributes:
-        limit: bytes that may be taken.
-        margin: of these, what is left to the file system's own notes of where files lie, which it
-            makes when it writes.
-    """
+    """The cache in `root`; `margin` bytes of its `limit` are for the file system's notes."""
 
     def __init__(self, root: Path, limit: int | None) -> None:
         self.root = root
@@ -82,13 +74,11 @@ class DiskQuota:
         return int.from_bytes(os.pread(self._account, 8, 0), "little")
 
     def count(self) -> None:
-        """Put the account right, by what is there."""
         with self._locked():
             own = 2 * BLOCK  # the account, and the folder that it lies in
             self._write(sum(map(_taken, self._folders())) + own)
 
     def lease(self, name: str) -> tuple[Path, int]:
-        """The folder of a dataset, and what keeps it until it is closed."""
         folder = self.root / name
         while True:
             folder.mkdir(exist_ok=True)
@@ -105,11 +95,8 @@ class DiskQuota:
     ) -> None:
         """Reserve space for a range of a file, of whole blocks.
 
-        Args:
-            file: its descriptor.
-            start, stop: of the range.
-            make_room: gives up about so many bytes of what this process knows to be least needed,
-                and says how many; called where those of datasets that nobody uses are not enough.
+        `make_room` evicts about so many bytes of this process's and returns how many; it is called
+        if evicting datasets that nobody uses is not enough.
         """
         start, stop = start - start % BLOCK, stop + -stop % BLOCK
         with self._locked():
@@ -187,7 +174,6 @@ class DiskQuota:
         os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
 
     def _check_holes(self) -> None:
-        """Find out whether space can be had back."""
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.truncate(16 * BLOCK)
             try:
@@ -234,7 +220,6 @@ def _blocks(file: int) -> int:
 
 
 def _taken(folder: Path) -> int:
-    """Bytes that a folder takes of the disk."""
     taken = 0
     for path in (folder, *folder.rglob("*")):
         with contextlib.suppress(FileNotFoundError):

@@ -35,8 +35,6 @@ class Part(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where the bytes of each row of a shard begin and end in the tar."""
-
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
 
@@ -59,7 +57,6 @@ class Spans(NamedTuple):
         return Spans(begin, np.append(self.end[:-1], size)[: len(self.end)])
 
     def cut(self, part: Part) -> Iterator[Part]:
-        """The part in requests of a useful size."""
         first = part.first
         while first < part.stop:
             reach = int(self.begin[first]) + PART
@@ -87,10 +84,7 @@ class Window(NamedTuple):
         return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
-        """What of it is ahead in a cache of so many bytes.
-
-        What is ahead takes the place of what would be read again.
-        """
+        """Return what of it is ahead in a cache of so many bytes."""
         kept = kept_bytes(shards)
         least = min(self.least, sum(shard.bytes for shard in shards))
         if kept + least > limit:

@@ -15,15 +15,7 @@ from reader.cache.ranges import Part, Window
 
 
 class Schedule:
-    """A plan of a client, and how far it has come.
-
-    Attributes:
-        taken: steps that have been read.
-        done: steps whose parts have been given out.
-        reach: steps up to which these are needed.
-        window: how many bytes are to be ahead.
-        bytes: that are.
-    """
+    """A plan of a client: steps `taken`, `done` (handed out), `reach`; `bytes` ahead."""
 
     def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
         """Take a plan into a cache of so many bytes."""
@@ -61,8 +53,7 @@ class Schedule:
     def around(self, wanted: Part) -> Part:
         """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would.
 
-        Where samples lie side by side, a worker that is ahead of the plan then does not cost a
-        request for each of them.
+        A worker that is ahead of the plan then does not cost a request for each sample.
         """
         if not self.ahead.order.is_in_turn:
             return wanted

@@ -46,7 +46,6 @@ class Column:
         return (self,)
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """The arrays that it has in a slot."""
         return ()
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
@@ -57,7 +56,6 @@ class Column:
         raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there is no sample."""
         for spec in self.size():
             arrays[spec.name][row] = 0
         return InArray if self.size() else None
@@ -66,7 +64,6 @@ class Column:
         """Store all rows of a chunk at once."""
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return what the loop gets."""
         raise NotImplementedError
 
     def rows_of(self, delivered: Any) -> Any:
@@ -121,8 +118,6 @@ class LabelColumn(OwnColumn):
 
 @dataclass
 class SizeColumn(LabelColumn):
-    """Height and width of the upright source."""
-
     shape: tuple[int, ...] = (2,)
     absent: int = 0
 

@@ -25,10 +25,7 @@ class _Parcels(PixelSource):
 
 @dataclass
 class EncodedColumn(Column):
-    """Bytes of the images, one behind the other, and a `Parcel` a row.
-
-    Rows do not keep to their part of the bytes: a chunk's rows share theirs.
-    """
+    """Bytes of the images, which a chunk's rows share, and a `Parcel` a row."""
 
     decoded: tuple[int, int] = (0, 0)  # (height, width) of the images in the end
     room: int = 0  # bytes a row
@@ -43,13 +40,7 @@ class EncodedColumn(Column):
     def of(
         cls, dataset: Dataset, recipe: Recipe, size: tuple[int, int], *, is_fit: bool, **other: bool
     ) -> "EncodedColumn":
-        """Return the column for a recipe.
-
-        Args:
-            size: (height, width) of the largest image.
-            is_fit: all images have that size.
-            other: further things that are asked for, which need the pixels.
-        """
+        """Return the column for a recipe; each of `other` that is asked for needs the pixels."""
         if "image" not in recipe.names:
             raise ArgumentError(
                 'decode="gpu" is for the field "image", which is not among the fields.'

@@ -10,10 +10,7 @@ from reader.columns.values import in_own_shape
 
 @dataclass
 class ImageColumn(Column):
-    """One view of the images: uint8 (height, width, channels) a row, with room for the largest.
-
-    A smaller image fills the beginning of its row's memory.
-    """
+    """One view of the images: uint8 (height, width, channels), smaller ones at the beginning."""
 
     room: tuple[int, int] = (0, 0)
     channels: int = 3

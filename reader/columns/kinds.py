@@ -100,10 +100,8 @@ def parse_fields(
 ) -> tuple[ResolvedField, ...]:
     """Return how each of `fields` is read that is not among `BUILT_IN`.
 
-    Args:
-        known: extensions that the dataset has, in whichever of its splits.
-        is_mapped: a ``map_sample`` may add what no sample has, under a name with a ``?``.
-        boxes: how members hold boxes, by extension, as dataset.json records it.
+    `known` are the extensions of all splits. A ``map_sample`` may add what no sample has, under a
+    name with a ``?``. `boxes` is how members hold boxes, as dataset.json records it.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ArgumentError(

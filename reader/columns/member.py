@@ -39,9 +39,8 @@ class MemberColumn(Column):
 class ArrayColumn(MemberColumn):
     """Arrays, of the type and shape that the first sample has.
 
-    Attributes:
-        is_loose: a row of another type or shape is one of the list that the batch then is, as
-        it may be from `map_sample`; else it is an error.
+    If `is_loose`, a row of another type or shape makes a list of the batch; otherwise it is an
+    error.
     """
 
     dtype: str = "|u1"

@@ -23,7 +23,6 @@ class BatchSchema:
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":
-        """Return that of images of (height, width) and their labels."""
         return cls(rows, (ImageColumn("image", room=size), LabelColumn("label")))
 
     @cached_property

@@ -1,8 +1,5 @@
 """Batches onto the device, normalised, while the last step still computes.
 
-Purpose: let the consumer's loop have every batch at once, and hold it up for nothing but a loader
-that has no batch ready.
-
 Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
 let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
 read only when the consumer gets it.
@@ -21,9 +18,10 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.source import AnyBatches, BatchSource
-from reader.cuda.transfer import Lane, StreamLane, Transfer
+from reader.cuda.source import AnyBatches, Pass
+from reader.cuda.transfer import Lane, Transfer
 from reader.errors import ArgumentError, ReaderError
+from reader.loader.epochs import EpochIterator
 from reader.loader.loader import Loader
 
 
@@ -89,15 +87,13 @@ class CUDAPrefetcher:
             raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
-        source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
+        source = loader if isinstance(loader, Loader) else AnyBatches(loader)
         wanted = normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
-        on_gpu = self.device.type == "cuda"
-        kind = StreamLane if on_gpu else Lane
-        lane = kind(self.device, wanted, source.map_batch, source.image_places)
-        if on_gpu:
+        lane = Lane(self.device, wanted, source.map_batch, source.image_places)
+        if self.device.type == "cuda":
             source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
@@ -202,8 +198,7 @@ class _Flight:
     def recycle(self) -> None:
         """Let go of the host batches whose copies have ended.
 
-        Copies that are further behind than that are all the GPU's link can do: waiting for one
-        then holds nothing up, and bounds the memory.
+        Waiting for copies that are further behind holds nothing up, and bounds the memory.
         """
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
@@ -219,19 +214,17 @@ def _land(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
 
 @dataclass
 class _Sent:
-    """A batch on its way, with the loader's state behind it."""
-
     transfer: Transfer
     state: Any
 
 
 class _Epoch(Iterator[Any]):
-    def __init__(self, loader: Any, source: BatchSource, flight: _Flight) -> None:
+    def __init__(self, loader: Any, source: Loader | AnyBatches, flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight
         if source.is_endless and flight.state is not None and not flight.is_moved(loader):
             loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
-        self._batches = iter(source)
+        self._batches: EpochIterator | Pass = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()

@@ -1,9 +1,7 @@
 """A map-style dataset as torch sees it, without importing torch.
 
-A Dataset is opened where torch is not wanted, in workers and by the command line, and is to be one
-of torch's wherever torch is. isinstance() asks an object for its ``__class__`` as well, so that one
-can stand in for another's type (PEP 3119): once torch is imported, that is a class which is torch's
-too, whichever of the two packages was imported first.
+isinstance() also asks an object for its ``__class__`` (PEP 3119): once torch is imported, that is a
+class which is torch's too, whichever of the two packages was imported first.
 """
 
 import sys

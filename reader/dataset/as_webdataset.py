@@ -12,10 +12,7 @@ from reader.dataset.shard import Shard
 class Source:
     """The first stage: this process's share of the samples, as webdataset reads them from tars.
 
-    A sample is a dict of its members' bytes by extension, of its key and its tar's path. Nodes and
-    the workers of a DataLoader are told apart as webdataset does it, by torch.distributed or
-    torchrun's variables; by samples, so that their shares differ by one at most, however few shards
-    there are.
+    Shares are of samples, not shards, so they differ by one at most.
     """
 
     def __init__(

@@ -20,10 +20,7 @@ from reader.format import Index, ShardEntry
 
 
 class CachedBytes(TarBytes):
-    """The tar of the dataset's `number`-th shard, read by one thread as soon as its rows are there.
-
-    `fetching` brings rows; it is None where nobody does.
-    """
+    """The tar of the `number`-th shard, whose reads wait until `fetching` has its rows."""
 
     def __init__(
         self,

@@ -1,7 +1,5 @@
 """The shards that the threads of a process have open.
 
-Purpose: read any sample of hundreds of shards without opening a shard for each.
-
 Guarantees: a thread keeps at most 128 shards open, and fewer where ``ulimit -n`` is low; a shard
 whose files failed or were cut short is opened anew.
 

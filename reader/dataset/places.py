@@ -24,7 +24,6 @@ class Places:
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Places":
-        """All samples of shards of so many."""
         return cls(np.cumsum([0, *counts]))
 
     def __len__(self) -> int:
@@ -44,20 +43,15 @@ class Places:
         return None if self.chosen is None else described(self.chosen)
 
     def choose(self, numbers: Numbers) -> "Places":
-        """Those of these samples alone."""
         return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
 
     def find(self, number: int) -> tuple[int, int]:
-        """In which shard a sample lies, and its row there."""
         place = number if self.chosen is None else int(self.chosen[number])
         position = int(np.searchsorted(self.ends, place, side="right")) - 1
         return position, place - int(self.ends[position])
 
     def find_all(self, numbers: Numbers) -> Iterator[tuple[int, Numbers | slice, Numbers]]:
-        """Each shard that some samples lie in, which of `numbers` these are, and their rows.
-
-        Where it is one shard, a slice says that all of them do.
-        """
+        """Yield each shard, which of `numbers` are in it (a slice for all), and their rows."""
         places = numbers if self.chosen is None else self.chosen[numbers]
         if len(self.ends) == 2:
             yield 0, slice(None), places

@@ -92,7 +92,6 @@ class Wanted:
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
-    """The tars of `shards` in memory; copied there if no process of this user has done so."""
     starts, end = [], 0
     for shard in shards:
         starts.append(end)

@@ -22,12 +22,7 @@ from reader.format.files import open_regular, read_into
 
 
 class ReadBuffer:
-    """Memory that a thread's reads go to, one after the other.
-
-    Attributes:
-        nanoseconds, bytes: spent in the system's calls so far, and read by them.
-        waited: nanoseconds spent waiting for a store.
-    """
+    """Memory for a thread's reads, with their bytes and times, and that for stores."""
 
     def __init__(self) -> None:
         self.nanoseconds = 0
@@ -107,7 +102,6 @@ class TarBytes:
         return memory
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
-        """Ask the system for bytes of a row."""
         if size > 0 and hasattr(os, "posix_fadvise"):  # which takes 0 bytes for all that follow
             began = time.perf_counter_ns()
             with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading

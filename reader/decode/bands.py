@@ -72,12 +72,7 @@ def cut_bands(table: BandTable, size: int, height: int, width: int, box: Box) ->
 
 
 def _unfiltered(lines: Pixels, count: int, left: int, width: int, per_pixel: int) -> Pixels:
-    """Some columns of filtered rows, (rows, bytes).
-
-    Args:
-        lines: the rows of whole bands of `count`, each with its filter before it.
-        left, width: of the columns, in pixels.
-    """
+    """Return columns, in pixels, of the filtered rows of whole bands of `count`."""
     begin, end = 1 + left * per_pixel, 1 + (left + width) * per_pixel
     out = np.empty((len(lines), end - begin), np.uint8)
     kinds = _filters(lines[:, 0], count)

@@ -83,7 +83,6 @@ def read_values(views: Sequence[View]) -> list[Pixels]:
 
 
 def read_bands(view: View) -> Pixels:
-    """The view's box of a banded PNG, (height, width, depth)."""
     return _in_depth(_of_bands(view, BandCut.colours), view.image.depth)
 
 
@@ -117,11 +116,10 @@ def _in_depth(pixels: Pixels, depth: int) -> Pixels:
 
 
 def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
-    """(width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
+    """Return (width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
 
-    Of an animation it gives the first frame, which need not be the picture. Of WebPs it takes some
-    that Pillow refuses, but none that is one chunk of the very size that the file says (measured
-    on 100,000 damaged ones).
+    Of animations it gives the first frame. Of WebPs it takes some that Pillow refuses, but none of
+    one chunk of the size that the file says (measured on 100,000 damaged ones).
     """
     if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) >= _PNG_SIZE.size:
         return None if b"acTL" in bytes(data) else _PNG_SIZE.unpack_from(data)

@@ -73,12 +73,7 @@ class StoredImage:
 def from_upright(
     points: NDArray[Any], size: tuple[int, int], orientation: int
 ) -> NDArray[np.float64]:
-    """Where points of an upright image, (N, 2) as x and y, are in the image as stored.
-
-    Args:
-        size: (height, width) as stored.
-        orientation: EXIF's, that makes it upright.
-    """
+    """Return points of an upright image, (N, 2) as x and y, in the image as stored, of `size`."""
     transpose, hflip, vflip = UPRIGHT[orientation]
     width, height = size if transpose else size[::-1]
     turned = np.where((hflip, vflip), (width, height) - points, points)

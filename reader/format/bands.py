@@ -1,13 +1,8 @@
 """Banded PNGs: the table of an image's bands, and all that has to hold of it.
 
-A banded PNG (ISO/IEC 15948) has 8 bits a sample, no interlacing and one IDAT chunk. Its rows lie in
-bands, of which each is deflated by itself: it ends with a full flush (RFC 1951, as zlib's
-``Z_FULL_FLUSH``), so that nothing in it refers to what comes before. Within a band all rows have
-one filter, None, Sub or Up, but for the first, which has not Up. Behind the last band is an empty
-final block. Any reader of PNG reads it; one that has the table inflates the bands alone that a box
-touches.
-
-The table comes from a file that may lie: who uses it has every number checked here.
+`reader.format` describes such a PNG. Any reader of PNG reads it; one that has the table inflates
+only the bands that a box touches. The table comes from a file that may lie: every number is checked
+here.
 """
 
 import struct
@@ -72,11 +67,7 @@ class BandTable:
         self.header(data[: self.start], height, width)
 
     def header(self, data: bytes | memoryview, height: int, width: int) -> PngHeader:
-        """What the image says before its first band, compared with the index's (height, width).
-
-        Args:
-            data: the image's bytes up to there.
-        """
+        """Return what the bytes before the first band say, compared with the index's size."""
         found = read_header(data)
         if found is None or data[-6:-2] != b"IDAT":
             raise BadTable("it is not a banded PNG")
@@ -128,11 +119,7 @@ def bands_of(columns: Mapping[str, Column], row: int, member: str = "") -> BandT
 
 
 def band_columns(tables: Mapping[int, BandTable], rows: int, member: str = "") -> dict[str, Column]:
-    """The index's columns for the images, or members, of so many rows.
-
-    Args:
-        tables: of those that are banded, by row in ascending order; not empty.
-    """
+    """Return the index's columns for so many rows, from tables by ascending row."""
     starts, counts = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     lengths = np.zeros(rows, np.int64)
     numbers = list(tables)

@@ -30,8 +30,6 @@ _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": di
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """One shard: its tar, relative to dataset.json, and what it must measure."""
-
     file: str
     split: str
     samples: int

@@ -12,13 +12,10 @@ _UNSIGNED = 1
 
 
 def in_8_bits(image: "Image.Image") -> "Image.Image":
-    """The high 8 bits of whole numbers without a sign; any other picture as it is.
+    """Return the high 8 bits of unsigned whole numbers; any other picture as it is.
 
-    Pillow itself cuts values to 0 to 255, so that most of them become white. That remains for
-    signed numbers and for floats, of which nothing says where white is.
-
-    Args:
-        image: as opened, for it is the file that says how many bits there are.
+    Pillow itself cuts values to 0 to 255, so that most become white. That remains for signed
+    numbers and floats. `image` is as opened: its file says how many bits there are.
     """
     bits = _bits(image)
     if bits is None:

@@ -57,7 +57,6 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
 
 
 def column_of(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
-    """Return the column that an entry of the header describes."""
     if not isinstance(entry, dict):
         raise ValueError("a column's entry is not an object")
     dtype = DTYPES[entry["dtype"]]

@@ -1,11 +1,9 @@
 """Tiled JPEGs: the table of an image's segments, and all that has to hold of it.
 
 A tiled JPEG is a sequential one of a single scan with restart markers (ITU-T T.81, E.1.4): between
-two of them lies a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
-the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table has the bytes
-of each segment, so that nobody searches for a marker.
-
-It comes from a file that may lie: who uses it has every number checked here against the others.
+two of them is a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
+the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table comes from a
+file that may lie: every number is checked here against the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -112,7 +110,6 @@ def table_of(columns: Mapping[str, Column], row: int) -> TileTable | None:
 
 
 def tile_columns(tables: Sequence[TileTable | None]) -> dict[str, Column]:
-    """The index's columns for the table of each row; none if no image is tiled."""
     if not any(table is not None for table in tables):
         return {}
     segments = np.concatenate([table.segments for table in tables if table is not None])

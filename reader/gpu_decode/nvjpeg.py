@@ -43,7 +43,6 @@ def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
 
 
 def require(device: torch.device) -> None:
-    """Find out whether images can be decoded on `device`."""
     sample = simplejpeg.encode_jpeg(np.zeros((16, 16, 3), np.uint8))
     try:
         decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], device)

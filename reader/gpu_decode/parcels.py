@@ -119,11 +119,7 @@ def _sent_encoded(
 
 
 def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int) -> bool:
-    """Whether nvJPEG decodes this JPEG of (height, width) to the colours that everybody sees.
-
-    It does baseline and progressive ones of 8 bits, grey or YCbCr with the usual subsampling. One
-    without an end is left to the worker's decoder, which says what is wrong.
-    """
+    """Whether nvJPEG decodes this JPEG to the usual colours: 8 bits, grey or YCbCr, with an end."""
     is_plain = False
     if bytes(data[-2:]) != b"\xff\xd9":
         return False

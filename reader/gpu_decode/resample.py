@@ -69,11 +69,10 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
 
 
 def sent(host: Tensor, device: torch.device) -> Tensor:
-    """`host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
+    """Return `host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
 
-    CUDA leaves open whether it has read ordinary memory when it returns, and may wait for the
-    stream before. Page-locked memory of torch's is kept until the copy has ended. A `host` that is
-    page-locked by others, as a batch's memory is, has to be held.
+    CUDA may still read ordinary memory when it returns, or wait for the stream before; torch keeps
+    its page-locked memory until the copy has ended.
     """
     if device.type == "cuda":
         host = host.pin_memory()

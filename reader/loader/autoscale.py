@@ -71,8 +71,6 @@ def choose(choice: Choice, seen: Counters) -> Choice:
 
 
 class Autoscaler:
-    """Has a pool follow `choose`."""
-
     def __init__(self, pool: Pool, cores: int) -> None:
         self._pool = pool
         self._cores = cores
@@ -80,11 +78,9 @@ class Autoscaler:
         self._since: Statistics | None = None  # when these workers began to be measured
 
     def begin(self) -> None:
-        """Another iterator: forget what limits were learned."""
         self._choice = self._choice.anew(self._cores)
 
     def settle(self, loop: Loop, look: Callable[[], Statistics]) -> None:
-        """At a batch boundary: resize the pool, if enough was measured."""
         if not self._pool.is_settled:
             self._since = None
         elif self._since is None:

@@ -1,7 +1,5 @@
 """One epoch after the other: where the next begins, and what is decoded ahead of it.
 
-Purpose: each iterator gets the epoch that is its turn, decoded already where that was possible.
-
 Guarantees: the position counts what the consumer got, whatever is decoded ahead; what was decoded
 for another position or another share than an iterator has is never delivered to it; an iterator
 that is gone before its first batch leaves its epoch to the next one.
@@ -47,7 +45,6 @@ class IterationPlan:
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
-        """The steps of this process from a position to where the iteration ends."""
         stop = _ENDLESS
         share = self.share
         if self.epochs is not None:  # a resumed iterator ends where the first one would have
@@ -66,11 +63,9 @@ class IterationPlan:
 
 
 class Epochs:
-    """What the iterators of a loader share.
+    """What the iterators of a loader share, under its `lock`.
 
-    Attributes:
-        lock: held while they, or the loader, change something.
-        consumed: the position up to which the newest iterator has delivered, over all epochs.
+    `consumed` is the position up to which the newest iterator has delivered, over all epochs.
     """
 
     def __init__(
@@ -126,7 +121,6 @@ class Epochs:
                 self.jump(int(epoch) * self._plan.count)
 
     def turn_to_iteration(self, number: int) -> None:
-        """Let the next iterator be the one of this number; without an end they only go on."""
         if self._plan.epochs is not None:
             self.turn_to(number * self._plan.epochs)
 
@@ -177,7 +171,6 @@ class Epochs:
         self._abandoned.append(epoch)
 
     def check_open(self) -> None:
-        """Refuse to go on without workers."""
         if self._pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from; make another."
@@ -232,7 +225,6 @@ class EpochIterator(Iterator[Any]):
         self._finish = finish  # what becomes of a batch here: `map_batch`, page-locking
 
     def __len__(self) -> int:
-        """Steps still to come."""
         return self._epoch.left
 
     def is_ready(self) -> bool:

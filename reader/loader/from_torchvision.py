@@ -75,11 +75,7 @@ def instead_of(name: str) -> str | None:
 
 
 def as_own(transforms: Any) -> Any:
-    """Return a pipeline with torchvision's transforms replaced by reader's; others as they are.
-
-    The converted ones resize as torchvision does Pillow's images: with `antialias`, unless that is
-    False.
-    """
+    """Return a pipeline with reader's transforms for torchvision's, with their antialias."""
     if not _is_torchvisions(transforms) and not isinstance(transforms, Sequence):
         return transforms
     own, refused = [], []

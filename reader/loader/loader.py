@@ -181,33 +181,8 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
-        config = LoaderConfig(
-            dataset,
-            split,
-            batch_size,
-            transforms,
-            views,
-            shuffle,
-            sampler,
-            batch_sampler,
-            seed,
-            epochs,
-            workers,
-            batches_ahead,
-            drop_last,
-            fields,
-            map_sample,
-            map_batch,
-            collate_fn,
-            rank,
-            world_size,
-            on_error,
-            max_bad,
-            cache,
-            decode,
-            timeout,
-        )
-        self._config = config = config.resolved(torch_names)
+        given = {name: value for name, value in locals().items() if name in LoaderConfig.names()}
+        self._config = config = LoaderConfig(**given).resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
         self._pipeline, self._epochs = parts.pipeline, parts.epochs

@@ -1,7 +1,5 @@
 """Epochs -> tasks -> ring -> batches: what is decoded when, and where.
 
-Purpose: keep the workers supplied a few batches ahead and give the batches out in order.
-
 Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
 several epochs may be under way at a time (nested loops) and none waits for another's consumer.
 
@@ -92,7 +90,6 @@ class BatchPipeline:
 
     @property
     def is_forked(self) -> bool:
-        """Whether this process is a fork of the one that the workers belong to."""
         return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> EpochRun:
@@ -110,10 +107,7 @@ class BatchPipeline:
         return epoch
 
     def take(self, epoch: EpochRun) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
-        """The next batch of `epoch`, and its fields that lie in no array.
-
-        The memory of its arrays is lent until they are gone.
-        """
+        """Return the next batch of `epoch`, lent until it is gone, and its loose fields."""
         asked = time.perf_counter()
         self._collect(0)
         ready = self._ready()
@@ -153,7 +147,6 @@ class BatchPipeline:
         return bool(epoch.batches) and not epoch.batches[0].missing
 
     def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
-        """Page-lock the ring, near `cores`, and keep the workers there if each can have one."""
         if self._most_workers <= len(cores):
             self._pool.bind(cores)
         with running_on(cores):
@@ -169,7 +162,6 @@ class BatchPipeline:
         return all(epoch.is_queued for epoch in self._epochs)
 
     def finish(self, epoch: EpochRun) -> None:
-        """All of `epoch` was given out and its consumer asked for more."""
         if self.is_open and epoch in self._epochs and epoch.taken:
             self._account.finished()
         self.drop(epoch)
@@ -231,7 +223,6 @@ class BatchPipeline:
             self._pool.submit(tasks)
 
     def _collect(self, timeout: float | None = None) -> None:
-        """Wait for news from the workers, for up to `timeout` seconds, and book it."""
         try:
             self._book(self._pool.poll(timeout))
         except ReaderError:

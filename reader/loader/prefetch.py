@@ -66,7 +66,6 @@ class Prefetch:
             self._line.tell(Drop(number))
 
     def tell(self, loop: Loop, spent: Spent) -> None:
-        """Say once that the loop waits for the network, if that is so."""
         if self._line is None or self._has_told or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
@@ -82,7 +81,6 @@ class Prefetch:
             )
 
     def counts(self) -> tuple[Traffic, Requests]:
-        """Return what was fetched since the loader was made, and all that was ever asked."""
         now, asked = self._counted()
         is_another = now.requests < self._before.requests  # of a process that has died since
         return now if is_another else minus(now, self._before), asked

@@ -54,13 +54,9 @@ def batch_schema(
     """Return the columns of a batch.
 
     What `map_sample` gives is learnt from two samples, of images that differ in size if there are
-    such: a field of one shape in both lies in an array; else its rows come as a list.
-
-    Args:
-        candidates: sample numbers, of which sound ones tell types and shapes.
-        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
-        skips_bad: whether the first may be a bad one, if others are sound.
-        timeout: seconds that reading one of them may take; 0 for no end.
+    such: a field of one shape in both lies in an array; otherwise its rows come as a list. Of the
+    `candidates` the first may be a bad one if `skips_bad`, and reading one may take `timeout`
+    seconds.
     """
     rooms = [largest_output(p, dataset.sizes) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
@@ -93,8 +89,6 @@ def batch_schema(
 
 @dataclass(frozen=True)
 class _Chooser:
-    """Chooses the column of each field, by up to two samples."""
-
     recipe: Recipe
     form: PictureForm
     images: Sequence[Column]
@@ -112,11 +106,7 @@ class _Chooser:
         return ViewsColumn(name, views=tuple(self._part(name, part, at) for at, part in names))
 
     def _has_views(self, name: str) -> bool:
-        """Whether a field comes as a list of views.
-
-        What `map_sample` gives does where it is one in the first sample; without one, `collate_fn`
-        gets it as it is.
-        """
+        """Whether a field comes as a list of views, as in the first sample if it is mapped."""
         if not self.recipe.further or name not in self.recipe.shown_names:
             return False
         if not self.form.is_mapped:
@@ -152,7 +142,6 @@ class _Chooser:
 
 
 def _view_names(name: str, count: int) -> list[str]:
-    """Return what the views of a field go by; the first has the field's own name."""
     return [name, *(f"{name}/{view}" for view in range(1, count))]
 
 

@@ -53,7 +53,6 @@ class TaskPlanner:
         return tasks
 
     def _samples(self, positions: NDArray[np.int64], epoch: int, stride: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions`, most of which lie `stride` apart."""
         turns, offsets = np.divmod(positions, stride)
         number, offset = int(turns[0]) // _BLOCK, int(offsets[0])
         if int(turns[-1]) // _BLOCK != number or (offsets != offset).any():

@@ -81,7 +81,6 @@ show.__module__ = "reader"
 
 
 def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
-    """What a batch consists of, as far as it has names."""
     if isinstance(batch, Mapping):
         for name, value in batch.items():
             inner = isinstance(value, Mapping)
@@ -158,7 +157,6 @@ def _label(name: str, number: int, classes: Sequence[str]) -> str:
 
 
 def _mixed(weights: NDArray[Any], classes: Sequence[str]) -> Iterator[str]:
-    """The labels of a sample that is mixed of several, the largest first."""
     for number in np.argsort(-weights)[:2].tolist():
         if weights[number] > 0:
             yield f"{weights[number]:.2f} {classes[number]}"

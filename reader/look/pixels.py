@@ -24,10 +24,7 @@ def array_of(value: Any) -> NDArray[Any] | None:
 
 
 def images_of(value: Any) -> list[NDArray[Any]] | None:
-    """Images (height, width, channels) of a batch (B, C, H, W) or a list of (C, H, W).
-
-    Also with the channels last. None where they are no images: of one or three channels.
-    """
+    """Return images (height, width, channels) of (B, C, H, W) or a list; else None."""
     if hasattr(value, "decode") and hasattr(value, "table"):  # still encoded
         value = value.decode()
     arrays = [array_of(each) for each in value] if isinstance(value, (list, tuple)) else None

@@ -78,7 +78,6 @@ class Sheet:
 
 
 def color_of(number: int) -> tuple[int, int, int]:
-    """One that differs from those of other numbers, as well as colours do."""
     red, green, blue = colorsys.hsv_to_rgb(number * 0.618034 % 1, 0.85, 1.0)
     return int(red * 255), int(green * 255), int(blue * 255)
 

@@ -9,8 +9,6 @@ from reader.errors import SampleError, warn
 
 
 class BadSamples:
-    """Counts them over the loader's life, on this rank."""
-
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
         """Take what becomes of them, as the Loader's argument says; `count`: samples an epoch."""
         self.reasons: dict[int, str] = {}
@@ -48,8 +46,6 @@ class BadSamples:
 
 
 class DroppedBoxes:
-    """Warns of them once."""
-
     def __init__(self) -> None:
         self._has_told = False
 

@@ -1,8 +1,5 @@
 """Notices that no worker gets on, and says what each of them has in its hands.
 
-Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
-learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
-
 Guarantees: each stall is reported once. Only time counts in which this process waited and ran,
 since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept with its machine,
 reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
@@ -47,11 +44,7 @@ class WorkerState(NamedTuple):
 
 
 class StallDetector:
-    """Counts the time in which nothing changes in the workers' states.
-
-    Attributes:
-        tick: seconds to wait for news between two looks.
-    """
+    """Counts the time, in ticks of seconds, in which nothing changes in the workers' states."""
 
     def __init__(self, dataset: Dataset, timeout: float) -> None:
         """Watch workers that read `dataset`; `timeout` as the Loader's."""
@@ -103,7 +96,6 @@ class StallDetector:
 
 
 def _state(pid: int) -> str:
-    """The letter of a process's state (proc(5)), where the system tells."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
@@ -111,10 +103,7 @@ def _state(pid: int) -> str:
 
 
 def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) -> T:
-    """What `call` gives, or raises; what `otherwise` does if that takes longer.
-
-    It is called in a thread of its own, which is left alone then.
-    """
+    """Return what `call` gives, or what `otherwise` gives if its thread takes longer."""
     done: Future[T] = Future()
 
     def run() -> None:

@@ -52,7 +52,6 @@ class Statistics(Counters):
 
 
 def rows_of(seen: Counters) -> list[tuple[str, str]]:
-    """What each row is about, and its text; troubles and stores only where there are any."""
     loop, spent, store, now = seen.loop, seen.spent, seen.store, seen.now
     rate = f"{seen.images_per_second:,.0f} images/s"
     rows = [
@@ -97,7 +96,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def bottleneck(was: Counters) -> str:
-    """Return what holds the loop back, by what measure, and what would help."""
     loop, spent, store = was.loop, was.spent, was.store
     seen = (
         f"workers busy {was.busy_share:.0%}, the consumer waited {was.waited_share:.0%} of the time"
@@ -147,7 +145,6 @@ def _spare(was: Counters) -> str:
 
 
 def _remedy(was: Counters) -> str:
-    """Return what more workers would do, as far as there are cores for them."""
     workers, cores, spent = was.now.workers, was.now.cores, was.spent
     if not workers:
         return "this very process did the work (workers=0), worker processes would beside it."

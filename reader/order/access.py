@@ -102,10 +102,7 @@ class AccessPattern:
         return self.ends - self.sizes
 
     def uses(self, epoch: int) -> NDArray[np.int64]:
-        """The first position of `epoch` at which each place is read, counted over all epochs.
-
-        By shard: the last one of its window, up to which all of its shard is needed.
-        """
+        """Return where each place is read first in `epoch`; by shard, its window's end."""
         count = self.order.count
         if self.is_by_shard:
             blocks = self.order.blocks(epoch)

@@ -106,10 +106,7 @@ class BlockShuffled(Order):
         )
 
     def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the shards in the order of `epoch`, and where each of them and each window ends.
-
-        Ends are positions in the epoch.
-        """
+        """Return the shards in `epoch`'s order, and the positions where shards and windows end."""
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)

@@ -44,10 +44,7 @@ class Sampled(Order):
         self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
-
-        Such a sampler is a function of the epoch, and may give each rank another share.
-        """
+        """See `Order.options`. With `set_epoch`, only type and length are compared."""
         numbers = f"{len(self._sampler)} {self.unit}"
         if epoch is not None and self._timed is None:
             self.given(epoch)
@@ -55,11 +52,7 @@ class Sampled(Order):
         return {self.argument: f"{type(self._sampler).__name__} of {numbers}"}
 
     def newly_set(self) -> int | None:
-        """The epoch that somebody set on the sampler itself, as a DistributedSampler has it.
-
-        Returns:
-            None where nobody did so since it was told one, or this was asked.
-        """
+        """Return the epoch that a script set on the sampler since it was asked, or None."""
         before, self._told = self._told, self._epoch_of_sampler
         return self._told if is_integer(self._told) and self._told != before else None
 
@@ -78,7 +71,6 @@ class Sampled(Order):
         return self._epochs[epoch][0]
 
     def _read(self) -> tuple[Any, str]:
-        """Iterate over the sampler: what it gives, and what that is in words."""
         numbers = map(partial(sample_number, total=self._total), self._sampler)
         indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
         self._check_length(len(indices))
@@ -92,10 +84,9 @@ class Sampled(Order):
 
 
 class SampledBatches(Sampled):
-    """The order of a batch sampler, whose lists of numbers are batches of up to `size` samples.
+    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``.
 
-    Position p is number ``p % size`` of batch ``p // size``. What stands beyond a batch's end is
-    what follows in the epoch; no step consists of it.
+    What stands beyond a batch's end is what follows in the epoch; no step consists of it.
     """
 
     argument = "batch_sampler"

@@ -111,7 +111,6 @@ def build_order(
     batch_sampler: BatchSampler | None = None,
     size: int | None = None,
 ) -> Order:
-    """The order that a Loader's arguments ask for."""
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
             "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
@@ -151,7 +150,6 @@ def plain_order(
 
 
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:
-    """Weights that make every class equally likely."""
     if lacking := int((dataset.labels < 0).sum()):
         raise ArgumentError(
             f"ClassBalanced needs a label for every sample: {lacking:,} of {len(dataset):,} have "

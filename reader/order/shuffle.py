@@ -44,14 +44,7 @@ class Blocks(NamedTuple):
 
 
 class Order:
-    """An order of `count` samples in each epoch; what it does not say is as here.
-
-    Attributes:
-        is_in_turn: samples are read as they lie.
-        is_given: a user's sampler gives the numbers, when an epoch begins.
-        shards: that are read at a time, where whole shards are read; else 0.
-        streams: that positions are divided among; see `Streamed`.
-    """
+    """An order of `count` samples in each epoch."""
 
     count: int  # positions an epoch
     is_in_turn = False
@@ -63,19 +56,13 @@ class Order:
 
     @property
     def epoch_samples(self) -> int:
-        """Samples an epoch."""
         return self.count
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """Return the sample numbers at `positions` of `epoch`."""
         raise NotImplementedError
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """Return what makes this order beside the seed, by the Loader's argument, to be compared.
-
-        Args:
-            epoch: one that has been begun and is to be the same; None if there is none.
-        """
+        """Return what makes this order beside the seed, by argument; all of a begun `epoch`."""
         raise NotImplementedError
 
     def begin(self, epoch: int) -> None:
@@ -94,17 +81,12 @@ class Order:
         raise NotImplementedError
 
     def residue(self, rank: int, world_size: int) -> int | None:
-        """Return what a rank's positions leave when they are divided by the world size.
-
-        None where any rank may take any position.
-        """
+        """Return what a rank's positions leave, divided by the world size; None if any does."""
         return None
 
 
 @dataclass(frozen=True)
 class Sequential(Order):
-    """Position i is sample i."""
-
     count: int
     is_in_turn = True
 
@@ -144,10 +126,10 @@ class GlobalShuffle(Order):
         return {"shuffle": "True"}
 
     def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:
-        """One pass over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
+        """Pass once over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
 
-        Each side is added to by a random function of the other: 32 random bits times the side's
-        length, over 2**32. So `count` may be up to 2**62.
+        To each side is added a random function of the other: 32 random bits times its length, over
+        2**32.
         """
         highs = math.isqrt(self.count - 1) + 1
         lows = -(-self.count // highs)

@@ -33,15 +33,11 @@ class Step:
 class Steps:
     """The positions from `start` to `stop`, cut into steps of `world_size` batches.
 
-    Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
-    step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
-    does not depend on the world size. What is left for the last step is shared evenly.
-
-    With `residue`, a rank takes those positions of the step that leave it when they are divided by
-    `world_size`: the same ones, wherever a step begins.
-
-    With `length`, which tells the samples of the batch at a position, steps are batches of one rank
-    that lie `batch_size` positions apart.
+    Positions count on from epoch to epoch. A step takes the next ``batch_size * world_size``, rank
+    after rank, so the global order does not depend on the world size; the last one is shared
+    evenly. With `residue`, a rank takes the positions that leave it when divided by `world_size`.
+    With `length`, the samples of the batch at a position, steps are batches `batch_size` positions
+    apart.
     """
 
     stop: int

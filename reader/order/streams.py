@@ -24,11 +24,8 @@ _M64 = 2**64 - 1
 class Streamed(Order):
     """The order of a `BlockShuffle` with streams.
 
-    The shards, in an order that only the seed decides, are cut into streams of equal length, also
-    through a shard. What is left, fewer samples than streams, comes at an epoch's end.
-
-    Attributes:
-        shards: that each stream has open.
+    The shards, in an order that only the seed decides, are cut into streams of equal length. What
+    is left, fewer samples than streams, comes at an epoch's end. Each stream has `shards` open.
     """
 
     def __init__(
@@ -93,10 +90,7 @@ class Streamed(Order):
         return found if self._numbers is None else self._numbers[found]
 
     def blocks(self, epoch: int) -> Blocks:
-        """The shards' parts, as `epoch` reads them, those of one stream after those of another.
-
-        The positions of a block lie `streams` apart.
-        """
+        """Return the shards' parts, stream by stream; a block's positions lie `streams` apart."""
         if self._blocks is None or self._blocks[0] != epoch:
             found = []
             for number, stream in enumerate(self._streams):

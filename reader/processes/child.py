@@ -42,10 +42,7 @@ class Process(Protocol):
 
 
 class Child:
-    """A process of this one; it ends with this one, however that ends, whatever it is doing then.
-
-    A pipe of which this process holds the other end has the system kill it.
-    """
+    """A process that the system kills when this one's end of a pipe is closed."""
 
     def __init__(self, process: Process, life: int) -> None:
         self._process = process
@@ -73,11 +70,7 @@ class Child:
 
 
 def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Child:
-    """Execute ``main`` of `module`.
-
-    Its arguments are the `descriptors` that it inherits, the one for `end_with_parent`, and
-    `arguments`.
-    """
+    """Execute ``main`` of `module` with `descriptors`, that of its life, and `arguments`."""
     theirs, life = os.pipe()
     # Held back until the process ignores it: an interpreter that is half started dies of it with a
     # traceback.
@@ -114,9 +107,8 @@ def can_be_ended() -> bool:
 def end_with_parent(life: int) -> None:
     """Have the system kill this process when the parent's end of the pipe `life` is closed.
 
-    It is closed when the parent ends, in whatever way. A process that is stopped or within a user's
-    callable would not see that from a connection. (PR_SET_PDEATHSIG would kill it also when just
-    the thread ends that started it.)
+    A process that is stopped or within a user's callable would not see that from a connection.
+    (PR_SET_PDEATHSIG would kill it also when just the thread ends that started it.)
     """
     if can_be_ended():
         with contextlib.suppress(OSError):

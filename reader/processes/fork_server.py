@@ -44,10 +44,7 @@ _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith(
 
 
 class ForkServer:
-    """That process, as its parent sees it; it ends when this and its processes are gone.
-
-    Several threads may use it.
-    """
+    """That process, as its parent's threads see it; it ends when this is gone."""
 
     def __init__(self, module: str, load: Sequence[str] = ()) -> None:
         """Execute it, for processes that run ``main`` of `module`, with the modules `load`."""
@@ -73,10 +70,7 @@ class ForkServer:
         return self._socket.fileno() >= 0
 
     def fork(self, descriptors: Sequence[int], argument: int = 0) -> Child:
-        """Start a process; where the server has just ended, one that has ended too.
-
-        The arguments of its ``main`` are those of a process that is executed by `start`.
-        """
+        """Start a process, with the arguments of `start`; of an ended server, an ended one."""
         theirs, life = os.pipe()
         folder = os.open(".", os.O_PATH)
         try:
@@ -176,10 +170,7 @@ living: "weakref.WeakSet[ForkServer]" = weakref.WeakSet()
 def fork(
     module: str, descriptors: Sequence[int], argument: int = 0, *, load: Sequence[str] = ()
 ) -> Child:
-    """Start ``main`` of `module` in a process that is as if this one had executed it now.
-
-    On Linux it is forked from a server that has loaded `module` and `load`; elsewhere executed.
-    """
+    """Start ``main`` of `module`, forked from a server that has loaded it, or executed."""
     if not can_be_ended():
         return start(module, descriptors, argument)
     kind = (module, *load)

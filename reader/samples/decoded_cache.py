@@ -1,7 +1,5 @@
 """Decoded images in memory, for all processes of a user on a machine (``cache="decoded"``).
 
-Purpose: pay for decoding once. What the first epoch decodes, later ones, and other ranks, copy.
-
 Guarantees: every batch has the pixels that it has without the cache, bit for bit, because what is
 kept is what the decoder had in hand: the whole image before it is cropped, or, where the transforms
 show the same of it in every epoch but for mirroring, that result. An image is marked after its
@@ -48,8 +46,8 @@ Pixels = NDArray[Any]  # uint8
 class DecodedImages:
     """The memory, as the loader holds it and as its workers open it.
 
-    It begins with a byte for each image, not 0 where its pixels are there, followed (from a
-    multiple of 8 on) by int64 that tell at which byte each image starts, and where the last ends.
+    It begins with a byte for each image, not 0 if its pixels are there; int64 follow, from a
+    multiple of 8 on, that tell at which byte each image starts, and where the last ends.
     """
 
     path: str  # of its file
@@ -76,7 +74,6 @@ class DecodedImages:
         return room
 
     def close(self) -> None:
-        """Let go of the memory: it is gone when its last holder has done so."""
         if self.held is not None:
             self.held.close()
 
@@ -142,10 +139,7 @@ class _Result:
 
 
 def _result(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> _Result | None:
-    """The result that can be kept in place of whole images.
-
-    A crop of it, or scaling it, would not give the pixels that come of doing all at once.
-    """
+    """Return what can be kept in place of whole images: no crop or scaling of it may follow."""
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in _MIRRORS:
         fixed.pop()

@@ -1,10 +1,7 @@
-"""What a batch consists of beside the image: the members of a sample, decoded by their extension.
+"""The fields of a sample: a name of `BUILT_IN`, or a member by its extension (``mask.png``).
 
-A field is written as a name: ``image``, ``label``, ``index``, ``valid``, ``key``, ``name`` (the
-path in the source), ``size`` (height and width of the upright source), or a member's extension
-(``json``, ``mask.png``, ...). `Member` brings a decoder of one's own; `Mask` and `Boxes` say more
-about a member that belongs to the image's geometry. A ``?`` behind an extension gives None for a
-sample that has no such member, or no boxes.
+`Member` brings a decoder of one's own; `Mask` and `Boxes` say more about a member that belongs to
+the image's geometry. A ``?`` behind an extension gives None for a sample that has no such member.
 """
 
 from collections.abc import Callable, Sequence
@@ -111,8 +108,6 @@ class ResolvedField:
 
 @dataclass
 class Tools:
-    """What reading members needs, and counts."""
-
     decoder: "Decoder"
     dropped_boxes: int = 0
 

@@ -21,8 +21,6 @@ _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNO
 
 @dataclass(frozen=True)
 class DecodedField(ResolvedField):
-    """What a function makes of the member's bytes."""
-
     decode: Decode = bytes
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
@@ -50,8 +48,6 @@ class BoxesField(DecodedField):
 
 @dataclass(frozen=True)
 class PictureField(ResolvedField):
-    """A picture that covers the image: values, which are not mixed, or colours."""
-
     follows_image: ClassVar[bool] = True
 
     @property

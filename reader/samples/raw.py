@@ -43,7 +43,6 @@ class RawBatch(NamedTuple):
 
 
 def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
-    """Return whether all images are raw ones of one size, and nothing scales them."""
     if "raw" not in dataset.extensions:
         return False
     if any(type(transform) not in _BATCHED for transform in transforms):
@@ -61,8 +60,6 @@ def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
 
 
 class RawBatchReader:
-    """Copies raw images to where they are wanted."""
-
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
         """Take a dataset and recipe for which `can_gather` is true."""
         self._turn_to = turn_to
@@ -78,7 +75,6 @@ class RawBatchReader:
     def fill(
         self, images: Bytes, samples: NDArray[np.int64], epoch: int, positions: NDArray[np.int64]
     ) -> RawBatch:
-        """Fill `images`, (N, height, width, channels), of samples at `positions`."""
         out, labels = images, np.empty(len(samples), np.int64)
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
@@ -128,12 +124,7 @@ class RawBatchReader:
         starts: NDArray[np.int64],
         out: Bytes,
     ) -> None:
-        """Copy pieces of images, and their labels.
-
-        Args:
-            starts: (N, K): the first byte of each piece, counted from its image's first.
-            out: (N, K, bytes of a piece), contiguous.
-        """
+        """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]
         for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
@@ -190,23 +181,13 @@ def _copy(
 def _border(
     start: NDArray[np.int64], length: int, seen: Any, is_turned: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """How much of a box of `length` from `start` on lies before and after what is seen; (2, N).
-
-    Args:
-        seen: where that starts and ends, in the image.
-        is_turned: where the box is shown the other way round.
-    """
+    """Return (2, N) how much of a box lies before and after what is seen, as it is turned."""
     border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
     return np.where(is_turned, border[::-1], border)
 
 
 def _fill(lines: Bytes, border: NDArray[np.int64], unit: int, value: int) -> None:
-    """Set the first and last bytes of each image's lines to `value`.
-
-    Args:
-        lines: (N, lines, bytes), contiguous.
-        border: (2, N), how many `unit` bytes before and after.
-    """
+    """Set `border`, (2, N) units, at both ends of lines, (N, lines, bytes), to `value`."""
     length = lines.shape[2]
     for times in range(1, int(border.max()) + 1):
         size = times * unit

@@ -69,12 +69,10 @@ class SampleReader:
 
     @property
     def cached(self) -> int:
-        """Samples so far whose image came from `decoded` without a decode."""
         return self._source.cached
 
     @property
     def dropped_boxes(self) -> int:
-        """Boxes so far that no crop explains the loss of."""
         return self._tools.dropped_boxes
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
@@ -96,7 +94,6 @@ class SampleReader:
         return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
 
     def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
-        """What each view shows of an image of (height, width)."""
         began = time.perf_counter_ns()
         pipelines = (self._recipe.transforms, *self._recipe.further)
         try:

@@ -1,8 +1,5 @@
 """A store as this process sees it; it, `calls`, `listing` and `writable` ask a network library.
 
-Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
-library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.
-
 Guarantees: what fails in passing is tried again until `retry_timeout`; then it is an error. All
 bytes of an object are of one version of it: the first answer tells its ETag, the following requests
 ask for that one (If-Match), and where a store does not heed that, its answers are compared.
@@ -52,15 +49,11 @@ T = TypeVar("T")
 
 @dataclass
 class Version:
-    """Which of its versions an object is read in."""
-
     tag: str | None
     size: int
 
 
 class Store:
-    """Reads the objects of one dataset."""
-
     pace = Pace()
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
@@ -97,7 +90,6 @@ class Store:
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
-        """A range of the object `name`, which has `size` bytes."""
         return await self._persisting(name, lambda: self._part(name, start, stop, size))
 
     async def _part(self, name: str, start: int, stop: int, size: int) -> memoryview:
@@ -165,7 +157,6 @@ class Store:
         return found.meta, body.content
 
     def _body(self, found: Any, options: dict[str, Any], most: int) -> Body:
-        """Return what takes the bytes of an answer."""
         start, stop = found.range
         return Body(stop - start, most, None if "range" in options else self.pace)
 

@@ -21,10 +21,7 @@ _AT_ONCE = 16  # requests
 def download(
     url: str, folder: Path, *, is_whole: bool, advance: Callable[[int], object] = lambda count: None
 ) -> None:
-    """Fetch dataset.json and the indexes, and the tars if it is to be whole.
-
-    What is fetched is not checked; what is not in the store is not in the folder either.
-    """
+    """Fetch dataset.json and the indexes, and the tars if it is to be whole; nothing is checked."""
     store = Store(checked(url), {}, None)
     asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))
 

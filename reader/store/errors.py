@@ -1,7 +1,7 @@
 """What the failure of a request means, in words that hold no credentials.
 
-What the network library says may quote URLs and headers, and what a provider of credentials
-raised, so nothing of it is passed on but a status and names of kinds.
+What the network library says may quote URLs, headers and errors of a provider of credentials, so
+only a status and names of kinds are passed on.
 """
 
 import re

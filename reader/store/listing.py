@@ -1,8 +1,4 @@
-"""A store whose objects are listed before they are read, each in the version that was listed.
-
-Purpose: what a command needs that is not told beforehand what there is. It knows the network
-library, as `store` does.
-"""
+"""A store whose objects are listed before they are read, each in the version that was listed."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -25,8 +21,6 @@ class Listed:
 
 
 class ListingStore(Store):
-    """Lists the objects below a URL, and reads them."""
-
     async def look(self, name: str) -> Listed | None:
         try:
             return await self._persisting(name, lambda: self._look(name))

@@ -19,7 +19,6 @@ def is_url(given: object) -> bool:
 
 
 def checked(url: str) -> str:
-    """The URL of a dataset, without a slash at its end."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in _SCHEMES:
         raise ArgumentError(
@@ -46,7 +45,6 @@ def folder_of(url: str) -> Path:
 
 
 def need(module: str, url: str) -> None:
-    """See that a module of the extra is there."""
     if find_spec(module) is None:
         raise StoreError(
             f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."

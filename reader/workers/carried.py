@@ -1,7 +1,5 @@
 """An exception of the user's code on its way from a worker to the loop, as if it were raised there.
 
-Purpose: the loop can catch what was raised, and a traceback shows the user's own lines.
-
 Guarantees: type, arguments, attributes and the chain of causes arrive; an exception whose class
 cannot be called with its arguments, or with attributes that cannot be sent, arrives as well. The
 process that receives it runs none of the user's functions.
@@ -11,6 +9,7 @@ import ast
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -47,7 +46,7 @@ class Carried:
     def unpack(self) -> BaseException | None:
         """Return the exception with its chain and frames, or None where it cannot be loaded."""
         try:
-            error = cloudpickle.loads(self.content)
+            error = cloudpickle.loads(self.content)()
         except Exception:  # as its class likes
             return None
         if not isinstance(error, BaseException):
@@ -64,16 +63,16 @@ class Carried:
 def _content(error: BaseException) -> bytes:
     """Pickle an exception in the first way by which its type and text come back."""
     kind, arguments = type(error), error.args
-    ways: list[Callable[[], Any]] = [
-        lambda: error,
-        lambda: _Rebuilt(kind, arguments, vars(error)),
-        lambda: _Rebuilt(kind, arguments, {}),
-        lambda: _Rebuilt(kind, (str(error),), {}),
+    ways: list[Callable[[], BaseException]] = [
+        partial(_same, error),
+        partial(_rebuilt, kind, arguments, vars(error)),
+        partial(_rebuilt, kind, arguments, {}),
+        partial(_rebuilt, kind, (str(error),), {}),
     ]
     for way in ways:
         try:
-            content: bytes = cloudpickle.dumps(way())
-            found = cloudpickle.loads(content)
+            content: bytes = cloudpickle.dumps(way)
+            found = cloudpickle.loads(content)()
             if type(found) is kind and str(found) == str(error):
                 return content
         except Exception:  # of whatever the user's class does
@@ -81,16 +80,8 @@ def _content(error: BaseException) -> bytes:
     return b""
 
 
-@dataclass(frozen=True)
-class _Rebuilt:
-    """Pickles as an exception that is made without a call of its class."""
-
-    kind: type[BaseException]
-    arguments: tuple[Any, ...]
-    attributes: dict[str, Any]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.kind, self.arguments, self.attributes)
+def _same(error: BaseException) -> BaseException:
+    return error
 
 
 def _rebuilt(

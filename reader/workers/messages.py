@@ -1,10 +1,8 @@
 """What parent and workers say to each other; `reader.workers.worker` tells in what order.
 
 A message is a pickle. It comes by a socket without a name (`Setup`: by such a file) from a process
-of the same user, which inherited it: what it says is trusted, and would not have to ask to do harm.
-Not trusted is that it arrives. What is cut short by a death ends the connection; what is no
-message, or one that nobody expects, is a `WorkerError` on the side that reads it. Nobody goes on
-waiting for what it meant.
+of the same user that inherited it, so its content is trusted. A message that a death cuts short
+ends the connection; one that nobody expects is a `WorkerError` on the side that reads it.
 """
 
 import pickle
@@ -143,9 +141,9 @@ def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | 
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
-    """Those with a message, or at their end, after a wait of up to `timeout` seconds.
+    """Return the connections with a message, or at their end, after up to `timeout` seconds.
 
-    That is `multiprocessing.connection.wait` without the selector that it makes in each call.
+    It is `multiprocessing.connection.wait` without the selector that is made in each call.
     """
     news = select.poll()
     for connection in connections:

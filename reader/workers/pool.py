@@ -1,7 +1,5 @@
 """The parent's side of the workers: start, watch, replace, resize, stop.
 
-Purpose: have tasks done by worker processes, whatever becomes of a single one.
-
 Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
 `poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
 only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
@@ -50,8 +48,6 @@ _KILLING_SECONDS = 60.0  # the same, while something kills workers that are know
 
 
 class Pool:
-    """Worker processes and the tasks in their hands."""
-
     def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
         """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
         self._dataset = setup.dataset
@@ -96,7 +92,6 @@ class Pool:
 
     @property
     def is_settled(self) -> bool:
-        """Whether none is starting or ending."""
         return len(self._processes) == self.size and not self.starting
 
     def resize(self, workers: int) -> None:
@@ -114,7 +109,6 @@ class Pool:
             process.bind(cores)
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Queue tasks; numbers are unique."""
         for task in tasks:
             self._outstanding[task.number] = task
         self._queue.put(tasks)

@@ -1,7 +1,5 @@
 """The queue that all workers take tasks from.
 
-Purpose: no worker is idle while there is work, and a slow sample delays only its own chunk.
-
 Guarantees: a task is in the hands of one worker at the most, and those that no worker has taken can
 be had back. It never waits: what the system's queue has no room for stays behind it.
 
@@ -18,11 +16,7 @@ from reader.workers.messages import MAX_TASK_BYTES, Task
 
 
 class TaskQueue:
-    """A datagram socket, whose other end workers inherit, and a backlog.
-
-    Attributes:
-        outlet: the end that workers take from.
-    """
+    """A datagram socket, whose `outlet` workers inherit, and a backlog."""
 
     def __init__(self) -> None:
         self._inlet, self.outlet = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -1,8 +1,5 @@
 """No workers: the tasks are done in this very process, when their batch is waited for.
 
-Purpose: debuggers, notebooks and profilers see what a worker does, and the user's code runs where
-they look.
-
 Guarantees: a task is done by the code that a worker runs, with the same results. No process or
 thread is started, no global of the process is left changed. A task that an interrupt cuts short is
 done anew.
@@ -22,11 +19,7 @@ from reader.workers.worker import Worker
 
 
 class SerialPool:
-    """Stands where a `Pool` would.
-
-    Attributes:
-        size, starting, restarts: of worker processes, which there are none of.
-    """
+    """Stands where a `Pool` would."""
 
     size = starting = restarts = 0
 
@@ -47,7 +40,6 @@ class SerialPool:
         self._tasks.extend(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
-        """Take back tasks; which those are."""
         taken = numbers & {task.number for task in self._tasks}
         self._tasks = deque(task for task in self._tasks if task.number not in taken)
         return taken

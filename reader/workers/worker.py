@@ -1,7 +1,5 @@
 """A worker process: `main` of this module, with its inherited descriptors as arguments.
 
-Purpose: take tasks, decode their samples into the ring.
-
 Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
 be done again by another worker after this one died. The process ends when the other end of its
 control connection is closed, whatever closed it; on Linux also in the middle of a task, and while
@@ -118,7 +116,6 @@ class Worker:
         return True
 
     def _decode(self, task: Task, bad: list[tuple[int, str]], loose: list[tuple[Any, ...]]) -> None:
-        """Fill the task's rows one by one, and the lists of `Done`."""
         # All of the chunk first, so that the system reads one sample while another is decoded.
         planned = [
             self._plan_or_error(sample, task.epoch, position)
@@ -159,7 +156,6 @@ class Worker:
             return SampleError(str(error))
 
     def _written(self, planned: Planned | SampleError, task: Task, step: int) -> tuple[Any, ...]:
-        """Read a sample into the row of a step of the task."""
         if isinstance(planned, SampleError):
             raise planned
         row, is_valid = task.row + step, step < task.valid
@@ -183,7 +179,6 @@ def _told(error: Exception) -> str:
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    """Answer the parent and take tasks until the parent sends `Retire`."""
     news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
     news.register(control.fileno(), select.POLLIN)
     while True:
@@ -211,10 +206,10 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
 
 
 def _answer(message: Done | Failed) -> bytes:
-    """The message as a pickle, of values of the user's that may be anything.
+    """Pickle a message, of values of the user's that may be anything.
 
-    Plain pickling sends a tensor's values, where `Connection.send` would offer its memory, which
-    ends with this process. Classes of the user's script are known here by value alone.
+    Plain pickling sends a tensor's values; `Connection.send` would offer its memory, which ends
+    with this process. Classes of the user's script are known here by value.
     """
     try:
         return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
@@ -229,7 +224,6 @@ def _answer(message: Done | Failed) -> bytes:
 
 
 def _setup(descriptor: int) -> Setup:
-    """What `process.setup_file` has put into the file; modules are found from now on."""
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
         os.close(descriptor)
         modules, setup = parse(content[:], (tuple,))
