@@ -75,9 +75,8 @@ class RandomResizedCrop(_Resizing):
 
     Example:
         >>> transforms = [reader.RandomResizedCrop(48, scale=(0.2, 1.0))]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 48, 48])
     """
 
@@ -123,10 +122,8 @@ class CenterCrop:
     """The central box of `size`; where the image is smaller, it is padded with black.
 
     Example:
-        >>> transforms = [reader.CenterCrop(40)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.CenterCrop(40)])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 40, 40])
     """
 
@@ -152,9 +149,8 @@ class RandomCrop:
 
     Example:
         >>> transforms = [reader.RandomCrop(32, padding=4)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 32, 32])
     """
 
@@ -206,10 +202,8 @@ class Resize(_Resizing):
             scale, and the rest is done without a filter: quicker, with some aliasing.
 
     Example:
-        >>> transforms = [reader.Resize((48, 64))]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((48, 64))])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 48, 64])
     """
 
@@ -250,10 +244,8 @@ class Letterbox(_Resizing):
     `Resize`.
 
     Example:
-        >>> transforms = [reader.Letterbox(96)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Letterbox(96)])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 96, 96])
     """
 
@@ -293,9 +285,8 @@ class RandomHorizontalFlip(_Flip):
 
     Example:
         >>> transforms = [reader.RandomHorizontalFlip(p=0.5)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 60, 80])
     """
 
@@ -311,9 +302,8 @@ class RandomVerticalFlip(_Flip):
 
     Example:
         >>> transforms = [reader.RandomVerticalFlip(p=0.5)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 60, 80])
     """
 
@@ -322,6 +312,10 @@ class RandomVerticalFlip(_Flip):
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
         geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
+
+
+FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
+MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 
 
 def transformed(

@@ -17,21 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.cache import messages
 from reader.cache.eviction import Eviction
-from reader.cache.messages import (
-    Begin,
-    Counts,
-    Drop,
-    Here,
-    Hint,
-    Lost,
-    Tell,
-    Took,
-    Want,
-    is_own,
-    receive,
-    send,
-)
 from reader.cache.mirror import Mirror, MirroredShard
 from reader.cache.parts import PartFetcher
 from reader.cache.quota import DiskQuota, Full
@@ -48,10 +35,10 @@ class Waiter:
         self.connection = connection
         self.missing = rows
 
-    def answer(self, message: Here | Lost) -> None:
+    def answer(self, message: messages.Here | messages.Lost) -> None:
         self.missing = 0
         with contextlib.suppress(OSError):
-            send(self.connection, message)
+            messages.send(self.connection, message)
 
 
 class Fetcher:
@@ -79,7 +66,7 @@ class Fetcher:
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
             connection, _ = listener.accept()
-            if not is_own(connection):
+            if not messages.is_own(connection):
                 connection.close()
                 return
             connection.setblocking(False)
@@ -90,13 +77,13 @@ class Fetcher:
         with contextlib.suppress(BlockingIOError):
             try:
                 while True:
-                    self._handle(connection, receive(connection))
+                    self._handle(connection, messages.receive(connection))
             except BlockingIOError:
                 raise
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._forget(connection)
             except ShardfeedError as error:  # of an index that somebody has damaged
-                Waiter(connection, 1).answer(Lost(str(error), False))
+                Waiter(connection, 1).answer(messages.Lost(str(error), False))
         self._pump()
 
     def _forget(self, connection: socket.socket) -> None:
@@ -107,41 +94,43 @@ class Fetcher:
         connection.close()
 
     def _handle(self, connection: socket.socket, message: Any) -> None:
-        if isinstance(message, Want):
+        if isinstance(message, messages.Want):
             self._want(Waiter(connection, 0), message)
-        elif isinstance(message, Hint):
+        elif isinstance(message, messages.Hint):
             self._urgent.extend(_runs(message.shard, message.rows))
-        elif isinstance(message, Begin):
-            send(connection, self._begin(connection, message))
-        elif isinstance(message, Took):
+        elif isinstance(message, messages.Begin):
+            messages.send(connection, self._begin(connection, message))
+        elif isinstance(message, messages.Took):
             if plan := self._plans.get((connection, message.number)):
                 plan.take(message.steps)
-        elif isinstance(message, Drop):
+        elif isinstance(message, messages.Drop):
             self._plans.pop((connection, message.number), None)
-        elif isinstance(message, Tell):
-            send(connection, self._counts())
+        elif isinstance(message, messages.Tell):
+            messages.send(connection, self._counts())
 
-    def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
+    def _begin(
+        self, connection: socket.socket, message: messages.Begin
+    ) -> messages.Here | messages.Lost:
         try:
             plan = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
-            return Lost(str(error), False)
+            return messages.Lost(str(error), False)
         self._plans[connection, message.number] = plan
         self._begun += 1
-        return Here()
+        return messages.Here()
 
-    def _want(self, waiter: Waiter, message: Want) -> None:
+    def _want(self, waiter: Waiter, message: messages.Want) -> None:
         rows = self._mirror.shard(message.shard).rows
         missing = message.rows[rows.generations(message.rows) == 0]
         waiter.missing = len(missing)
         if not len(missing):
-            waiter.answer(Here())
+            waiter.answer(messages.Here())
         for row in missing.tolist():
             self._wanted.setdefault((message.shard, row), []).append(waiter)
         self._urgent.extend(_runs(message.shard, missing))
 
-    def _counts(self) -> Counts:
-        return Counts(self._store.counts, self._parts.fetched, self._hits)
+    def _counts(self) -> messages.Counts:
+        return messages.Counts(self._store.counts, self._parts.fetched, self._hits)
 
     def _pump(self) -> None:
         while self._running < self._store.gate.most and (part := self._next()) is not None:
@@ -213,7 +202,7 @@ class Fetcher:
             for _, alone in free:
                 shard.rows.release(alone, alone + 1)
 
-    async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
+    async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, messages.Lost] | None:
         """Which rows of a part cannot be had, and why; None where it may be had in another try."""
         text, is_sample, begun = "", False, self._begun
         try:
@@ -231,9 +220,9 @@ class Fetcher:
             text = str(error)
         except Exception as error:  # whatever it is, nobody is to wait for it
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
-        return dict.fromkeys(range(part.first, part.stop), Lost(text, is_sample))
+        return dict.fromkeys(range(part.first, part.stop), messages.Lost(text, is_sample))
 
-    def _answer(self, part: Part, lost: dict[int, Lost]) -> None:
+    def _answer(self, part: Part, lost: dict[int, messages.Lost]) -> None:
         for row in range(part.first, part.stop):
             for waiter in self._wanted.pop((part.shard, row), ()):
                 if not waiter.missing:
@@ -242,7 +231,7 @@ class Fetcher:
                 if row in lost:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
-                    waiter.answer(Here())
+                    waiter.answer(messages.Here())
 
 
 def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:

@@ -18,10 +18,9 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.source import AnyBatches, Pass
+from reader.cuda.source import AnyBatches
 from reader.cuda.transfer import Lane, Transfer
 from reader.errors import ArgumentError, ReaderError
-from reader.loader.epochs import EpochIterator
 from reader.loader.loader import Loader
 
 
@@ -224,7 +223,7 @@ class _Epoch(Iterator[Any]):
         self._flight = flight
         if source.is_endless and flight.state is not None and not flight.is_moved(loader):
             loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
-        self._batches: EpochIterator | Pass = iter(source)
+        self._batches: Any = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from reader.dataset.dataset import Dataset
 from reader.dataset.places import array_of, described
 from reader.errors import ArgumentError
-from reader.order.blocks import BlockShuffle
+from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
-from reader.order.streams import in_blocks
+from reader.order.streams import Streamed
 from reader.rng import mix64
 
 
@@ -145,7 +145,9 @@ def plain_order(
 ) -> Order:
     """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):
-        return in_blocks(sizes, shuffle, seed, numbers)
+        if shuffle.streams is None:
+            return BlockShuffled(sizes, shuffle.shards, seed, numbers)
+        return Streamed(sizes, shuffle, seed, numbers)
     return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))
 
 

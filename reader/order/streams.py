@@ -126,12 +126,3 @@ class Streamed(Order):
 
     def _shuffled_rest(self, places: Numbers, epoch: int) -> Numbers:
         return GlobalShuffle(len(self._rest), self._seed).samples(places, epoch)
-
-
-def in_blocks(
-    shard_sizes: Sequence[int], shuffle: BlockShuffle, seed: int, numbers: Numbers | None = None
-) -> Order:
-    """The order of a `BlockShuffle`; `numbers`: what the samples are called, None: by place."""
-    if shuffle.streams is None:
-        return BlockShuffled(shard_sizes, shuffle.shards, seed, numbers)
-    return Streamed(shard_sizes, shuffle, seed, numbers)

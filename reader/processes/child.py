@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 # Like ``python -m MODULE``, but no module in the working directory can get in the way, and Ctrl-C
 # is left to the parent, which says when to end.
@@ -27,25 +27,11 @@ _ONE_THREAD = dict.fromkeys(
 )
 
 
-class Process(Protocol):
-    """As much of a `subprocess.Popen` as a `Child` needs."""
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-
-    def kill(self) -> None:
-        """End it."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Return its exit status, or raise `subprocess.TimeoutExpired`."""
-
-
 class Child:
     """A process that the system kills when this one's end of a pipe is closed."""
 
-    def __init__(self, process: Process, life: int) -> None:
-        self._process = process
+    def __init__(self, process: Any, life: int) -> None:
+        self._process = process  # a subprocess.Popen, or what stands for one
         self._life = FileIO(life, "wb")  # which two threads may close
 
     @property

@@ -25,18 +25,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import Shared, Wanted, share
-from reader.transforms import (
-    CenterCrop,
-    Letterbox,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-    Resize,
-    Transform,
-    largest_output,
-)
+from reader.transforms import FIXED, MIRRORS, Transform, largest_output
 
-_FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
-_MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 _PAGE = 4096
 
 Pixels = NDArray[Any]  # uint8
@@ -141,9 +131,9 @@ class _Result:
 def _result(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> _Result | None:
     """Return what can be kept in place of whole images: no crop or scaling of it may follow."""
     fixed = [*pipelines[0]]
-    while fixed and type(fixed[-1]) in _MIRRORS:
+    while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()
-    if len(pipelines) > 1 or any(type(transform) not in _FIXED for transform in fixed):
+    if len(pipelines) > 1 or any(type(transform) not in FIXED for transform in fixed):
         return None
     size, is_one_size = largest_output(fixed, dataset.sizes)
     return _Result(tuple(fixed), size) if is_one_size else None

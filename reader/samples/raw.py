@@ -20,17 +20,10 @@ from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
 from reader.samples.sample import Recipe
-from reader.transforms import (
-    CenterCrop,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-    Transform,
-    transformed,
-)
+from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transformed
 
 _MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
-_BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
+_BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 Bytes = NDArray[Any]  # uint8
 
