@@ -271,8 +271,6 @@ class Letterbox(_Resizing):
 
 @dataclass(frozen=True)
 class _Flip:
-    """What the transforms that mirror have in common."""
-
     p: float = 0.5
 
     def __post_init__(self) -> None:

@@ -29,8 +29,6 @@ class ArraySpec:
 
 
 class BatchArrays(dict[str, NDArray[Any]]):
-    """The arrays of a batch by name, one row a sample."""
-
     def part(self, start: int, stop: int) -> "BatchArrays":
         return BatchArrays({name: array[start:stop] for name, array in self.items()})
 
@@ -50,7 +48,6 @@ class BatchLayout:
 
     @cached_property
     def _offsets(self) -> list[int]:
-        """Where each array begins, and where the last one ends."""
         sizes = (self.rows * spec.row_bytes for spec in self.specs)
         return [*accumulate((size + -size % _ALIGNMENT for size in sizes), initial=0)]
 

@@ -13,8 +13,6 @@ from reader.cache.schedule import Schedule
 
 
 class Eviction:
-    """Makes room in the cache for what is to come."""
-
     def __init__(
         self,
         quota: DiskQuota,
@@ -22,7 +20,6 @@ class Eviction:
         plans: Mapping[Any, Schedule],
         busy: Counter[tuple[int, int]],
     ) -> None:
-        """Evict by these plans; `busy`: shards and rows that are being fetched."""
         self._quota = quota
         self._mirror = mirror
         self._plans = plans

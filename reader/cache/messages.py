@@ -128,6 +128,5 @@ def receive(connection: socket.socket) -> Any:
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Whether the other end is a process of this user."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return _CREDENTIALS.unpack(raw)[1] == os.geteuid()

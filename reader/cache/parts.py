@@ -62,7 +62,6 @@ class PartFetcher:
         return {row: self._lost(shard, row) for row in damaged}
 
     async def _claim(self, shard: MirroredShard, part: Part) -> None:
-        """Take the claim of rows; where another process has it, wait until it is done."""
         until = time.monotonic() + _PATIENCE
         while not shard.rows.claim(part.first, part.stop):
             if time.monotonic() > until:

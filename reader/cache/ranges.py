@@ -24,8 +24,6 @@ _EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes a
 
 
 class Part(NamedTuple):
-    """Rows that are fetched by one request."""
-
     shard: int
     first: int
     stop: int

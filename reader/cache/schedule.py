@@ -18,7 +18,6 @@ class Schedule:
     """A plan of a client: steps `taken`, `done` (handed out), `reach`; `bytes` ahead."""
 
     def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
-        """Take a plan into a cache of so many bytes."""
         self.ahead = begin.ahead
         shards = mirror.shards
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)

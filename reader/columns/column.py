@@ -42,7 +42,6 @@ class Column:
 
     @property
     def parts(self) -> "Sequence[Column]":
-        """The column of each view."""
         return (self,)
 
     def size(self) -> tuple[ArraySpec, ...]:
@@ -67,7 +66,6 @@ class Column:
         raise NotImplementedError
 
     def rows_of(self, delivered: Any) -> Any:
-        """Return each sample's value of what `deliver` gave."""
         is_number = hasattr(delivered, "dim") and delivered.dim() == 1
         return delivered.tolist() if is_number else delivered
 

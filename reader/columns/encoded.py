@@ -17,8 +17,6 @@ _CONTENT, _PARCEL = "image:content", "image:parcel"
 
 
 class _Parcels(PixelSource):
-    """Cuts out what is to be decoded later."""
-
     def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
         return pack(planned.view, self._decoder)
 

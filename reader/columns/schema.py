@@ -38,7 +38,6 @@ class BatchSchema:
 
     @property
     def loose(self) -> list[str]:
-        """The columns whose rows may lie in no array."""
         return [column.name for column in self.columns if column.is_loose]
 
     def parts(self) -> Iterator[Column]:

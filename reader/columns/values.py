@@ -22,7 +22,6 @@ class PictureForm:
 
 
 def are_views(value: Any, count: int) -> bool:
-    """Whether a field's value is a list of so many views."""
     return isinstance(value, (list, tuple)) and len(value) == count
 
 

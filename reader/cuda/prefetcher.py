@@ -172,8 +172,6 @@ class CUDAPrefetcher:
 
 @dataclass(eq=False)
 class _Flight:
-    """What a prefetcher shares with its iterators."""
-
     lane: Lane
     ahead: int  # batches to have on their way when the consumer has got one
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)

@@ -26,8 +26,6 @@ class AnyBatches:
 
 
 class Pass(Iterator[Any]):
-    """One pass over them."""
-
     def __init__(self, batches: Iterator[Any]) -> None:
         self._batches = batches
 

@@ -48,7 +48,6 @@ class Transfer:
             return self._event.query()
 
     def wait(self) -> None:
-        """Block until the copy has ended."""
         if self._event is not None:
             with torch.cuda.device(self._device):
                 self._event.synchronize()

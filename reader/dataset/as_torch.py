@@ -27,7 +27,6 @@ class LikeTorchDataset:
         return object.__new__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
 
     def __add__(self, other: Any) -> "ConcatDataset[Any]":
-        """Both, one after the other, for torch's DataLoader."""
         from torch.utils.data import ConcatDataset
 
         return ConcatDataset([self, other])  # type: ignore[list-item]

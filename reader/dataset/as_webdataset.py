@@ -22,7 +22,6 @@ class Source:
         extensions: Sequence[str],
         shuffle: bool,
     ) -> None:
-        """Take what `Dataset.locate` is, over `count` samples with members of these extensions."""
         self._count = count
         self._locate = locate
         self._extensions = extensions

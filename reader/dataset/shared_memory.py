@@ -82,8 +82,6 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Memory to be shared."""
-
     cache: str  # the user's word for it
     identity: str  # tells it from others
     size: int  # its bytes

@@ -205,7 +205,6 @@ def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
 
 
 def _room(pixels: int, depth: int) -> Pixels:
-    """Memory for so many pixels, as an index has it."""
     try:
         return np.empty(pixels * depth, np.uint8)
     except ValueError as error:

@@ -107,7 +107,6 @@ def _raw(image: StoredImage, data: memoryview) -> Pixels:
 
 
 def _in_depth(pixels: Pixels, depth: int) -> Pixels:
-    """Grey or RGB, alpha dropped, as (height, width, depth)."""
     if pixels.shape[2] < 3:
         return pixels[..., :1] if depth == 1 else np.repeat(pixels[..., :1], depth, axis=2)
     if depth == 3:
@@ -146,7 +145,6 @@ def _without_profile(data: memoryview) -> bytes | memoryview:
 
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
-    """The picture by Pillow, of the size of `image`."""
     from PIL import UnidentifiedImageError  # few datasets need it; workers start fast
 
     try:

@@ -144,7 +144,6 @@ def join(views: Sequence[View]) -> View | None:
 
 
 def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
-    """The part of `image` that has to be decoded to show `box`; None for no choice of parts."""
     if eighths == 8 and image.pixels is not None:
         return None
     if image.bands is not None and image.format == "png":

@@ -45,7 +45,6 @@ class StoredImage:
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        """(height, width) as people see it."""
         if UPRIGHT[self.orientation][0]:
             return self.width, self.height
         return self.height, self.width

@@ -31,8 +31,6 @@ CHANNELS = {0: 1, 2: 3, PALETTE: 1, 4: 2, 6: 4}
 
 @dataclass(frozen=True)
 class PngHeader:
-    """What the beginning of a PNG of 8 bits says."""
-
     height: int
     width: int
     channels: int  # values of a pixel
@@ -41,8 +39,6 @@ class PngHeader:
 
 @dataclass(frozen=True)
 class BandTable:
-    """An image's row of the index's columns."""
-
     bands: NDArray[Any]  # bytes of each
     start: int  # where the first begins
     rows: int  # of a band; the last may have fewer

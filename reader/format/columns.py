@@ -47,8 +47,6 @@ Column = NDArray[Any]
 
 
 class ImageRow(NamedTuple):
-    """What the columns of `ROW` say of an image."""
-
     offset: int
     size: int
     label: int

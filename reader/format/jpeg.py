@@ -24,7 +24,6 @@ class Frame(NamedTuple):
 
     @property
     def sampling(self) -> tuple[tuple[int, int], ...]:
-        """(across, down) of each component."""
         return tuple((factors >> 4, factors & 15) for factors in self.components[1::3])
 
 
@@ -64,7 +63,6 @@ def segments_of(data: bytes | bytearray | memoryview) -> Iterator[tuple[int, int
 
 
 def frame_at(data: bytes | bytearray | memoryview, marker: int, at: int, end: int) -> Frame:
-    """The frame header that one of `segments_of` is."""
     body = bytes(data[at + 2 : end])
     if len(body) < 6 or len(body) != 6 + 3 * body[5] or not body[5]:
         raise ValueError("its frame header has a wrong length")

@@ -64,8 +64,6 @@ class BoxEncoding:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of a dataset.json."""
-
     packer: str  # version of the packer that wrote it
     # the options that shaped the shards' bytes; empty for tars made elsewhere
     options: Mapping[str, Any]
@@ -121,7 +119,6 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
-        """Read ``folder/dataset.json``."""
         folder = Path(folder)
         path = folder / FILENAME
         try:
@@ -206,7 +203,6 @@ def _check_rejections(found: dict[str, Any]) -> None:
 
 
 def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
-    """Return a dataclass of the fields that it has; a later packer may record more."""
     return kind(**{item.name: content[item.name] for item in fields(kind) if item.name in content})
 
 

@@ -30,7 +30,6 @@ def in_8_bits(image: "Image.Image") -> "Image.Image":
 
 
 def _bits(image: "Image.Image") -> int | None:
-    """Bits of a grey value, None where there are 8, or where it is signed or a float."""
     tags = getattr(image, "tag_v2", {})
     if image.mode.startswith("I;16"):
         return int(tags.get(_BITS_PER_SAMPLE, (16,))[0])  # 12 of a TIFF

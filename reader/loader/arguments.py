@@ -125,7 +125,6 @@ def dataset_of(dataset: Any, split: str | None) -> Dataset:
 
 
 def _chosen(dataset: Any) -> Any:
-    """What torch's Subset has chosen of a Dataset, as a Dataset; anything else as it is."""
     if isinstance(dataset, Dataset) or not (
         hasattr(dataset, "indices") and hasattr(dataset, "dataset")
     ):
@@ -135,7 +134,6 @@ def _chosen(dataset: Any) -> Any:
 
 
 def _instead_of(given: Any) -> str:
-    """Say what to write instead of something that is no dataset of this format."""
     parts = getattr(given, "datasets", given if isinstance(given, (list, tuple)) else None)
     is_several = isinstance(parts, Sequence) and any(
         isinstance(part, (Dataset, str, os.PathLike)) for part in parts
@@ -213,7 +211,6 @@ class LoaderConfig:
 
     @classmethod
     def names(cls) -> set[str]:
-        """The Loader's arguments, and `pin_memory`."""
         return {field.name for field in fields(cls)}
 
     @property

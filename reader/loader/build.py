@@ -35,8 +35,6 @@ from reader.samples.sample import Recipe
 
 @dataclass(frozen=True)
 class Parts:
-    """What a loader is made of, one after the other."""
-
     dataset: Dataset
     order: Order
     plan: IterationPlan

@@ -27,8 +27,6 @@ _ENDLESS = 2**62
 
 @dataclass(frozen=True)
 class IterationPlan:
-    """What an iteration consists of, wherever it begins."""
-
     order: Order
     batch_size: int
     drop_last: bool
@@ -167,7 +165,6 @@ class Epochs:
             self._pipeline.finish(epoch)
 
     def abandon(self, epoch: EpochRun) -> None:
-        """The iterator of `epoch` is gone."""
         self._abandoned.append(epoch)
 
     def check_open(self) -> None:

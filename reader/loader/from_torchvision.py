@@ -106,7 +106,6 @@ def _is_torchvisions(given: Any) -> bool:
 
 
 def _members(pipeline: Any) -> Iterator[Any]:
-    """The transforms of a pipeline, those of a Compose within it one by one."""
     is_compose = _is_torchvisions(pipeline) and type(pipeline).__name__ == "Compose"
     if not is_compose and not isinstance(pipeline, Sequence):
         yield pipeline

@@ -38,8 +38,6 @@ from reader.workers.serial import SerialPool
 
 
 class BatchPipeline:
-    """Workers and ring behind one loader."""
-
     def __init__(
         self,
         config: LoaderConfig,
@@ -49,7 +47,6 @@ class BatchPipeline:
         schema: BatchSchema,
         decoded: DecodedImages | None = None,
     ) -> None:
-        """Start the workers; `decoded`: memory for decoded images, closed with this."""
         self._order = order
         self._cores = usable_cores()
         self._schema = schema

@@ -135,7 +135,6 @@ class _Chooser:
         return ArrayColumn(part, True, form, array.dtype.str, array.shape, is_listed)
 
     def _value(self, sample: Sample | None, name: str, view: int) -> object:
-        """Return a field's value in a sample, or a view of it; None where it is none."""
         if sample is None or not self._has_views(name):
             return None if sample is None else sample[name]
         return sample[name][view] if are_views(sample[name], len(self.sizes)) else None

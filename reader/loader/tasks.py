@@ -22,7 +22,6 @@ class TaskPlanner:
     """Cuts the steps of one order, in turn, into tasks; their numbers are unique."""
 
     def __init__(self, order: Order, chunk: int, spare: int) -> None:
-        """Plan tasks of up to `chunk` samples, with `spare` more in place of bad ones."""
         self._order = order
         self._chunk = chunk
         self._spare = np.arange(1, spare + 1)

@@ -111,8 +111,6 @@ def _views(value: Any) -> list[list[NDArray[Any]]] | None:
 
 @dataclasses.dataclass(frozen=True)
 class _Part:
-    """What one field says of a sample: a line of text, boxes, or a mask."""
-
     line: str = ""
     boxes: Any = None
     labels: Any = None

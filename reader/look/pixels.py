@@ -65,7 +65,6 @@ def shown(
 def _scale_of(
     images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
 ) -> tuple[Any, Any, str]:
-    """What to multiply values by, and what to add then, for values from 0 to 1."""
     if mean is not None and std is not None:
         return np.array(std, np.float32), np.array(mean, np.float32), "brought back by mean and std"
     numbers = [image[np.isfinite(image).all(axis=-1)] for image in images]

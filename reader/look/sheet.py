@@ -147,7 +147,6 @@ def _label(
 
 
 def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Half of each pixel in the colour of its class; 0 leaves it as it is."""
     found = pixels.copy()
     for number in np.unique(mask).tolist():
         if number:

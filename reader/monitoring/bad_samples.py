@@ -10,7 +10,6 @@ from reader.errors import SampleError, warn
 
 class BadSamples:
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
-        """Take what becomes of them, as the Loader's argument says; `count`: samples an epoch."""
         self.reasons: dict[int, str] = {}
         self._count = count
         self._max_bad = max_bad

@@ -47,7 +47,6 @@ class StallDetector:
     """Counts the time, in ticks of seconds, in which nothing changes in the workers' states."""
 
     def __init__(self, dataset: Dataset, timeout: float) -> None:
-        """Watch workers that read `dataset`; `timeout` as the Loader's."""
         self.tick = min(TICK, timeout or TICK)
         self._dataset = dataset
         self._timeout = timeout

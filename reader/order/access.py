@@ -16,8 +16,6 @@ _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
 class Piece(NamedTuple):
-    """Rows of a shard that are wanted together."""
-
     shard: int  # with first, stop: which rows
     first: int
     stop: int
@@ -33,8 +31,6 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """The steps of one rank, over a dataset's shards."""
-
     order: Order
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
@@ -94,7 +90,6 @@ class AccessPattern:
 
     @cached_property
     def ends(self) -> Numbers:
-        """The place behind the last one of each shard."""
         return np.cumsum(self.sizes)
 
     @cached_property
@@ -114,7 +109,6 @@ class AccessPattern:
         return found
 
     def _places(self, positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """What lies at positions counted over all epochs, epoch by epoch."""
         epochs = positions // self.order.count
         found = []
         for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):

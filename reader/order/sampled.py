@@ -93,7 +93,6 @@ class SampledBatches(Sampled):
     unit = "batches"
 
     def __init__(self, batch_sampler: Any, total: int, size: int | None) -> None:
-        """Take a batch sampler over `total` samples, and iterate over its first epoch."""
         super().__init__(batch_sampler, total)
         self._most = size
         numbers, ends = self.given(0)

@@ -80,8 +80,6 @@ BatchSampler = Iterable[Iterable[int]]
 
 
 class Drawn(Order):
-    """The order of `Weighted`."""
-
     def __init__(self, weights: NDArray[np.float64], seed: int) -> None:
         ends = np.cumsum(weights)
         self._ends = ends / ends[-1]

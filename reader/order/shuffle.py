@@ -30,7 +30,6 @@ Words = NDArray[np.uint64]
 
 
 def _wrapped(x: Words, length: int) -> Words:
-    """`x` modulo `length`, of numbers below twice that."""
     return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 

@@ -15,8 +15,6 @@ from reader.errors import ArgumentError, ReaderError
 
 @dataclass(frozen=True)
 class Step:
-    """What one rank takes in one step."""
-
     position: int  # of its first sample
     rows: int  # samples in its batch, the same on every rank
     valid: int  # how many of them are its own; the rest pad
@@ -81,8 +79,6 @@ class Steps:
 
 
 class Share(NamedTuple):
-    """One rank of `world_size`."""
-
     rank: int
     world_size: int
 

@@ -35,7 +35,6 @@ class Streamed(Order):
         seed: int,
         numbers: Numbers | None = None,
     ) -> None:
-        """`numbers`: what the samples are called; None: by their place, shard after shard."""
         assert shuffle.streams is not None
         self.shards, self.streams = shuffle.shards, shuffle.streams
         self._shuffle = shuffle

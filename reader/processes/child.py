@@ -79,7 +79,6 @@ def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Chi
 
 
 def environment() -> dict[str, str]:
-    """That of such a process."""
     package = str(Path(__file__).parent.parent.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}

@@ -202,7 +202,6 @@ os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def _inherited() -> tuple[Any, ...]:
-    """What a process that this one executes has of it."""
     output = []
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # it is closed
@@ -214,7 +213,6 @@ def _inherited() -> tuple[Any, ...]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fork processes, and report how they end."""
     requests_fd, life, patience = map(int, arguments[:3])
     end_with_parent(life)
     run = import_module(arguments[3]).main

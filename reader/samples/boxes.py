@@ -247,7 +247,6 @@ def _carried(
 
 
 def _at(content: Any, path: str) -> Any:
-    """What lies at `path` in parsed JSON."""
     step, _, rest = path.partition(".")
     if step == "*":
         return [_at(entry, rest) if rest else entry for entry in content]
@@ -260,7 +259,6 @@ def _at(content: Any, path: str) -> Any:
 
 
 def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
-    """An array (N, 4) of what lies at `path`."""
     try:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
@@ -269,7 +267,6 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
 
 
 def _whole(found: Any, path: str) -> NDArray[np.int64]:
-    """An array (N,) of what lies at `path`."""
     try:
         numbers = np.asarray(found, np.float64).reshape(len(found))
     except (TypeError, ValueError):

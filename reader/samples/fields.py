@@ -113,7 +113,6 @@ class Tools:
 
 
 def name_of(field: Field) -> str:
-    """The field's name in the dict of a sample."""
     return "boxes" if isinstance(field, Boxes) else written(field).removesuffix("?")
 
 

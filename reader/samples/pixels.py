@@ -14,8 +14,6 @@ from reader.samples.decoded_cache import DecodedImages
 
 
 class Planned(NamedTuple):
-    """A sample of which is decided what it will show."""
-
     shard: Shard
     row: int
     number: int

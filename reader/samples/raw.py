@@ -54,7 +54,6 @@ def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
 
 class RawBatchReader:
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
-        """Take a dataset and recipe for which `can_gather` is true."""
         self._turn_to = turn_to
         self._dataset = dataset
         self._recipe = recipe
@@ -137,7 +136,6 @@ class RawBatchReader:
         chosen: NDArray[np.int64] | slice,
         content: Any,
     ) -> None:
-        """Set the `chosen` of `pieces` to what the tar `content` has for them."""
         length = pieces.dtype.itemsize
         firsts = offsets[:, None] + starts
         is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)

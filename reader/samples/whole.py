@@ -19,7 +19,6 @@ class WholeSamples:
         self._decoder = Decoder()
 
     def image(self, row: int) -> Pixels:
-        """The upright image, (height, width, 3) RGB."""
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:

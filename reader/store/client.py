@@ -165,7 +165,6 @@ class Store:
     async def _got(
         self, store: Any, name: str, options: dict[str, Any], most: int
     ) -> tuple[Any, memoryview]:
-        """Return what the library knows of an object, and its bytes, or some of them."""
         found = await obstore.get_async(store, name, options=options)
         body = self._body(found, options, most)
         async for chunk in found.stream(min_chunk_size=body.chunk):

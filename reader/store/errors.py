@@ -52,8 +52,6 @@ class Refused(Failure):
 
 
 class Passing(Failure):
-    """A failure that may not be there the next time."""
-
     def __init__(
         self,
         what: str,
@@ -69,7 +67,6 @@ class Passing(Failure):
 
 
 def meaning(error: Exception) -> Failure:
-    """What an error of the network library means."""
     from obstore import exceptions  # not to be loaded for the names above
 
     said = str(error)

@@ -33,8 +33,6 @@ class Gate:
 
 
 class Requests(NamedTuple):
-    """What a store was asked."""
-
     fetched_bytes: int = 0  # with requests, retries: that the store served, or failed to
     requests: int = 0
     retries: int = 0
@@ -64,7 +62,6 @@ class Body:
 
     @property
     def chunk(self) -> int:
-        """Bytes to wait for at a time."""
         return 1 if self._pace is not None else max(self._size, 1)
 
     @property

@@ -14,7 +14,6 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def is_url(given: object) -> bool:
-    """Whether it is meant as a URL, and not as a path."""
     return isinstance(given, str) and _URL.match(given) is not None
 
 

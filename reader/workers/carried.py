@@ -22,8 +22,6 @@ _MOST_CAUSES = 8
 
 @dataclass(frozen=True)
 class Carried:
-    """What is sent of an exception."""
-
     content: bytes  # the exception, pickled; empty where it cannot be sent at all
     # file, function and position (line, last line, first and last column) of each
     frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]
@@ -94,7 +92,6 @@ def _rebuilt(
 
 
 def _position(frame: traceback.FrameSummary) -> tuple[int, int, int, int]:
-    """Lines and columns; Python 3.10 knows the line alone."""
     line = frame.lineno or 1
     last = getattr(frame, "end_lineno", None) or line
     first, end = (getattr(frame, name, None) or 0 for name in ("colno", "end_colno"))

@@ -42,8 +42,6 @@ class Setup:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of a batch."""
-
     number: int
     slot: int  # with row: where its first sample goes
     row: int

@@ -49,7 +49,6 @@ _KILLING_SECONDS = 60.0  # the same, while something kills workers that are know
 
 class Pool:
     def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
-        """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
         self._dataset = setup.dataset
         self._watch = StallDetector(setup.dataset, timeout)
         self._memory = memory
@@ -212,7 +211,6 @@ class Pool:
             process.is_retired = process.is_resting = True
 
     def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:
-        """Replace dead workers and hand out again what they held."""
         codes = []
         fatal: dict[int, tuple[int, int]] = {}  # exit status and sample, by task
         size = self.size

@@ -78,7 +78,6 @@ class WorkerProcess:
         self._child.kill()
 
     def stop(self) -> int:
-        """Kill it; its exit status."""
         self.kill()
         return self._child.wait(_DYING_SECONDS)
 

@@ -24,13 +24,10 @@ class CurrentSample(NamedTuple):
 
 
 class WorkerSlot:
-    """A worker's own place on the board."""
-
     def __init__(self, words: "memoryview[int]") -> None:
         self._words = words
 
     def begin(self, task: int, sample: int) -> None:
-        """A task is in hand, with its first sample."""
         self._words[1] = sample + 1
         self._words[0] = task + 1
 

@@ -19,8 +19,6 @@ from reader.workers.worker import Worker
 
 
 class SerialPool:
-    """Stands where a `Pool` would."""
-
     size = starting = restarts = 0
 
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
