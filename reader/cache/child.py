@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from reader.cache.messages import Coming, Opened, Setup
 from reader.errors import StoreError
 from reader.format import ShardfeedError
-from reader.processes.child import Child, start
+from reader.processes.child import Child, let_go_in_forks, start
 from reader.store.urls import LIBRARY, need
 
 _ENDING_SECONDS = 60.0
@@ -44,7 +44,7 @@ class FetchingProcess:
         self.pid = self._child.pid
         self._control = Connection(ours.detach())
         self.end = weakref.finalize(self, _end, self._child, os.getpid())
-        _processes.add(self)
+        let_go_in_forks(self)
 
     def open(self, setup: Setup) -> str:
         """Have it open the dataset, and return the folder; a terminal shows how far it is."""
@@ -72,18 +72,6 @@ class FetchingProcess:
         if self.end.detach():
             self._child.let_go()
         self._control.close()
-
-
-_processes: "weakref.WeakSet[FetchingProcess]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    # A forked child that kept the pipe would keep the process alive after its owner.
-    for process in _processes:
-        process.let_go()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def _end(child: Child, owner: int) -> None:

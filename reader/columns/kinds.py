@@ -88,8 +88,11 @@ KINDS: dict[type, Kind] = {
 }
 
 
-def kind_for(field: object) -> Kind | None:
-    return next((kind for base, kind in KINDS.items() if isinstance(field, base)), None)
+def kind_for(field: object) -> Kind:
+    for base, kind in KINDS.items():
+        if isinstance(field, base):
+            return kind
+    raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {field!r}.")
 
 
 def parse_fields(
@@ -107,8 +110,8 @@ def parse_fields(
         raise ArgumentError(
             f'fields is a sequence of names, such as ("image", "label"), not {fields!r:.200}.'
         )
-    if wrong := [field for field in fields if kind_for(field) is None]:
-        raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {wrong[0]!r}.")
+    for field in fields:
+        kind_for(field)
     names = list(map(name_of, fields))
     if twice := [name for name in names if names.count(name) > 1]:
         raise ArgumentError(f"Two fields are named {twice[0]!r}.")
@@ -131,6 +134,4 @@ def _resolved(
         none = "no sample of the dataset has such a member, " if is_optional else ""
         every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
         raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.")
-    kind = kind_for(field)
-    assert kind is not None
-    return kind.resolve(field, ext, is_optional, boxes.get(ext))
+    return kind_for(field).resolve(field, ext, is_optional, boxes.get(ext))

@@ -87,15 +87,15 @@ class Dataset(LikeTorchDataset, NumberedSamples):
             channels: 3 for RGB, 1 for grey: arrays (height, width, 1), a Loader's images are
                 (B, 1, H, W), and `transform` gets PIL images of mode L, as of torchvision's MNIST.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
-            cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
-                what the system has available. Of a URL: bytes of disk that `cache_dir` may take,
-                None for half of what is free.
-            cache_dir: where samples are kept that come from a store, of all datasets, for all
-                processes of the machine; None for the user's usual place.
-            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``
-                ...; what they leave out is looked up in the environment.
+            cache_limit: bytes of memory for this, or for a Loader's cache; None for what the system
+                has available. With a URL: bytes of disk for `cache_dir`; None for half of what is
+                free.
+            cache_dir: folder for samples from stores, of all datasets and processes of the machine;
+                None for the user's usual place.
+            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``;
+                the environment has the others.
             credential_provider: called for credentials, again when they expire, as obstore's are.
-            limits: what a sample may ask for; one that asks for more is a SampleError.
+            limits: for one sample; one that exceeds them is a SampleError.
 
         Raises:
             ArgumentError: there is no such split or sample, or an argument is not of its kind.

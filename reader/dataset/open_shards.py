@@ -52,7 +52,7 @@ class ShardFiles:
             holding, tar = self.holding, (folder, entry, index, buffer)
             if holding is None:
                 return Shard(index, TarBytes(*tar), self.limits)
-            part = holding.path, holding.starts[number], holding.size
+            part = holding.memory.path, holding.starts[number], holding.size
             return Shard(index, TarBytes(*tar, *part), self.limits)
         except (OSError, ValueError) as error:
             raise ReaderError(

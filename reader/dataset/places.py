@@ -123,7 +123,7 @@ class _Columns(dict[str, NDArray[Any]]):
         )
 
 
-def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> NDArray[np.int64]:
+def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Numbers:
     """The numbers that `subset` chooses of `total` samples."""
     if callable(subset):
         mask = np.asarray(subset(_Columns(columns())))
@@ -174,7 +174,7 @@ def array_of(given: Any, dtype: Any = None) -> NDArray[Any]:
         return np.empty((), object)
 
 
-def grouped(values: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
     """Yield each distinct value, in ascending order, with the ascending places that have it."""
     if not values.size:
         return

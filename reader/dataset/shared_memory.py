@@ -23,11 +23,12 @@ import struct
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from reader.errors import ReaderError
 from reader.format import ShardEntry
+from reader.processes.child import let_go_in_forks
 from reader.system import available_memory
 
 _PAGE = 4096
@@ -41,37 +42,30 @@ _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 class Holding:
     """Tars in memory, as any process of the user can open them."""
 
-    path: str  # of the file that holds them
+    memory: "Shared"
     starts: tuple[int, ...]  # where in it each tar begins
     size: int  # its bytes
-    # what keeps the file, in the process that made this
-    owned: object = field(default=None, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[type["Holding"], tuple[str, tuple[int, ...], int]]:
-        return Holding, (self.path, self.starts, self.size)
 
 
 class Shared:
-    """A memfd, held open; and, in its owner, the socket by which others find it."""
+    """A memfd, held open; and, in its owner, the socket by which others find it.
+
+    Workers receive only the path by which they open it.
+    """
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
         self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
-        if listener is not None:
-            _listeners.add(listener)
+        self._listener = listener
         self.close = weakref.finalize(self, _close, descriptor, listener)
+        let_go_in_forks(self)
 
+    def __getstate__(self) -> dict[str, str]:
+        return {"path": self.path}
 
-_listeners: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    # A forked child that outlives the owner would keep the name, and nobody could come by the
-    # memory any more.
-    for listener in _listeners:
-        listener.close()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
+    def let_go(self) -> None:
+        """Close the name: a fork that outlives the owner would keep others from the memory."""
+        if self._listener is not None:
+            self._listener.close()
 
 
 def _close(descriptor: int, listener: socket.socket | None) -> None:
@@ -100,8 +94,7 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
             _copy(folder / shard.file, shard.bytes, descriptor)
 
     wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
-    shared = share(wanted, copy, limit)
-    return Holding(shared.path, tuple(starts), end, shared)
+    return Holding(share(wanted, copy, limit), tuple(starts), end)
 
 
 def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:

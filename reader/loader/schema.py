@@ -125,9 +125,7 @@ class _Chooser:
             member = next(member for member in self.recipe.members if member.name == name)
             learnt = array if member.is_learnt else None
             seen = Seen(part, member, form, learnt, self.sizes[view], self.is_one_size)
-            kind = kind_for(member.field)
-            assert kind is not None
-            return kind.column(seen)
+            return kind_for(member.field).column(seen)
         if array is None:
             return MemberColumn(part, form=form)
         other = as_array(self._value(self.second, name, view))

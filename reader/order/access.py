@@ -6,7 +6,6 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reader.order.shuffle import Blocks, Numbers, Order
 from reader.order.steps import Steps
@@ -35,7 +34,7 @@ class AccessPattern:
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
     # the place of each sample among those of all shards; None: its number
-    chosen: NDArray[np.int64] | None = None
+    chosen: Numbers | None = None
 
     @property
     def is_by_shard(self) -> bool:
@@ -96,7 +95,7 @@ class AccessPattern:
     def starts(self) -> Numbers:
         return self.ends - self.sizes
 
-    def uses(self, epoch: int) -> NDArray[np.int64]:
+    def uses(self, epoch: int) -> Numbers:
         """Return where each place is read first in `epoch`; by shard, its window's end."""
         count = self.order.count
         if self.is_by_shard:
@@ -108,7 +107,7 @@ class AccessPattern:
         found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
         return found
 
-    def _places(self, positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def _places(self, positions: Numbers) -> list[Numbers]:
         epochs = positions // self.order.count
         found = []
         for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):

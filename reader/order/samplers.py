@@ -17,7 +17,7 @@ from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
 from reader.order.sampled import Sampled, SampledBatches
-from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.shuffle import GlobalShuffle, Numbers, Order, Sequential
 from reader.order.streams import Streamed
 from reader.rng import mix64
 
@@ -86,7 +86,7 @@ class Drawn(Order):
         self._seed = seed
         self.count = len(ends)
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
         with np.errstate(over="ignore"):
             mixed = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
@@ -139,7 +139,7 @@ def plain_order(
     shuffle: bool | BlockShuffle,
     seed: int,
     sizes: Sequence[int],
-    numbers: NDArray[np.int64] | None = None,
+    numbers: Numbers | None = None,
 ) -> Order:
     """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):

@@ -89,7 +89,7 @@ class Sequential(Order):
     count: int
     is_in_turn = True
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         return positions
 
     def options(self, epoch: int | None) -> dict[str, str]:
@@ -107,7 +107,7 @@ class GlobalShuffle(Order):
     count: int
     seed: int
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
         if self.count <= _FEW:
             return np.array(_permutation(self.count, self.seed, epoch), np.int64)[positions]

@@ -10,10 +10,11 @@ import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 # Like ``python -m MODULE``, but no module in the working directory can get in the way, and Ctrl-C
 # is left to the parent, which says when to end.
@@ -76,6 +77,29 @@ def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Chi
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(theirs)
     return Child(process, life)
+
+
+class Held(Protocol):
+    """What a forked child must not keep, or the end of its owner would not be seen."""
+
+    def let_go(self) -> None:
+        """Close this process's ends, and leave the other ends alone."""
+
+
+_held: "weakref.WeakSet[Held]" = weakref.WeakSet()
+
+
+def let_go_in_forks(held: Held) -> None:
+    """Have `held` let go in each child that is forked from this process while it exists."""
+    _held.add(held)
+
+
+def _after_fork() -> None:
+    for held in _held:
+        held.let_go()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def environment() -> dict[str, str]:

@@ -16,7 +16,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -40,17 +40,12 @@ class DecodedImages:
     multiple of 8 on, that tell at which byte each image starts, and where the last ends.
     """
 
-    path: str  # of its file
+    memory: Shared
     count: int  # images
     size: int  # bytes
     channels: int  # of the images, 3 or 1
     # whether it holds what the transforms show, not whole images as they are stored
     of_results: bool
-    # what keeps the file, in the process that made this
-    held: Shared | None = field(default=None, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, int, bool]]:
-        return DecodedImages, (self.path, self.count, self.size, self.channels, self.of_results)
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
         """An image, (height, width, channels); None until it is there. Not to be changed."""
@@ -64,8 +59,7 @@ class DecodedImages:
         return room
 
     def close(self) -> None:
-        if self.held is not None:
-            self.held.close()
+        self.memory.close()
 
     def _room(self, number: int, height: int, width: int) -> Pixels:
         start, end = self._starts[number : number + 2].tolist()
@@ -73,7 +67,7 @@ class DecodedImages:
 
     @cached_property
     def _bytes(self) -> Pixels:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(self.memory.path, os.O_RDWR | os.O_CLOEXEC)
         try:
             return np.frombuffer(mmap.mmap(descriptor, self.size), np.uint8)
         finally:
@@ -100,7 +94,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
         sizes = np.where(pixels <= dataset.limits.pixels, pixels, 0) * channels
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
-        height, width = result.size
+        height, width = result[1]
         sizes = np.full(count, height * width * channels, np.int64)
         what = f"{count:,} images of {height} x {width} pixels of {dataset.source}"
     first = _starts_at(count)
@@ -108,7 +102,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     np.cumsum(sizes, out=starts[1:])
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
     of_what = dataset.fingerprint, dataset.places.description
-    kind = f"{of_what} {result and (result.fixed, dataset.upright)} {channels}"
+    kind = f"{of_what} {result and (result[0], dataset.upright)} {channels}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
     def write_starts(descriptor: int) -> None:
@@ -117,26 +111,23 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     size = int(starts[-1])
     wanted = Wanted("decoded", identity, size, what, is_constant=False)
     shared = share(wanted, write_starts, dataset.cache_limit)
-    return DecodedImages(shared.path, count, size, channels, result is not None, shared)
+    return DecodedImages(shared, count, size, channels, result is not None)
 
 
-@dataclass(frozen=True)
-class _Result:
-    """What a pipeline makes of every image, but for mirroring: of (height, width) `size`."""
+def _result(
+    dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
+) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
+    """Return transforms, and the (height, width) that they give, if that can be kept.
 
-    fixed: tuple[Transform, ...]
-    size: tuple[int, int]
-
-
-def _result(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> _Result | None:
-    """Return what can be kept in place of whole images: no crop or scaling of it may follow."""
+    No crop or scaling of it may follow, only mirroring.
+    """
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()
     if len(pipelines) > 1 or any(type(transform) not in FIXED for transform in fixed):
         return None
     size, is_one_size = largest_output(fixed, dataset.sizes)
-    return _Result(tuple(fixed), size) if is_one_size else None
+    return (tuple(fixed), size) if is_one_size else None
 
 
 def _starts_at(count: int) -> int:

@@ -26,12 +26,13 @@ _MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
 _BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 Bytes = NDArray[Any]  # uint8
+Numbers = NDArray[np.int64]
 
 
 class RawBatch(NamedTuple):
     """What is known of raw images that were read together: labels, (height, width) of all."""
 
-    labels: NDArray[np.int64]
+    labels: Numbers
     size: tuple[int, int]
 
 
@@ -64,9 +65,7 @@ class RawBatchReader:
         self._size = self._height, self._width
         self._bytes = self._height * self._width * self._channels  # of an image
 
-    def fill(
-        self, images: Bytes, samples: NDArray[np.int64], epoch: int, positions: NDArray[np.int64]
-    ) -> RawBatch:
+    def fill(self, images: Bytes, samples: Numbers, epoch: int, positions: Numbers) -> RawBatch:
         out, labels = images, np.empty(len(samples), np.int64)
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
@@ -80,9 +79,7 @@ class RawBatchReader:
             images[:] = out
         return RawBatch(labels, self._size)
 
-    def _show(
-        self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes
-    ) -> None:
+    def _show(self, geometry: Any, samples: Numbers, labels: Numbers, out: Bytes) -> None:
         """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
         count, height, width, channels = out.shape
         top, left, upwards, mirrored = (
@@ -111,9 +108,9 @@ class RawBatchReader:
 
     def _read(
         self,
-        samples: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        starts: NDArray[np.int64],
+        samples: Numbers,
+        labels: Numbers,
+        starts: Numbers,
         out: Bytes,
     ) -> None:
         """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
@@ -130,10 +127,10 @@ class RawBatchReader:
 
     def _copy_from(
         self,
-        offsets: NDArray[np.int64],
-        starts: NDArray[np.int64],
+        offsets: Numbers,
+        starts: Numbers,
         pieces: NDArray[Any],
-        chosen: NDArray[np.int64] | slice,
+        chosen: Numbers | slice,
         content: Any,
     ) -> None:
         length = pieces.dtype.itemsize
@@ -153,9 +150,7 @@ class RawBatchReader:
             pieces[places[at]] = _overlapping(padded, length)[begins + reach]
 
 
-def _copy(
-    content: Any, firsts: NDArray[np.int64], pieces: NDArray[Any], chosen: NDArray[np.int64] | slice
-) -> None:
+def _copy(content: Any, firsts: Numbers, pieces: NDArray[Any], chosen: Numbers | slice) -> None:
     """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
     length = pieces.dtype.itemsize
     unit = math.gcd(length, BLOCK)
@@ -169,15 +164,13 @@ def _copy(
     np.take(blocks, items, out=pieces.view(blocks.dtype).reshape(items.shape), mode="clip")
 
 
-def _border(
-    start: NDArray[np.int64], length: int, seen: Any, is_turned: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _border(start: Numbers, length: int, seen: Any, is_turned: Numbers) -> Numbers:
     """Return (2, N) how much of a box lies before and after what is seen, as it is turned."""
     border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
     return np.where(is_turned, border[::-1], border)
 
 
-def _fill(lines: Bytes, border: NDArray[np.int64], unit: int, value: int) -> None:
+def _fill(lines: Bytes, border: Numbers, unit: int, value: int) -> None:
     """Set `border`, (2, N) units, at both ends of lines, (N, lines, bytes), to `value`."""
     length = lines.shape[2]
     for times in range(1, int(border.max()) + 1):

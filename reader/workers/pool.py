@@ -12,16 +12,15 @@ Assumptions: used by one thread at a time, in the process that made it.
 """
 
 import contextlib
-import os
 import signal
 import time
-import weakref
 from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
 
 from reader.errors import WorkerError
 from reader.monitoring.stalls import StallDetector, WorkerState
+from reader.processes.child import let_go_in_forks
 from reader.workers.messages import (
     Done,
     Failed,
@@ -64,7 +63,7 @@ class Pool:
         self._syncs = 0  # the number of the newest Sync
         self._cores: Set[int] = frozenset()  # none: wherever the system likes
         self.restarts = 0
-        _pools.add(self)
+        let_go_in_forks(self)
         self._processes: list[WorkerProcess] = []
         try:
             for _ in range(workers):
@@ -257,18 +256,6 @@ class Pool:
                 f"Workers die before they are ready ({cause_of(codes[-1])}).{start_failure()}"
             )
         self.resize(size)
-
-
-_pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    # A forked child that kept the connections would keep the workers alive after their owner.
-    for pool in _pools:
-        pool.let_go()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def failure(failed: Failed) -> Exception:
