@@ -8,75 +8,42 @@ from typing import TYPE_CHECKING
 from reader.lazy import lazy
 
 if TYPE_CHECKING:
-    from reader.cuda.prefetcher import CUDAPrefetcher
-    from reader.dataset.dataset import Dataset
-    from reader.errors import ArgumentError, ReaderError, SampleError, StoreError, WorkerError
-    from reader.format.errors import FormatError, ShardfeedError
-    from reader.format.limits import Limits
-    from reader.geometry import Geometry
-    from reader.gpu_decode.images import EncodedImages
-    from reader.loader.collate import pad_collate
-    from reader.loader.loader import Loader
-    from reader.look.batch import show
-    from reader.look.pixels import IMAGENET_MEAN, IMAGENET_STD
-    from reader.look.sheet import Sheet
-    from reader.monitoring.statistics import Statistics
-    from reader.order.blocks import BlockShuffle
-    from reader.order.buckets import AspectBuckets
-    from reader.order.samplers import ClassBalanced, Weighted
-    from reader.samples.boxes import Boxes
-    from reader.samples.fields import Mask, Member
-    from reader.transforms import (
-        CenterCrop,
-        Letterbox,
-        RandomCrop,
-        RandomHorizontalFlip,
-        RandomResizedCrop,
-        RandomVerticalFlip,
-        Resize,
-        Transform,
-    )
+    from reader.cuda.prefetcher import CUDAPrefetcher as CUDAPrefetcher
+    from reader.dataset.dataset import Dataset as Dataset
+    from reader.errors import ArgumentError as ArgumentError
+    from reader.errors import ReaderError as ReaderError
+    from reader.errors import SampleError as SampleError
+    from reader.errors import StoreError as StoreError
+    from reader.errors import WorkerError as WorkerError
+    from reader.format.errors import FormatError as FormatError
+    from reader.format.errors import ShardfeedError as ShardfeedError
+    from reader.format.limits import Limits as Limits
+    from reader.geometry import Geometry as Geometry
+    from reader.gpu_decode.images import EncodedImages as EncodedImages
+    from reader.loader.collate import pad_collate as pad_collate
+    from reader.loader.loader import Loader as Loader
+    from reader.look.batch import show as show
+    from reader.look.pixels import IMAGENET_MEAN as IMAGENET_MEAN
+    from reader.look.pixels import IMAGENET_STD as IMAGENET_STD
+    from reader.look.sheet import Sheet as Sheet
+    from reader.monitoring.statistics import Statistics as Statistics
+    from reader.order.blocks import BlockShuffle as BlockShuffle
+    from reader.order.buckets import AspectBuckets as AspectBuckets
+    from reader.order.samplers import ClassBalanced as ClassBalanced
+    from reader.order.samplers import Weighted as Weighted
+    from reader.samples.boxes import Boxes as Boxes
+    from reader.samples.fields import Mask as Mask
+    from reader.samples.fields import Member as Member
+    from reader.transforms import CenterCrop as CenterCrop
+    from reader.transforms import Letterbox as Letterbox
+    from reader.transforms import RandomCrop as RandomCrop
+    from reader.transforms import RandomHorizontalFlip as RandomHorizontalFlip
+    from reader.transforms import RandomResizedCrop as RandomResizedCrop
+    from reader.transforms import RandomVerticalFlip as RandomVerticalFlip
+    from reader.transforms import Resize as Resize
+    from reader.transforms import Transform as Transform
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "IMAGENET_MEAN",
-    "IMAGENET_STD",
-    "ArgumentError",
-    "AspectBuckets",
-    "BlockShuffle",
-    "Boxes",
-    "CUDAPrefetcher",
-    "CenterCrop",
-    "ClassBalanced",
-    "Dataset",
-    "EncodedImages",
-    "FormatError",
-    "Geometry",
-    "Letterbox",
-    "Limits",
-    "Loader",
-    "Mask",
-    "Member",
-    "RandomCrop",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomVerticalFlip",
-    "ReaderError",
-    "Resize",
-    "SampleError",
-    "ShardfeedError",
-    "Sheet",
-    "Statistics",
-    "StoreError",
-    "Transform",
-    "Weighted",
-    "WorkerError",
-    "__version__",
-    "pad_collate",
-    "show",
-]
-
 
 __getattr__, __dir__ = lazy(
     __name__,
@@ -119,3 +86,5 @@ __getattr__, __dir__ = lazy(
     present=("__version__",),
     advice="reader.loader.from_torchvision",
 )
+
+__all__ = __dir__()

@@ -1,10 +1,8 @@
 """Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
 
-Guarantees: the memory has no name, so nothing is left behind however the processes end; a slot's
-memory is used again only after every array over it is gone.
-
-Assumptions: the parent alone decides a slot's state, in the order FREE -> FILLING (workers write)
--> READY (complete, not yet delivered) -> LENT (a consumer may hold arrays over it) -> FREE.
+Guarantees: the memory has no name, so nothing is left behind; a slot's memory is used again only
+after every array over it is gone. Only the parent decides a slot's state, in the order FREE ->
+FILLING (workers write) -> READY (not yet delivered) -> LENT (arrays over it may exist) -> FREE.
 """
 
 import mmap

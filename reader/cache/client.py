@@ -1,12 +1,9 @@
-"""The way to a fetching process, from the user's process and from its workers.
+"""The way to a fetching process, from the user's process and from its workers, on Linux.
 
 Guarantees: a wait ends when the rows are there, or with an error, also when the fetching process
-dies; another one takes its place, for all who went to it, when the process that started it begins
-an epoch or waits itself. It ends with the process that started it, however that ends. A process
-that was forked, or received the dataset pickled, goes to the same one as long as that is there, and
-starts its own then. Credentials go to the fetching process by a socket pair, and nowhere else.
-
-Assumptions: Linux.
+dies; another one then takes its place, started by the process that started the first. A fork, or a
+process that received the dataset pickled, goes to the same one as long as it exists, and starts its
+own then. Credentials go to the fetching process by a socket pair, and nowhere else.
 """
 
 import contextlib

@@ -1,13 +1,9 @@
 """Which samples of a shard are in its tar: one byte a sample, beside the tar, mapped by all.
 
-Purpose: a reader knows by one look into memory whether it may read, and by a second one, when it
-has read, that nothing was taken away meanwhile. No lock is taken on the way.
-
-Guarantees: bytes are in the tar before their row says so; a row says that they are not before they
-are taken away. Each time a row is filled anew its byte is another one, so a reader that sees the
-same byte before and after has read what was there. (Of 64 values: as often would a row have to be
-filled while one sample is read.) What lay in the cache while the machine went down is checked once
-more before it counts as there (`unverified`).
+Guarantees, without a lock: bytes are in the tar before their row says so, and a row says that they
+are not before they are taken away. Each time a row is filled its byte is another one (of 64), so a
+reader that sees the same byte before and after has read what was there. What was in the cache when
+the machine went down is checked once more before it counts as there (`unverified`).
 
 Who fills or clears rows holds their claim: a lock of the system on their bytes of the map, which
 ends with its process.

@@ -8,11 +8,9 @@
         lease              locked by every process that fetches into the folder, while it lives
 
 Guarantees: space is taken from the disk before bytes come (fallocate), so the limit is a limit and
-a full disk is told before anything is written. The account never says less than is taken; what a
-killed process leaves too much in it is put right by the next one that begins. Nothing is removed
-but what lies in folders that hold a lease of ours.
-
-Assumptions: a local file system that can make holes (ext4, xfs, btrfs, tmpfs).
+a full disk is found before anything is written. The account never says less than is taken; what a
+killed process leaves too much in it is put right by the next one. Only folders with a lease are
+removed. The file system is local and can make holes (ext4, xfs, btrfs, tmpfs).
 """
 
 import contextlib

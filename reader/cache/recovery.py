@@ -1,11 +1,9 @@
 """Which files of a dataset's folder in the cache are sound, also after the machine went down.
 
-What lay there then may be of its size and have other bytes, since the system had not written them.
-So indexes are summed up once after each boot, and samples are checked before they are read. Files
-that somebody has removed or cut are made anew, with the rows that were in them.
-
-Guarantees: who makes a shard's files (tar, map, index: in this order) and who looks at them here
-do not disturb each other.
+Files may then have their size and other bytes. So indexes are summed up once after each boot, and
+samples are checked before they are read. Files that were removed or cut are made anew, with the
+rows that were in them. This does not disturb a process that makes a shard's tar, map and index, in
+this order.
 """
 
 import contextlib

@@ -9,7 +9,6 @@ from reader.columns.values import InArray, are_views
 from reader.decode.decoder import Decoder
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.pixels import PixelSource, pixel_source
-from reader.samples.raw import RawBatch
 
 
 class StoredBatch(NamedTuple):
@@ -59,7 +58,7 @@ class Column:
             arrays[spec.name][row] = 0
         return InArray if self.size() else None
 
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
+    def gather(self, arrays: BatchArrays, raw: Mapping[str, Any]) -> None:
         """Store all rows of a chunk at once."""
 
     def deliver(self, batch: StoredBatch) -> Any:
@@ -110,17 +109,8 @@ class LabelColumn(OwnColumn):
     def mask(self, arrays: BatchArrays, row: int) -> Any:
         return self.store(arrays, row, self.absent)
 
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        arrays[self.name][:] = raw.labels
-
-
-@dataclass
-class SizeColumn(LabelColumn):
-    shape: tuple[int, ...] = (2,)
-    absent: int = 0
-
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        arrays[self.name][:] = raw.size
+    def gather(self, arrays: BatchArrays, raw: Mapping[str, Any]) -> None:
+        arrays[self.name][:] = raw[self.name]
 
 
 @dataclass

@@ -2,9 +2,7 @@
 
 Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
 let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
-read only when the consumer gets it.
-
-Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
+read only when the consumer gets it. Used by one thread. On a CPU nothing is done ahead.
 """
 
 import weakref

@@ -1,14 +1,13 @@
 """The way to a device: copy and normalise batches, on a GPU beside the consumer's work.
 
 Guarantees: the same values on every device, bit for bit in float32 unless the GPU decodes them. On
-a GPU all is queued on one side stream and nothing here waits for it, but torchvision's decoder for
-what it decodes (see `reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the
-stream that is current then, and its memory serves no other batch before that stream is through with
-it. Raw pixels and constants are allocated, used and freed in the order of the side stream, so the
-caching allocator uses them again without further ado. No CUDA context is made on any other device.
+a GPU all is queued on one side stream and only torchvision's decoder is waited for (see
+`reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the current stream, and its
+memory serves no other batch before that stream is through with it. No CUDA context is made on any
+other device.
 
-Assumptions: used by one thread. The caller keeps a batch until `Transfer.is_over`. Tensors that are
-on the GPU already were made on its current stream.
+Assumptions: one thread; the caller keeps a batch until `Transfer.is_over`; tensors that are on the
+GPU already were made on its current stream.
 """
 
 import contextlib

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
-from reader.dataset.as_webdataset import Source
+from reader.dataset.as_webdataset import shared_samples
 from reader.dataset.coco import coco_target
 from reader.dataset.numbered import NumberedSamples
 from reader.dataset.open_shards import OpenShards, ShardFiles
@@ -237,7 +237,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         """
         from webdataset import FluidWrapper
 
-        return FluidWrapper(Source(len(self), self.locate, self.extensions, shuffle))
+        arguments = len(self), self.locate, self.extensions, shuffle
+        return FluidWrapper(partial(shared_samples, *arguments))
 
     def _choose(self, subset: Subset) -> None:
         columns = partial(self.columns, "label", "height", "width")

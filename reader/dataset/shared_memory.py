@@ -1,17 +1,13 @@
 """Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
 
-Purpose: read from a slow disk once a machine, not once a rank and epoch;
-`reader.samples.decoded_cache` shares decoded images the same way.
-
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
-behind however they end. Who gets it gets it prepared. Shards that are there never change again.
+behind. Whoever gets it gets it prepared. Shards that are there never change again.
 
-Assumptions: Linux. The processes that read one dataset find each other by an abstract Unix socket
-(unix(7)), which is gone with its owner as well. Who binds it first is the owner: it prepares a
-memfd (copies the tars), seals it (fcntl(2), F_ADD_SEALS: from then on its size, and if asked its
-content, cannot change), and accepts and closes the connections of those who wait. The others learn
-the owner's process from the socket (SO_PEERCRED) and open its memfd by /proc. No thread serves
-them. When an owner dies before it is done, one of those who waited becomes the owner.
+On Linux the processes that read one dataset find each other by an abstract Unix socket (unix(7)).
+Who binds it first is the owner: it prepares a memfd (copies the tars), seals it (fcntl(2),
+F_ADD_SEALS), then accepts and closes the connections of those who wait. They learn the owner's
+process from the socket (SO_PEERCRED) and open its memfd by /proc. When an owner dies before it is
+done, one of those who waited becomes the owner.
 """
 
 import contextlib

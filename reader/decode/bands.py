@@ -1,8 +1,7 @@
 """Decodes the part of a banded PNG that a box needs: the pixels that the whole image has there.
 
-The bands that the box touches follow each other in the file and inflate as one stream. Filters are
-undone in the box's columns alone; a band's rows are filtered alike, so that each step is one
-addition of whole rows. What the bytes say is checked: a table that lies gives an error.
+The bands that the box touches inflate as one stream. Filters are undone only in the box's columns,
+one addition of whole rows a step. A table that lies gives an error.
 """
 
 from collections.abc import Callable

@@ -1,16 +1,14 @@
 """How many workers ``workers="auto"`` runs: `choose`, a pure function of what was measured.
 
-It begins with two. Whenever half a second of the loop, and four batches, have passed with all
-workers there, it looks at these:
+It begins with two. After each half second of the loop, and four batches, with all workers there:
 
 - Growth that did not bring a tenth of what it promised is taken back, and marks the ceiling.
-- Busy workers and a waiting consumer: more workers, as many as the consumer's own pace needs, but
-  at most twice as many at a time, and at most the usable cores.
+- Busy workers and a waiting consumer: as many more as the consumer's own pace needs, but at most
+  twice as many at a time, and at most the usable cores.
 - A consumer that does not wait: as few workers as do its work at 80%. If that turns out too few,
   what it grew to marks the floor.
 
-Ceiling and floor hold until the next iterator, whose storage may be warmer and whose steps may
-differ. What is delivered does not depend on any of this.
+Ceiling and floor hold until the next iterator. What is delivered does not depend on any of this.
 """
 
 import math

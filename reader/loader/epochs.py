@@ -1,10 +1,8 @@
 """One epoch after the other: where the next begins, and what is decoded ahead of it.
 
-Guarantees: the position counts what the consumer got, whatever is decoded ahead; what was decoded
-for another position or another share than an iterator has is never delivered to it; an iterator
-that is gone before its first batch leaves its epoch to the next one.
-
-Assumptions: iterators may be used from any thread, one call at a time.
+Guarantees: the position counts what the consumer got. What was decoded for another position or
+another share than an iterator has is never delivered to it. An iterator that is gone before its
+first batch leaves its epoch to the next one. Any thread may use iterators, one call at a time.
 """
 
 import contextlib

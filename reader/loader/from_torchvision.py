@@ -1,5 +1,6 @@
 """torchvision's transforms as reader's own: recognised by module and name, never imported."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -27,29 +28,8 @@ _PIXELS = (
     '...)`, and `map_sample=lambda sample: sample | {{"image": change(torch.from_numpy('
     'sample["image"]).permute(2, 0, 1))}}`'
 )
-_PIXEL_TRANSFORMS = (
-    "AugMix",
-    "AutoAugment",
-    "ColorJitter",
-    "ElasticTransform",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Pad",
-    "RandAugment",
-    "RandomAdjustSharpness",
-    "RandomAffine",
-    "RandomAutocontrast",
-    "RandomEqualize",
-    "RandomGrayscale",
-    "RandomErasing",
-    "RandomInvert",
-    "RandomPerspective",
-    "RandomPhotometricDistort",
-    "RandomPosterize",
-    "RandomRotation",
-    "RandomSolarize",
-    "TrivialAugmentWide",
-)
+# What transforms of pixels are called; those of geometry are known before this is asked.
+_OF_PIXELS = re.compile("Aug|Auto|Color|Elastic|Gaussian|Pad$|Rand|Trivial")
 _MIX = (
     "it mixes a batch: `mix = torchvision.transforms.v2.{name}(num_classes=1000)`, and "
     "`map_batch=lambda batch: mix(*batch)`"
@@ -64,13 +44,12 @@ _ADVICE = {
     **dict.fromkeys(("ToDtype", "ConvertImageDtype", "ToPILImage"), _FLOATS),
     **dict.fromkeys(("MixUp", "CutMix"), _MIX),
     "Grayscale": 'write reader.Loader(reader.Dataset("shards", channels=1)) for grey images',
-    **dict.fromkeys(_PIXEL_TRANSFORMS, _PIXELS),
 }
 
 
 def instead_of(name: str) -> str | None:
     """Return what to write in place of a transform that reader has not; None of any other name."""
-    advice = _ADVICE.get(name)
+    advice = _ADVICE.get(name, _PIXELS if _OF_PIXELS.match(name) else None)
     return advice and advice.format(name=name)
 
 

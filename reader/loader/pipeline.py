@@ -3,9 +3,8 @@
 Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
 several epochs may be under way at a time (nested loops) and none waits for another's consumer.
 
-Assumptions: used by one thread at a time, in the process that made it. Work goes on between two
-calls, because the tasks of `depth` batches are queued where the workers themselves fetch them;
-nothing runs in the parent meanwhile.
+Assumptions: used by one thread at a time, in the process that made it, where nothing runs between
+two calls: workers fetch the queued tasks of `depth` batches themselves.
 """
 
 import os

@@ -10,7 +10,6 @@ from reader.columns.column import (
     Column,
     LabelColumn,
     OwnColumn,
-    SizeColumn,
     TextColumn,
     ViewsColumn,
 )
@@ -31,12 +30,12 @@ from reader.transforms import largest_output
 CANDIDATES = 64  # of which two are looked at, which differ in size
 _TRIES = 16  # samples looked at in place of a bad one
 
-_OF_NUMBER: dict[str, type[Column]] = {
+_OF_NUMBER: dict[str, Callable[[str], Column]] = {
     "index": OwnColumn,
     "valid": OwnColumn,
     "key": TextColumn,
     "name": TextColumn,
-    "size": SizeColumn,
+    "size": partial(LabelColumn, shape=(2,), absent=0),  # height and width
 }
 
 

@@ -1,9 +1,8 @@
 """Notices that no worker gets on, and says what each of them has in its hands.
 
-Guarantees: each stall is reported once. Only time counts in which this process waited and ran,
-since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept with its machine,
-reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
-back.
+Guarantees: each stall is reported once. Time is counted in ticks in which this process waited and
+ran: one that was stopped itself (Ctrl-Z), or slept with its machine, reports nothing when it goes
+on. Files that may hang are looked at by a thread that need not come back.
 
 Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
 """

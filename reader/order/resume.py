@@ -1,8 +1,7 @@
 """Where a run is, as a small dict, and whether a loader can go on from there.
 
-A place is one integer, the position counted over all epochs. Everything else in a state says which
-order the position belongs to; what may change between two runs (world size, batch size, workers)
-is not in it.
+A place is one integer, the position counted over all epochs. The rest of a state says which order
+it belongs to; world size, batch size and workers may change between two runs.
 """
 
 from collections.abc import Mapping

@@ -1,13 +1,12 @@
 """Which sample comes when: a pure function of (seed, epoch, position).
 
-Nothing is stored: any position of any epoch is computed at once, so resuming is one integer and
-neither workers nor world size can change an order.
+Any position of any epoch is computed at once, so resuming is one integer, and neither workers nor
+world size can change an order.
 
 The shuffle is Black and Rogaway's generalized Feistel cipher with cycle walking ("Ciphers with
-arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Where a rectangle
-of odd sides has no or few numbers to spare (7 to 9, 21 to 25, 43 to 49, ...), a cipher of rotations
-favours even permutations or the odd ones. Few elements would show that, so up to 64 of them are
-drawn by Fisher and Yates instead.
+arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. A cipher of
+rotations favours even or odd permutations of some N (7 to 9, 21 to 25, ...), which few elements
+would show: up to 64 are drawn by Fisher and Yates instead.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Streams: each a part of the shards, shuffled by itself, so that ranks read apart from each other.
 
-Position p of all epochs, counted on from one to the next, belongs to stream ``p % streams``. A rank
-has every ``world_size``-th position, so it has whole streams, or a share of one, and no step
-depends on where it begins. Which samples are a stream's is the same in every epoch: a machine's
-cache needs to hold what its own ranks read, and no more.
+Position p, counted on over all epochs, belongs to stream ``p % streams``, and a rank has every
+``world_size``-th position: whole streams, or a share of one, wherever a step begins. A stream has
+the same samples in every epoch: a machine's cache needs to hold only what its own ranks read.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,11 @@
 """The process that others are forked from, on Linux: `main` of this module, executed once.
 
-Purpose: a process starts in a few milliseconds, and the memory of what all of them import is there
-once. A second loader, and a worker in place of one that died, wait for no imports.
+Processes start in a few milliseconds and share the memory of what all of them import.
 
-Guarantees: it imports the module whose ``main`` its processes run, and those that it is asked to
-load before, and nothing of the user's, so that each process begins as clean as if it were executed;
-what a process inherits (environment, working directory, cores, limits, output) is what the parent
-has when it is started, or another server is executed. It ends with its parent, and by itself once
-it has had no process for `_KEPT_SECONDS`.
-
-Assumptions: it runs one thread, so it may fork.
+Guarantees: it imports the module whose ``main`` its processes run, what it is asked to load before,
+and nothing of the user's. What a process inherits (environment, working directory, cores, limits,
+output) is what the parent has when it is started, or another server is executed. It ends with its
+parent, and after `_KEPT_SECONDS` without a process. It runs one thread, so it may fork.
 """
 
 import contextlib

@@ -1,15 +1,12 @@
 """Decoded images in memory, for all processes of a user on a machine (``cache="decoded"``).
 
-Guarantees: every batch has the pixels that it has without the cache, bit for bit, because what is
-kept is what the decoder had in hand: the whole image before it is cropped, or, where the transforms
-show the same of it in every epoch but for mirroring, that result. An image is marked after its
-pixels are written and stays as it is then; who dies in between leaves it unmarked, and two that
+Guarantees: every batch has the pixels that it has without the cache, because what is kept is what
+the decoder had in hand: the whole image, or, where the transforms show the same of it in every
+epoch but for mirroring, that result. An image is marked after its pixels are written; two that
 write it at once write the same bytes. What does not decode without fault is never marked.
 
-Assumptions: those of `reader.dataset.shared_memory`. The owner lays the memory out, any worker
-fills it; pages that nobody has written take none, so it grows during the first epoch. Between
-the pixels and their mark, on either side, an interpreter does so much that no processor shows
-the two in another order.
+The owner of the memory lays it out, any worker fills it. Between the pixels and their mark an
+interpreter does so much that no processor shows the two in another order.
 """
 
 import hashlib

@@ -43,8 +43,9 @@ class Planned(NamedTuple):
 class PixelSource:
     """Gives views of images, all of which are decoded for it."""
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(self, decoder: Decoder, images: DecodedImages | None = None) -> None:
         self._decoder = decoder
+        self._images = images
         self.cached = 0
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
@@ -69,9 +70,7 @@ class PixelSource:
 class CachedImages(PixelSource):
     """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
 
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
+    _images: DecodedImages
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
         return replace(image, pixels=self._images.find(number, image.height, image.width))
@@ -96,9 +95,7 @@ class CachedImages(PixelSource):
 class CachedResults(PixelSource):
     """The same with a memory for what the transforms, which give one view, make of each image."""
 
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
+    _images: DecodedImages
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
         return self._images.find(number, *size)

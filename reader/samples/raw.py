@@ -8,7 +8,7 @@ index whose items are whole images or, of a crop that is narrower, its rows; one
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import cv2
 import numpy as np
@@ -27,13 +27,6 @@ _BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 Bytes = NDArray[Any]  # uint8
 Numbers = NDArray[np.int64]
-
-
-class RawBatch(NamedTuple):
-    """What is known of raw images that were read together: labels, (height, width) of all."""
-
-    labels: Numbers
-    size: tuple[int, int]
 
 
 def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
@@ -65,7 +58,9 @@ class RawBatchReader:
         self._size = self._height, self._width
         self._bytes = self._height * self._width * self._channels  # of an image
 
-    def fill(self, images: Bytes, samples: Numbers, epoch: int, positions: Numbers) -> RawBatch:
+    def fill(
+        self, images: Bytes, samples: Numbers, epoch: int, positions: Numbers
+    ) -> dict[str, Any]:
         out, labels = images, np.empty(len(samples), np.int64)
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
@@ -77,7 +72,7 @@ class RawBatchReader:
             self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)
         if out is not images:
             images[:] = out
-        return RawBatch(labels, self._size)
+        return {"label": labels, "size": self._size}
 
     def _show(self, geometry: Any, samples: Numbers, labels: Numbers, out: Bytes) -> None:
         """Copy to `out` what the geometry shows of the images, mirrored and with its border."""

@@ -2,10 +2,8 @@
 
 Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
 does not, `create` looks first, which another writer of the same moment may slip through. An object
-is written by one request, so it is there whole or not at all, and a process that is killed leaves
-nothing in the store. What fails in passing is tried again, as in reading.
-
-Assumption: an object has no more than `MOST_BYTES`, which one request may bring.
+of up to `MOST_BYTES` is written by one request, so it is there whole or not at all. What fails in
+passing is tried again, as in reading.
 """
 
 from contextlib import suppress

@@ -1,8 +1,8 @@
 """An exception of the user's code on its way from a worker to the loop, as if it were raised there.
 
-Guarantees: type, arguments, attributes and the chain of causes arrive; an exception whose class
-cannot be called with its arguments, or with attributes that cannot be sent, arrives as well. The
-process that receives it runs none of the user's functions.
+Guarantees: type, arguments, attributes, frames and the chain of causes arrive, also of a class that
+cannot be called with its arguments, or with attributes that cannot be sent. The process that
+receives it runs none of the user's functions.
 """
 
 import ast

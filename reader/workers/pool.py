@@ -2,11 +2,9 @@
 
 Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
 `poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
-only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
-that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
-whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
-where there is a `timeout` (see `reader.monitoring.stalls`); there is no other: a worker that is
-stopped, at whatever point, keeps nobody from starting, telling and ending it.
+only then is what the dead one held handed out again: no task ever runs twice at a time. Workers
+that cannot start, and a task that kills whoever takes it, become a `WorkerError`. A wait in which
+no worker gets on is reported, and ended after a `timeout` (see `reader.monitoring.stalls`).
 
 Assumptions: used by one thread at a time, in the process that made it.
 """

@@ -1,10 +1,8 @@
 """A board in shared memory on which each worker notes the sample in its hands.
 
-Purpose: the parent can tell who holds what, also of a worker that hangs, was stopped or has died.
-No message could say so, and none is needed: a note costs a worker two stores into memory.
-
-Assumptions: each place has one writer, and stores of eight bytes are whole. A reader may see a task
-with another task's sample for a moment, which does no harm to who looks once a second.
+The parent can tell who holds what, also of a worker that hangs or has died, and a note costs a
+worker two stores into memory. Each place has one writer, and stores of eight bytes are whole. A
+reader may for a moment see a task with another task's sample.
 """
 
 import mmap

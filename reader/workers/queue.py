@@ -1,9 +1,8 @@
 """The queue that all workers take tasks from.
 
 Guarantees: a task is in the hands of one worker at the most, and those that no worker has taken can
-be had back. It never waits: what the system's queue has no room for stays behind it.
-
-Assumptions: one thread puts tasks in and takes them back; workers may take one at any moment.
+be taken back. It never waits: what the system's queue has no room for stays behind it. One thread
+puts tasks in and takes them back; workers may take one at any moment.
 """
 
 import errno

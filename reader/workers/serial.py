@@ -2,9 +2,7 @@
 
 Guarantees: a task is done by the code that a worker runs, with the same results. No process or
 thread is started, no global of the process is left changed. A task that an interrupt cuts short is
-done anew.
-
-Assumptions: used by one thread at a time.
+done anew. Used by one thread at a time.
 """
 
 import time

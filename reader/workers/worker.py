@@ -1,11 +1,9 @@
 """A worker process: `main` of this module, with its inherited descriptors as arguments.
 
-Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
-be done again by another worker after this one died. The process ends when the other end of its
-control connection is closed, whatever closed it; on Linux also in the middle of a task, and while
-it is stopped. It never imports torch.
-
-Assumptions: nobody else writes to the rows of a task while it runs.
+Guarantees: what a task writes is a pure function of its message and of the set-up, so another
+worker may do it again after this one died. The process ends when the other end of its control
+connection is closed; on Linux also in the middle of a task, and while it is stopped. It never
+imports torch. Nobody else writes to the rows of a task while it runs.
 
 States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
 tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
