@@ -26,19 +26,20 @@ class CUDAPrefetcher:
     """Iterates over a loader's batches as tensors on `device`.
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
-    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one do where that is
-    what a Loader gives, or `mean` and `std` have one number. Where `mean` and `std` are given,
-    float images become ``(x - mean) / std``: a Loader's images that `map_sample` has made floats,
-    and the float tensors of another iterable's batch that has no uint8 image. Values far outside
-    of 0 to 1 are refused. Other tensors are moved, and anything else passes as it is. Batches may
-    be tuples, lists, dicts or dataclasses, and nested. A Loader's `map_batch` gets them as they are
-    then, on the device, and what it gives is what comes. On a GPU it is called on the stream of the
-    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one channel do if a
+    Loader gives such, or `mean` and `std` have one number. If `mean` and `std` are given, float
+    images become ``(x - mean) / std``: a Loader's that `map_sample` has made floats, and the float
+    tensors of another iterable's batch without a uint8 image. Values far outside of 0 to 1 are
+    refused. Other tensors are moved, and anything else passes as it is. Batches may be tuples,
+    lists, dicts or dataclasses, and nested.
+
+    A Loader's `map_batch` is called with the batch on the device. On a GPU that is on the stream of
+    the copies: its own tensors have to be complete, and those that it returns are in tuples, lists,
     dicts or dataclasses, where they are found and marked as used by the consumer's stream.
 
-    On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
-    their own; several are on their way at a time, and a batch is ready for the stream that is
-    current when it is asked for.
+    On a GPU, batches are copied from page-locked memory where the workers wrote them, on a stream
+    of their own, several at a time; a batch is ready for the stream that is current when it is
+    asked for.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((64, 64))])

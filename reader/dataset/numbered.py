@@ -98,21 +98,12 @@ class NumberedSamples:
         return Texts("name", len(self), self.locate)
 
     def read(self, number: int, ext: str) -> bytes:
-        """The raw bytes of the member with extension `ext` of a sample.
-
-        Raises:
-            SampleError: it has no such member, or it cannot be read.
-        """
+        """The raw bytes of a sample's member; SampleError if it has none, or cannot be read."""
         shard, row = self.locate(number)
         return shard.read(row, ext)
 
     def whole(self, number: int) -> NDArray[Any]:
-        """The pixels of a sample, uint8 (height, width, channels), without `transform`.
-
-        Raises:
-            IndexError: there is no such sample.
-            SampleError: it cannot be read.
-        """
+        """The pixels of a sample, uint8 (height, width, channels), without `transform`."""
         shard, row = self.locate(number)
         try:
             return self._own.decoder.whole(self.image_of(shard, row))
@@ -125,12 +116,7 @@ class NumberedSamples:
         return self._own.buffer
 
     def locate(self, number: int) -> tuple[Shard, int]:
-        """The opened shard of a sample, and its row there.
-
-        Raises:
-            IndexError: there is no such sample.
-            TypeError: it is not a number.
-        """
+        """Return the opened shard of a sample, and its row there."""
         try:
             number = index(number)
         except TypeError:
@@ -146,8 +132,7 @@ class NumberedSamples:
     ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
         """Yield each opened shard of some samples, which of `numbers` are in it, and their rows.
 
-        Before each is opened, `turn_to` is called with the first of its samples. Where it is one
-        shard, a slice says that it has all of them.
+        Before each is opened, `turn_to` is called with the first of its samples.
         """
         for position, which, rows in self.places.find_all(numbers):
             turn_to(int(numbers[which][0]))

@@ -14,7 +14,6 @@ from typing import Any
 
 from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError, called, warn
-from reader.loader.collate import Batcher
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
 from reader.order.shuffle import Order
@@ -67,14 +66,12 @@ class Epochs:
     def __init__(
         self,
         pipeline: BatchPipeline,
-        batcher: Batcher,
         plan: IterationPlan,
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
         self.consumed = 0
-        self._pipeline = pipeline
-        self._batcher = batcher
+        self.pipeline = pipeline
         self._plan = plan
         self._finish = finish
         self._share = plan.share  # when an iterator began last
@@ -91,7 +88,7 @@ class Epochs:
 
     def decode_ahead(self) -> None:
         if self._ahead is None:
-            self._ahead = self._pipeline.begin(self._plan.steps(self._next))
+            self._ahead = self.pipeline.begin(self._plan.steps(self._next))
 
     def begin(self) -> "EpochIterator":
         with self.lock:
@@ -100,7 +97,7 @@ class Epochs:
             self._heed_share()
             self._heed_sampler()
             epoch, self._ahead = self._ahead, None
-            epoch = epoch or self._pipeline.begin(self._plan.steps(self._next))
+            epoch = epoch or self.pipeline.begin(self._plan.steps(self._next))
             self.consumed = epoch.steps.start
             is_endless = self._plan.epochs is None
             self._next = epoch.steps.start if is_endless else epoch.steps.stop
@@ -143,34 +140,34 @@ class Epochs:
         with self.lock:
             self.check_open()
             self._drop_abandoned()
-            step, arrays, loose = self._pipeline.take(epoch)
+            step, arrays, loose = self.pipeline.take(epoch)
             self.consumed = step.end if epoch.left else epoch.steps.stop
             if self._plan.epochs is None:
                 self._next = self.consumed
-            if self._pipeline.is_all_queued:
+            if self.pipeline.is_all_queued:
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
-            return self._batcher.batch(arrays, loose)
+            return self.pipeline.batcher.batch(arrays, loose)
 
     def is_ready(self, epoch: EpochRun) -> bool:
         with self.lock:
             self.check_open()
-            return self._pipeline.is_ready(epoch)
+            return self.pipeline.is_ready(epoch)
 
     def finish(self, epoch: EpochRun) -> None:
         with self.lock:
             self._newest = None if epoch is self._newest else self._newest
-            self._pipeline.finish(epoch)
+            self.pipeline.finish(epoch)
 
     def abandon(self, epoch: EpochRun) -> None:
         self._abandoned.append(epoch)
 
     def check_open(self) -> None:
-        if self._pipeline.is_forked:
+        if self.pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from; make another."
             )
-        if not self._pipeline.is_open:
+        if not self.pipeline.is_open:
             raise ReaderError("This loader is closed.")
 
     def _heed_share(self) -> None:
@@ -198,14 +195,14 @@ class Epochs:
         while self._abandoned:
             epoch = self._abandoned.popleft()
             if epoch is not self._newest or epoch.taken:
-                self._pipeline.drop(epoch)
+                self.pipeline.drop(epoch)
                 continue
             self._drop_ahead()
             self._ahead, self._next = epoch, epoch.steps.start
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
-            self._pipeline.drop(self._ahead)
+            self.pipeline.drop(self._ahead)
             self._ahead = None
 
 

@@ -177,7 +177,8 @@ class Loader(LikeDataLoader):
         self._config = config = LoaderConfig(**given).resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
-        self._pipeline, self._epochs = parts.pipeline, parts.epochs
+        self._epochs = parts.epochs(config)
+        self._pipeline = self._epochs.pipeline
         order = parts.order
         is_given = order.is_given  # which gives its numbers when an epoch begins
         self.batch_size: int | None = None if order.batch_size else int(batch_size)

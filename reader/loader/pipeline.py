@@ -21,6 +21,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
+from reader.loader.collate import Batcher
 from reader.loader.prefetch import Prefetch
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
 from reader.monitoring.bad_samples import BadSamples, DroppedBoxes
@@ -44,11 +45,13 @@ class BatchPipeline:
         recipe: Recipe,
         order: Order,
         schema: BatchSchema,
-        decoded: DecodedImages | None = None,
+        batcher: Batcher,
+        decoded: DecodedImages | None,
     ) -> None:
         self._order = order
         self._cores = usable_cores()
         self._schema = schema
+        self.batcher = batcher
         workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
         chunk = chunk_size(layout.rows, most, schema.is_gathered)
