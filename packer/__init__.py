@@ -31,15 +31,17 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "NothingToPack": "packer.errors",
-        "PackReport": "packer.run.report",
-        "PackingFailed": "packer.errors",
-        "ProcessDied": "packer.errors",
-        "Rejected": "packer.errors",
-        "ShardfeedError": "reader.format.errors",
-        "UnusableInput": "packer.errors",
-        "Writer": "packer.writer",
-        "pack": "packer.api",
+        "packer.api": ("pack",),
+        "packer.errors": (
+            "NothingToPack",
+            "PackingFailed",
+            "ProcessDied",
+            "Rejected",
+            "UnusableInput",
+        ),
+        "packer.run.report": ("PackReport",),
+        "packer.writer": ("Writer",),
+        "reader.format.errors": ("ShardfeedError",),
     },
     present=("__version__",),
 )

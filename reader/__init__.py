@@ -8,121 +8,83 @@ from typing import TYPE_CHECKING
 from reader.lazy import lazy
 
 if TYPE_CHECKING:
-    from reader.cuda.prefetcher import CUDAPrefetcher
-    from reader.dataset.dataset import Dataset
-    from reader.errors import ArgumentError, ReaderError, SampleError, StoreError, WorkerError
-    from reader.format.errors import FormatError, ShardfeedError
-    from reader.format.limits import Limits
-    from reader.geometry import Geometry
-    from reader.gpu_decode.images import EncodedImages
-    from reader.loader.collate import pad_collate
-    from reader.loader.loader import Loader
-    from reader.loader.statistics import Statistics
-    from reader.look.batch import show
-    from reader.look.sheet import Sheet
-    from reader.order.blocks import BlockShuffle
-    from reader.order.buckets import AspectBuckets
-    from reader.order.samplers import ClassBalanced, Weighted
-    from reader.samples.boxes import Boxes
-    from reader.samples.fields import Mask, Member
-    from reader.transforms import (
-        CenterCrop,
-        Letterbox,
-        RandomCrop,
-        RandomHorizontalFlip,
-        RandomResizedCrop,
-        RandomVerticalFlip,
-        Resize,
-        Transform,
-    )
+    from reader.cuda.prefetcher import CUDAPrefetcher as CUDAPrefetcher
+    from reader.dataset.dataset import Dataset as Dataset
+    from reader.errors import ArgumentError as ArgumentError
+    from reader.errors import ReaderError as ReaderError
+    from reader.errors import SampleError as SampleError
+    from reader.errors import StoreError as StoreError
+    from reader.errors import WorkerError as WorkerError
+    from reader.format.errors import FormatError as FormatError
+    from reader.format.errors import ShardfeedError as ShardfeedError
+    from reader.format.limits import Limits as Limits
+    from reader.geometry import Geometry as Geometry
+    from reader.gpu_decode.images import EncodedImages as EncodedImages
+    from reader.loader.collate import pad_collate as pad_collate
+    from reader.loader.loader import Loader as Loader
+    from reader.look.batch import show as show
+    from reader.look.pixels import IMAGENET_MEAN as IMAGENET_MEAN
+    from reader.look.pixels import IMAGENET_STD as IMAGENET_STD
+    from reader.look.sheet import Sheet as Sheet
+    from reader.monitoring.statistics import Statistics as Statistics
+    from reader.order.blocks import BlockShuffle as BlockShuffle
+    from reader.order.buckets import AspectBuckets as AspectBuckets
+    from reader.order.samplers import ClassBalanced as ClassBalanced
+    from reader.order.samplers import Weighted as Weighted
+    from reader.samples.boxes import Boxes as Boxes
+    from reader.samples.fields import Mask as Mask
+    from reader.samples.fields import Member as Member
+    from reader.transforms import CenterCrop as CenterCrop
+    from reader.transforms import Letterbox as Letterbox
+    from reader.transforms import RandomCrop as RandomCrop
+    from reader.transforms import RandomHorizontalFlip as RandomHorizontalFlip
+    from reader.transforms import RandomResizedCrop as RandomResizedCrop
+    from reader.transforms import RandomVerticalFlip as RandomVerticalFlip
+    from reader.transforms import Resize as Resize
+    from reader.transforms import Transform as Transform
 
 __version__ = "0.1.0"
-
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
-
-__all__ = [
-    "IMAGENET_MEAN",
-    "IMAGENET_STD",
-    "ArgumentError",
-    "AspectBuckets",
-    "BlockShuffle",
-    "Boxes",
-    "CUDAPrefetcher",
-    "CenterCrop",
-    "ClassBalanced",
-    "Dataset",
-    "EncodedImages",
-    "FormatError",
-    "Geometry",
-    "Letterbox",
-    "Limits",
-    "Loader",
-    "Mask",
-    "Member",
-    "RandomCrop",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomVerticalFlip",
-    "ReaderError",
-    "Resize",
-    "SampleError",
-    "ShardfeedError",
-    "Sheet",
-    "Statistics",
-    "StoreError",
-    "Transform",
-    "Weighted",
-    "WorkerError",
-    "__version__",
-    "pad_collate",
-    "show",
-]
-
-
-def _instead_of(name: str) -> str | None:
-    """Return the advice for a transform of torchvision's that is asked for here."""
-    from reader.loader.from_torchvision import instead_of
-
-    return instead_of(name)
-
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "ArgumentError": "reader.errors",
-        "AspectBuckets": "reader.order.buckets",
-        "BlockShuffle": "reader.order.blocks",
-        "Boxes": "reader.samples.boxes",
-        "CUDAPrefetcher": "reader.cuda.prefetcher",
-        "CenterCrop": "reader.transforms",
-        "ClassBalanced": "reader.order.samplers",
-        "Dataset": "reader.dataset.dataset",
-        "EncodedImages": "reader.gpu_decode.images",
-        "FormatError": "reader.format.errors",
-        "Geometry": "reader.geometry",
-        "Letterbox": "reader.transforms",
-        "Limits": "reader.format.limits",
-        "Loader": "reader.loader.loader",
-        "Mask": "reader.samples.fields",
-        "Member": "reader.samples.fields",
-        "RandomCrop": "reader.transforms",
-        "RandomHorizontalFlip": "reader.transforms",
-        "RandomResizedCrop": "reader.transforms",
-        "RandomVerticalFlip": "reader.transforms",
-        "ReaderError": "reader.errors",
-        "Resize": "reader.transforms",
-        "SampleError": "reader.errors",
-        "ShardfeedError": "reader.format.errors",
-        "Sheet": "reader.look.sheet",
-        "Statistics": "reader.loader.statistics",
-        "StoreError": "reader.errors",
-        "Transform": "reader.transforms",
-        "Weighted": "reader.order.samplers",
-        "WorkerError": "reader.errors",
-        "pad_collate": "reader.loader.collate",
-        "show": "reader.look.batch",
+        "reader.cuda.prefetcher": ("CUDAPrefetcher",),
+        "reader.dataset.dataset": ("Dataset",),
+        "reader.errors": (
+            "ArgumentError",
+            "ReaderError",
+            "SampleError",
+            "StoreError",
+            "WorkerError",
+        ),
+        "reader.format.errors": ("FormatError", "ShardfeedError"),
+        "reader.format.limits": ("Limits",),
+        "reader.geometry": ("Geometry",),
+        "reader.gpu_decode.images": ("EncodedImages",),
+        "reader.loader.collate": ("pad_collate",),
+        "reader.loader.loader": ("Loader",),
+        "reader.look.batch": ("show",),
+        "reader.look.pixels": ("IMAGENET_MEAN", "IMAGENET_STD"),
+        "reader.look.sheet": ("Sheet",),
+        "reader.monitoring.statistics": ("Statistics",),
+        "reader.order.blocks": ("BlockShuffle",),
+        "reader.order.buckets": ("AspectBuckets",),
+        "reader.order.samplers": ("ClassBalanced", "Weighted"),
+        "reader.samples.boxes": ("Boxes",),
+        "reader.samples.fields": ("Mask", "Member"),
+        "reader.transforms": (
+            "CenterCrop",
+            "Letterbox",
+            "RandomCrop",
+            "RandomHorizontalFlip",
+            "RandomResizedCrop",
+            "RandomVerticalFlip",
+            "Resize",
+            "Transform",
+        ),
     },
-    present=("IMAGENET_MEAN", "IMAGENET_STD", "__version__"),
-    instead_of=_instead_of,
+    present=("__version__",),
+    advice="reader.loader.from_torchvision",
 )
+
+__all__ = __dir__()

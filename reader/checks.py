@@ -16,7 +16,6 @@ def is_integer(value: object) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is an integer of at least 1."""
     return is_integer(value) and value >= 1
 
 
@@ -27,17 +26,14 @@ def is_number(value: object) -> bool:
 
 
 def is_flag(value: object) -> bool:
-    """Whether it is True or False."""
     return isinstance(value, (bool, np.bool_))
 
 
 def is_text(value: object) -> bool:
-    """Whether it is a string."""
     return isinstance(value, str)
 
 
 def check(arguments: Mapping[str, Any], rules: Mapping[str, "Rule"]) -> None:
-    """Look at each argument for which there is a rule."""
     for name, (is_met, kind) in rules.items():
         if not is_met(arguments[name]):
             raise ArgumentError(f"{name} is {kind}, not {arguments[name]!r:.200}.")
@@ -49,7 +45,6 @@ def one_of(*values: object) -> Callable[[object], bool]:
 
 
 def or_none(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Whether it is None, or meets `is_met`."""
     return lambda given: given is None or is_met(given)
 
 

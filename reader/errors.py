@@ -55,11 +55,10 @@ class ArgumentError(ReaderError, ValueError):
     """An argument is not of its kind, or contradicts another one or the dataset.
 
     Example:
-        >>> try:
-        ...     reader.Loader("shards", batch_size=0)
-        ... except reader.ArgumentError as error:
-        ...     print(error)
-        batch_size is an integer of at least 1, not 0.
+        >>> reader.Loader("shards", batch_size=0)
+        Traceback (most recent call last):
+            ...
+        reader.ArgumentError: batch_size is an integer of at least 1, not 0.
     """
 
     __module__ = "reader"

@@ -14,24 +14,24 @@ from typing import Any
 
 def lazy(
     package: str,
-    places: Mapping[str, str],
+    places: Mapping[str, Sequence[str]],
     present: Sequence[str] = (),
-    instead_of: Callable[[str], str | None] = lambda name: None,
+    advice: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package.
+    """Return the ``__getattr__`` and ``__dir__`` of a package with public names, by module.
 
-    Args:
-        package: its name.
-        places: public name -> the module that defines it.
-        present: public names that the package itself defines.
-        instead_of: gives what to write in place of a name that the package has not, or None.
+    `present` are names that the package defines. The module `advice` has an `instead_of`, which
+    gives what to write for other names, or None.
     """
+    module_of = {name: module for module, names in places.items() for name in names}
 
     def get(name: str) -> Any:
-        if name not in places:
-            advice = instead_of(name) if name[:1].isupper() else None  # others may be submodules
-            because = f": {advice}" if advice else ""
+        if name not in module_of:
+            because = ""
+            if advice and name[:1].isupper():  # others may be submodules
+                told = import_module(advice).instead_of(name)
+                because = f": {told}" if told else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{because}")
-        return getattr(import_module(places[name]), name)
+        return getattr(import_module(module_of[name]), name)
 
-    return get, lambda: sorted([*places, *present])
+    return get, lambda: sorted([*module_of, *present])

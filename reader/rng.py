@@ -40,11 +40,9 @@ class SampleRandom:
         self._state = mix64((round_keys(seed, epoch, 1)[0] + position * GOLDEN) & _M64)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
-        """A float in [low, high)."""
         return low + (high - low) * (self._next() >> 11) * 2.0**-53
 
     def integer(self, bound: int) -> int:
-        """An integer in [0, bound)."""
         return self._next() * bound >> 64
 
     def _next(self) -> int:

@@ -10,10 +10,7 @@ _GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: its CPU affinity, its cgroup's quota, its fair share.
-
-    With LOCAL_WORLD_SIZE (torchrun) set, the machine's ranks share the cores evenly.
-    """
+    """Return the cores of this process: its affinity, its cgroup's quota, its share as a rank."""
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = affinity or 1
     quota = _cgroup_quota()
@@ -52,7 +49,6 @@ def running_on(cores: Set[int]) -> Iterator[None]:
 
 
 def _cgroup_quota() -> float | None:
-    """CPUs that the cgroup (v2, then v1) grants, None for no limit."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)

@@ -2,9 +2,6 @@
 
 The classes carry torchvision's names, arguments and rules. A pipeline of them is applied to a
 `reader.geometry.Geometry`, which says in the end what to decode, and how large.
-
-Those that resize do so the quick way, or with ``antialias=True`` as torchvision does with Pillow's
-images: see `Resize`.
 """
 
 import math
@@ -53,7 +50,6 @@ class _Resizing:
 
     @property
     def filter(self) -> str | None:
-        """That of `Geometry`."""
         name = str(self.interpolation)
         return name if self.antialias or name != "bilinear" else None
 
@@ -79,9 +75,8 @@ class RandomResizedCrop(_Resizing):
 
     Example:
         >>> transforms = [reader.RandomResizedCrop(48, scale=(0.2, 1.0))]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 48, 48])
     """
 
@@ -127,10 +122,8 @@ class CenterCrop:
     """The central box of `size`; where the image is smaller, it is padded with black.
 
     Example:
-        >>> transforms = [reader.CenterCrop(40)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.CenterCrop(40)])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 40, 40])
     """
 
@@ -156,9 +149,8 @@ class RandomCrop:
 
     Example:
         >>> transforms = [reader.RandomCrop(32, padding=4)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 32, 32])
     """
 
@@ -210,10 +202,8 @@ class Resize(_Resizing):
             scale, and the rest is done without a filter: quicker, with some aliasing.
 
     Example:
-        >>> transforms = [reader.Resize((48, 64))]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((48, 64))])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 48, 64])
     """
 
@@ -254,10 +244,8 @@ class Letterbox(_Resizing):
     `Resize`.
 
     Example:
-        >>> transforms = [reader.Letterbox(96)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Letterbox(96)])
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 96, 96])
     """
 
@@ -283,8 +271,6 @@ class Letterbox(_Resizing):
 
 @dataclass(frozen=True)
 class _Flip:
-    """What the transforms that mirror have in common."""
-
     p: float = 0.5
 
     def __post_init__(self) -> None:
@@ -297,9 +283,8 @@ class RandomHorizontalFlip(_Flip):
 
     Example:
         >>> transforms = [reader.RandomHorizontalFlip(p=0.5)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 60, 80])
     """
 
@@ -315,9 +300,8 @@ class RandomVerticalFlip(_Flip):
 
     Example:
         >>> transforms = [reader.RandomVerticalFlip(p=0.5)]
-        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
-        ...     images, labels = next(iter(loader))
-        >>> images.shape
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=transforms)
+        >>> next(iter(loader))[0].shape
         torch.Size([4, 3, 60, 80])
     """
 
@@ -326,6 +310,10 @@ class RandomVerticalFlip(_Flip):
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
         geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
+
+
+FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
+MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 
 
 def transformed(
@@ -367,7 +355,6 @@ def _pair(size: Size) -> tuple[int, int]:
 
 
 def _within(room: int, across: int, height: int, width: int) -> tuple[int, int]:
-    """The largest (height, width) of the same aspect ratio within `room` times `across` pixels."""
     scale = min(room / height, across / width)
     return max(round(height * scale), 1), max(round(width * scale), 1)
 

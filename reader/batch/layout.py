@@ -25,43 +25,33 @@ class ArraySpec:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 class BatchArrays(dict[str, NDArray[Any]]):
-    """The arrays of a batch by name, one row a sample."""
-
     def part(self, start: int, stop: int) -> "BatchArrays":
-        """Return the samples of some rows."""
         return BatchArrays({name: array[start:stop] for name, array in self.items()})
 
     def copy(self) -> "BatchArrays":
-        """Return the same in memory of its own."""
         return BatchArrays({name: array.copy() for name, array in self.items()})
 
 
 @dataclass(frozen=True)
 class BatchLayout:
-    """Where the arrays of a batch of so many rows lie in its slot."""
-
     rows: int
     specs: tuple[ArraySpec, ...]
 
     @cached_property
     def slot_bytes(self) -> int:
-        """Bytes a slot, in whole pages."""
         size = self._offsets[-1]
         return size + -size % _PAGE
 
     @cached_property
     def _offsets(self) -> list[int]:
-        """Where each array begins, and where the last one ends."""
         sizes = (self.rows * spec.row_bytes for spec in self.specs)
         return [*accumulate((size + -size % _ALIGNMENT for size in sizes), initial=0)]
 
     def arrays(self, slot: Bytes) -> BatchArrays:
-        """Return the batch's arrays over a slot's bytes."""
         found = BatchArrays()
         for spec, offset in zip(self.specs, self._offsets, strict=False):
             memory = slot[offset : offset + self.rows * spec.row_bytes]
@@ -90,5 +80,4 @@ def depth_of(layout: BatchLayout, in_hand: int) -> int:
 
 
 def slots_of(depth: int) -> int:
-    """Batches that there is memory for, where so many are decoded ahead."""
     return depth + _LENT

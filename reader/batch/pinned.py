@@ -1,13 +1,8 @@
 """The ring's memory page-locked, so that a GPU copies from it by itself.
 
-Purpose: register the mapped slots with CUDA once, where torch's pin_memory copies every batch into
-page-locked memory anew.
-
-Guarantees: the memory is unregistered before it is unmapped and not while an array over it is left,
-so never during a copy, whose batch is held until it ends. Where CUDA refuses, one warning is given
-and the memory stays as it was: copies are then slower, and as correct.
-
-Assumptions: registering and unregistering are the same process's; a fork of it does neither.
+Guarantees: the memory is unregistered before it is unmapped and not while an array over it exists,
+so never during a copy, and not by a fork. Where CUDA refuses, one warning is given, and copies are
+slower.
 """
 
 import os

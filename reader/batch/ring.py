@@ -1,12 +1,8 @@
 """Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
 
-Purpose: a decoded pixel is written once, where the training loop reads it.
-
-Guarantees: the memory has no name, so nothing is left behind however the processes end; a slot's
-memory is used again only after every array over it is gone.
-
-Assumptions: the parent alone decides a slot's state, in the order FREE -> FILLING (workers write)
--> READY (complete, not yet delivered) -> LENT (a consumer may hold arrays over it) -> FREE.
+Guarantees: the memory has no name, so nothing is left behind; a slot's memory is used again only
+after every array over it is gone. Only the parent decides a slot's state, in the order FREE ->
+FILLING (workers write) -> READY (not yet delivered) -> LENT (arrays over it may exist) -> FREE.
 """
 
 import mmap
@@ -51,7 +47,6 @@ class RingMemory:
 
     @classmethod
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
-        """New memory without a name."""
         size = slots * layout.slot_bytes
         needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
         # Else workers would be killed, one by one, once the memory that is really there runs out.
@@ -103,11 +98,7 @@ class Ring:
         self._free.append(slot)
 
     def deliver(self, slot: int, rows: int) -> BatchArrays:
-        """A READY slot's arrays; the slot is LENT until they are gone.
-
-        Where the consumer already holds so many that the workers would run dry, the batch is
-        copied instead and the slot is FREE at once.
-        """
+        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are held."""
         self._reclaim()
         if self._lent + 2 >= self.memory.slots:
             return self.copy_out(slot, rows)
@@ -127,7 +118,6 @@ class Ring:
         return copy
 
     def has_free(self) -> bool:
-        """Whether `take` would find a slot."""
         self._reclaim()
         return bool(self._free)
 

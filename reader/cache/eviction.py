@@ -13,8 +13,6 @@ from reader.cache.schedule import Schedule
 
 
 class Eviction:
-    """Makes room in the cache for what is to come."""
-
     def __init__(
         self,
         quota: DiskQuota,
@@ -22,7 +20,6 @@ class Eviction:
         plans: Mapping[Any, Schedule],
         busy: Counter[tuple[int, int]],
     ) -> None:
-        """Evict by these plans; `busy`: shards and rows that are being fetched."""
         self._quota = quota
         self._mirror = mirror
         self._plans = plans
@@ -30,10 +27,7 @@ class Eviction:
         self._victims: list[tuple[int, int]] = []  # the one that is needed last at the end
 
     def make_room(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what is needed last, of this dataset; the bytes.
-
-        What is about to be read goes only for what is waited for.
-        """
+        """Evict what is needed last, of this dataset; what is read soon only if urgent."""
         given, share, is_all = 0, need, False
         while given < need:
             if not self._victims:
@@ -49,10 +43,7 @@ class Eviction:
         return given
 
     def _evict_others(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what others read, who fetch it again: of datasets that take more, other splits.
-
-        For what is waited for, of any.
-        """
+        """Evict what others fetch again: of larger datasets, other splits, or any if urgent."""
         need = max(need, self._quota.limit // EVICTED)
         given = 0
         for folder in self._quota.larger(None if is_urgent else self._mirror.folder):

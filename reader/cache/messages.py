@@ -41,8 +41,6 @@ class Coming(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The dataset can be read in this folder."""
-
     folder: str
 
 
@@ -97,11 +95,7 @@ class Lost(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a fetching process did since it began.
-
-    `fetched` and `hits` are samples that came from the store, and that were in the cache when their
-    turn to be fetched came.
-    """
+    """What a process did; `hits`: samples that were in the cache when their turn came."""
 
     store: Requests = Requests()
     fetched: int = 0
@@ -109,7 +103,6 @@ class Counts(NamedTuple):
 
 
 def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
-    """Send a message."""
     content = pickle.dumps(message)
     if len(content) <= _PACKET:
         connection.send(content)
@@ -124,7 +117,6 @@ def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
 
 
 def receive(connection: socket.socket) -> Any:
-    """The next message."""
     content, descriptors, _, _ = socket.recv_fds(connection, _PACKET, 1)
     if descriptors:
         with os.fdopen(descriptors[0], "rb") as file:
@@ -136,6 +128,5 @@ def receive(connection: socket.socket) -> Any:
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Whether the other end is a process of this user."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return _CREDENTIALS.unpack(raw)[1] == os.geteuid()

@@ -3,11 +3,11 @@
 ::
 
     FINGERPRINT/                      of dataset.json
-      lease, boot                     see `cache`; when the machine was started, see `sound`
+      lease, boot                     see `quota`; when the machine was started, see `recovery`
       dataset.json                    last, when all else is there
       [SPLIT/]shard-000000.safetensors
       [SPLIT/]shard-000000.tar        of its final size, with holes where nothing has come yet
-      [SPLIT/]shard-000000.rows       see `rows`
+      [SPLIT/]shard-000000.rows       see `presence`
 
 Guarantees: the names appear with their content, and what is named is what dataset.json says: so the
 folder may be filled by many at a time, and whoever is killed leaves it usable. The indexes of other
@@ -46,8 +46,6 @@ _SHARE = 8  # of the descriptors that a process may have, for a shard each
 
 
 class MirroredShard:
-    """One shard of the folder, open to be filled."""
-
     def __init__(self, folder: Path, entry: ShardEntry, classes: int) -> None:
         self.entry = entry
         self.index = Index.of_shard(folder, entry, classes)
@@ -126,10 +124,7 @@ class MirroredShard:
         return given
 
     def _claim_empty(self, first: int, stop: int, is_busy: Callable[[int], bool]) -> bool:
-        """Claim rows, if nobody here fetches one and none is there.
-
-        That is looked at under the claim: before it, another process may just have filled one.
-        """
+        """Claim rows, if nobody here fetches one and, looked at under the claim, none is there."""
         if first == stop:
             return True
         if any(map(is_busy, range(first, stop))) or not self.rows.claim(first, stop):
@@ -152,7 +147,6 @@ class Mirror:
         self._most = max(most_open_files() // _SHARE, 1)
 
     def shard(self, number: int) -> MirroredShard:
-        """The `number`-th shard, opened where it is not open."""
         shard = self._open.get(number)
         if shard is None:
             shard = self._open[number] = MirroredShard(
@@ -214,7 +208,6 @@ async def mirrored(
 async def _fetch_index(
     store: Store, quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int
 ) -> None:
-    """Fetch a shard's index, and make its tar and map."""
     try:
         content = await store.whole(shard.index, shard.index_bytes)
     except Missing:
@@ -239,10 +232,7 @@ async def _fetch_index(
 
 
 def _write(quota: DiskQuota, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
-    """Let a file appear with its content, unless it is there.
-
-    Its temporary has one name, so a killed process leaves no more than one, for the next to use.
-    """
+    """Let a file appear with its content, unless it is there; temporaries have one name."""
     part = path.with_name(f"{path.name}.part")
     with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,13 +1,9 @@
 """Which samples of a shard are in its tar: one byte a sample, beside the tar, mapped by all.
 
-Purpose: a reader knows by one look into memory whether it may read, and by a second one, when it
-has read, that nothing was taken away meanwhile. No lock is taken on the way.
-
-Guarantees: bytes are in the tar before their row says so; a row says that they are not before they
-are taken away. Each time a row is filled anew its byte is another one, so a reader that sees the
-same byte before and after has read what was there. (Of 64 values: as often would a row have to be
-filled while one sample is read.) What lay in the cache while the machine went down is checked once
-more before it counts as there (`unverified`).
+Guarantees, without a lock: bytes are in the tar before their row says so, and a row says that they
+are not before they are taken away. Each time a row is filled its byte is another one (of 64), so a
+reader that sees the same byte before and after has read what was there. What was in the cache when
+the machine went down is checked once more before it counts as there (`unverified`).
 
 Who fills or clears rows holds their claim: a lock of the system on their bytes of the map, which
 ends with its process.
@@ -31,7 +27,6 @@ _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start
 
 
 def path_beside(tar: Path) -> Path:
-    """Where the map of a tar lies."""
     return tar.with_suffix(SUFFIX)
 
 
@@ -39,7 +34,6 @@ class PresenceMap:
     """The map of one shard; its `values` are uint8, a byte a row."""
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
-        """Map it."""
         flags = os.O_RDWR if is_writable else os.O_RDONLY
         self._file = os.open(path, flags | os.O_CLOEXEC)
         try:
@@ -64,7 +58,6 @@ class PresenceMap:
         return value if value & (_UNVERIFIED | _THERE) == _THERE else 0
 
     def generations(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The same of many."""
         found = self.values[rows]
         return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
 
@@ -81,7 +74,6 @@ class PresenceMap:
         return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == (_UNVERIFIED | _THERE)
 
     def fill(self, row: int) -> None:
-        """The row's bytes are in the tar."""
         self.values[row] = (self.values[row] & ~np.uint8(_UNVERIFIED)) | _THERE
 
     def clear(self, row: int) -> None:
@@ -91,7 +83,6 @@ class PresenceMap:
             self.values[row] = (value + 1) % _UNVERIFIED
 
     def invalidate(self) -> None:
-        """The machine went down: what is there has to be checked."""
         found = self.present()
         self.values[found] |= _UNVERIFIED
 
@@ -100,7 +91,6 @@ class PresenceMap:
         return self._lock(fcntl.F_WRLCK, first, stop)
 
     def release(self, first: int, stop: int) -> None:
-        """Give it up."""
         with contextlib.suppress(OSError):
             self._lock(fcntl.F_UNLCK, first, stop)
 

@@ -7,14 +7,10 @@
       FINGERPRINT/         one dataset, as `reader.cache.mirror` lays it out
         lease              locked by every process that fetches into the folder, while it lives
 
-Purpose: all processes of a machine share one cache and one limit, whoever of them is killed when.
-
 Guarantees: space is taken from the disk before bytes come (fallocate), so the limit is a limit and
-a full disk is told before anything is written. The account never says less than is taken; what a
-killed process leaves too much in it is put right by the next one that begins. Nothing is removed
-but what lies in folders that hold a lease of ours.
-
-Assumptions: a local file system that can make holes (ext4, xfs, btrfs, tmpfs).
+a full disk is found before anything is written. The account never says less than is taken; what a
+killed process leaves too much in it is put right by the next one. Only folders with a lease are
+removed. The file system is local and can make holes (ext4, xfs, btrfs, tmpfs).
 """
 
 import contextlib
@@ -53,16 +49,9 @@ class Full(StoreError):
 
 
 class DiskQuota:
-    """The cache in `root`, with the limit that this process keeps to.
-
-    Attributes:
-        limit: bytes that may be taken.
-        margin: of these, what is left to the file system's own notes of where files lie, which it
-            makes when it writes.
-    """
+    """The cache in `root`; `margin` bytes of its `limit` are for the file system's notes."""
 
     def __init__(self, root: Path, limit: int | None) -> None:
-        """Make the folder, and count what is taken."""
         self.root = root
         self.margin = 0
         try:
@@ -80,17 +69,14 @@ class DiskQuota:
 
     @property
     def taken(self) -> int:
-        """Bytes that the cache takes now."""
         return int.from_bytes(os.pread(self._account, 8, 0), "little")
 
     def count(self) -> None:
-        """Put the account right, by what is there."""
         with self._locked():
             own = 2 * BLOCK  # the account, and the folder that it lies in
             self._write(sum(map(_taken, self._folders())) + own)
 
     def lease(self, name: str) -> tuple[Path, int]:
-        """The folder of a dataset, and what keeps it until it is closed."""
         folder = self.root / name
         while True:
             folder.mkdir(exist_ok=True)
@@ -107,11 +93,8 @@ class DiskQuota:
     ) -> None:
         """Reserve space for a range of a file, of whole blocks.
 
-        Args:
-            file: its descriptor.
-            start, stop: of the range.
-            make_room: gives up about so many bytes of what this process knows to be least needed,
-                and says how many; called where those of datasets that nobody uses are not enough.
+        `make_room` evicts about so many bytes of this process's and returns how many; it is called
+        if evicting datasets that nobody uses is not enough.
         """
         start, stop = start - start % BLOCK, stop + -stop % BLOCK
         with self._locked():
@@ -178,7 +161,6 @@ class DiskQuota:
         return given
 
     def _folders(self) -> list[Path]:
-        """Those of datasets."""
         found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
         # What a link leads to lies elsewhere.
         return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]
@@ -190,7 +172,6 @@ class DiskQuota:
         os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
 
     def _check_holes(self) -> None:
-        """Find out whether space can be had back."""
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.truncate(16 * BLOCK)
             try:
@@ -237,7 +218,6 @@ def _blocks(file: int) -> int:
 
 
 def _taken(folder: Path) -> int:
-    """Bytes that a folder takes of the disk."""
     taken = 0
     for path in (folder, *folder.rglob("*")):
         with contextlib.suppress(FileNotFoundError):

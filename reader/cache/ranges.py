@@ -24,23 +24,15 @@ _EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes a
 
 
 class Part(NamedTuple):
-    """Rows that are fetched by one request.
-
-    Attributes:
-        last: see `Piece`; -1 for what a client waits for.
-        is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
-    """
-
     shard: int
     first: int
     stop: int
-    last: int = -1
+    last: int = -1  # see `Piece`; -1 for what a client waits for
+    # of a shard all of whose bytes are fetched, so what lies between rows as well
     is_whole: bool = False
 
 
 class Spans(NamedTuple):
-    """Where the bytes of each row of a shard begin and end in the tar."""
-
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
 
@@ -63,7 +55,6 @@ class Spans(NamedTuple):
         return Spans(begin, np.append(self.end[:-1], size)[: len(self.end)])
 
     def cut(self, part: Part) -> Iterator[Part]:
-        """The part in requests of a useful size."""
         first = part.first
         while first < part.stop:
             reach = int(self.begin[first]) + PART
@@ -81,7 +72,6 @@ class Window(NamedTuple):
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
-        """Return that of an `AccessPattern`, with `depth` steps under way at a time."""
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
@@ -92,10 +82,7 @@ class Window(NamedTuple):
         return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
-        """What of it is ahead in a cache of so many bytes.
-
-        What is ahead takes the place of what would be read again.
-        """
+        """Return what of it is ahead in a cache of so many bytes."""
         kept = kept_bytes(shards)
         least = min(self.least, sum(shard.bytes for shard in shards))
         if kept + least > limit:

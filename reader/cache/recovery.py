@@ -1,11 +1,9 @@
 """Which files of a dataset's folder in the cache are sound, also after the machine went down.
 
-What lay there then may be of its size and have other bytes, since the system had not written them.
-So indexes are summed up once after each boot, and samples are checked before they are read. Files
-that somebody has removed or cut are made anew, with the rows that were in them.
-
-Guarantees: who makes a shard's files (tar, map, index: in this order) and who looks at them here
-do not disturb each other.
+Files may then have their size and other bytes. So indexes are summed up once after each boot, and
+samples are checked before they are read. Files that were removed or cut are made anew, with the
+rows that were in them. This does not disturb a process that makes a shard's tar, map and index, in
+this order.
 """
 
 import contextlib
@@ -22,14 +20,12 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def has_files(folder: Path, shard: ShardEntry) -> bool:
-    """Whether a shard has its tar, map and index."""
     tar, index = folder / shard.file, folder / shard.index
     files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)
     return all(_has_size(path, size) for path, size in files)
 
 
 def is_index(shard: ShardEntry, content: bytes) -> bool:
-    """Whether this is a shard's index, as dataset.json describes it."""
     return checksum_of(content) == shard.index_checksum
 
 

@@ -15,18 +15,9 @@ from reader.cache.ranges import Part, Window
 
 
 class Schedule:
-    """A plan of a client, and how far it has come.
-
-    Attributes:
-        taken: steps that have been read.
-        done: steps whose parts have been given out.
-        reach: steps up to which these are needed.
-        window: how many bytes are to be ahead.
-        bytes: that are.
-    """
+    """A plan of a client: steps `taken`, `done` (handed out), `reach`; `bytes` ahead."""
 
     def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
-        """Take a plan into a cache of so many bytes."""
         self.ahead = begin.ahead
         shards = mirror.shards
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
@@ -39,7 +30,6 @@ class Schedule:
         self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
 
     def take(self, steps: int) -> None:
-        """The first `steps` steps have been read."""
         self.taken = max(self.taken, steps)
         while self._under_way and self._under_way[0][0] < self.taken:
             self.bytes -= heappop(self._under_way)[1]
@@ -62,8 +52,7 @@ class Schedule:
     def around(self, wanted: Part) -> Part:
         """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would.
 
-        Where samples lie side by side, a worker that is ahead of the plan then does not cost a
-        request for each of them.
+        A worker that is ahead of the plan then does not cost a request for each sample.
         """
         if not self.ahead.order.is_in_turn:
             return wanted
@@ -74,7 +63,6 @@ class Schedule:
         return wanted
 
     def _cut(self, step: int) -> Iterator[Part]:
-        """Yield the requests of a step."""
         for piece in self.ahead.pieces(step):
             wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
             spans = self._mirror.shard(piece.shard).spans

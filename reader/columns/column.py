@@ -9,46 +9,31 @@ from reader.columns.values import InArray, are_views
 from reader.decode.decoder import Decoder
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.pixels import PixelSource, pixel_source
-from reader.samples.raw import RawBatch
 
 
 class StoredBatch(NamedTuple):
-    """A batch as it was stored.
+    """A batch as it was stored."""
 
-    Attributes:
-        rows: of a full batch.
-        loose: by column, each row's value that may lie in no array.
-        texts: the keys and names of all samples.
-    """
-
-    rows: int
+    rows: int  # of a full batch
     arrays: BatchArrays
-    loose: Mapping[str, Sequence[Any]]
-    texts: Mapping[str, Sequence[str]]
+    loose: Mapping[str, Sequence[Any]]  # by column, each row's value that may lie in no array
+    texts: Mapping[str, Sequence[str]]  # the keys and names of all samples
 
 
 @dataclass
 class Column:
-    """A field of a batch, or one view of it.
-
-    Attributes:
-        is_drawn: an image is decoded straight into the array; nothing is stored.
-        is_loose: `store` may give back a value, which travels by message.
-        is_gathered: `RawBatchReader` can fill it.
-        is_image: it arrives as images do.
-        work: what workers do for it.
-    """
+    """A field of a batch, or one view of it."""
 
     name: str
 
+    # an image is decoded straight into the array; nothing is stored
     is_drawn: ClassVar[bool] = False
-    is_loose: bool = False
-    is_gathered: ClassVar[bool] = False
-    is_image: ClassVar[bool] = False
-    work: ClassVar[str] = "decode"
+    is_loose: bool = False  # `store` may give back a value, which travels by message
+    is_gathered: ClassVar[bool] = False  # `RawBatchReader` can fill it
+    is_image: ClassVar[bool] = False  # it arrives as images do
+    work: ClassVar[str] = "decode"  # what workers do for it
 
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
-        """Return where images come from; `decoded`: memory for them."""
         return pixel_source(decoder, decoded)
 
     def check_device(self, device: Any) -> None:
@@ -56,39 +41,30 @@ class Column:
 
     @property
     def parts(self) -> "Sequence[Column]":
-        """The column of each view."""
         return (self,)
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """The arrays that it has in a slot."""
         return ()
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
         """Turn to the rows of a chunk."""
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store a row's value; return it where it lies in no array, else `InArray`.
-
-        Raises:
-            ValueError: it does not fit.
-        """
+        """Store a row's value; return it where it lies in no array, else `InArray`."""
         raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there is no sample."""
         for spec in self.size():
             arrays[spec.name][row] = 0
         return InArray if self.size() else None
 
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
+    def gather(self, arrays: BatchArrays, raw: Mapping[str, Any]) -> None:
         """Store all rows of a chunk at once."""
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return what the loop gets."""
         raise NotImplementedError
 
     def rows_of(self, delivered: Any) -> Any:
-        """Return each sample's value of what `deliver` gave."""
         is_number = hasattr(delivered, "dim") and delivered.dim() == 1
         return delivered.tolist() if is_number else delivered
 
@@ -100,7 +76,6 @@ class TextColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> list[str]:
-        """Look them up."""
         texts = batch.texts[self.name]
         return [texts[number] for number in batch.arrays["index"].tolist()]
 
@@ -112,7 +87,6 @@ class OwnColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return the tensor."""
         from reader.columns.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name])
@@ -126,33 +100,17 @@ class LabelColumn(OwnColumn):
     absent: int = -1
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """So many numbers a row."""
         return (ArraySpec(self.name, "<i8", self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store them."""
         arrays[self.name][row] = value
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there are none."""
         return self.store(arrays, row, self.absent)
 
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        """Store those of a chunk."""
-        arrays[self.name][:] = raw.labels
-
-
-@dataclass
-class SizeColumn(LabelColumn):
-    """Height and width of the upright source."""
-
-    shape: tuple[int, ...] = (2,)
-    absent: int = 0
-
-    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
-        """Store the one of all of them."""
-        arrays[self.name][:] = raw.size
+    def gather(self, arrays: BatchArrays, raw: Mapping[str, Any]) -> None:
+        arrays[self.name][:] = raw[self.name]
 
 
 @dataclass
@@ -166,20 +124,16 @@ class ViewsColumn(Column):
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        """Whether its views arrive as images do."""
         return self.views[0].is_image
 
     @property
     def parts(self) -> Sequence[Column]:
-        """The column of each view."""
         return self.views
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """The arrays of all views."""
         return tuple(spec for view in self.views for spec in view.size())
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store each view."""
         if not are_views(value, len(self.views)):
             raise ValueError(
                 f"its {self.name} is not a list of {len(self.views)} views, but that of the first "
@@ -188,15 +142,12 @@ class ViewsColumn(Column):
         return [c.store(arrays, row, one) for c, one in zip(self.views, value, strict=True)]
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there is no sample, in each view."""
         return [view.mask(arrays, row) for view in self.views]
 
     def deliver(self, batch: StoredBatch) -> list[Any]:
-        """Return each view's rows."""
         loose = zip(*batch.loose[self.name], strict=True) if self.is_loose else ()
         given = {view.name: rows for view, rows in zip(self.views, loose, strict=False)}
         return [view.deliver(batch._replace(loose=given)) for view in self.views]
 
     def rows_of(self, delivered: Any) -> Any:
-        """Return a tuple of each sample's views."""
         return list(zip(*delivered, strict=True))

@@ -17,26 +17,16 @@ _CONTENT, _PARCEL = "image:content", "image:parcel"
 
 
 class _Parcels(PixelSource):
-    """Cuts out what is to be decoded later."""
-
     def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
-        """See `PixelSource`."""
         return pack(planned.view, self._decoder)
 
 
 @dataclass
 class EncodedColumn(Column):
-    """Bytes of the images, one behind the other, and a `Parcel` a row.
+    """Bytes of the images, which a chunk's rows share, and a `Parcel` a row."""
 
-    Rows do not keep to their part of the bytes: a chunk's rows share theirs.
-
-    Attributes:
-        decoded: (height, width) of the images in the end.
-        room: bytes a row.
-    """
-
-    decoded: tuple[int, int] = (0, 0)
-    room: int = 0
+    decoded: tuple[int, int] = (0, 0)  # (height, width) of the images in the end
+    room: int = 0  # bytes a row
     is_loose: bool = True
     _next: int = field(default=0, compare=False)  # where the chunk's next image may lie
     _end: int = field(default=0, compare=False)
@@ -48,13 +38,7 @@ class EncodedColumn(Column):
     def of(
         cls, dataset: Dataset, recipe: Recipe, size: tuple[int, int], *, is_fit: bool, **other: bool
     ) -> "EncodedColumn":
-        """Return the column for a recipe.
-
-        Args:
-            size: (height, width) of the largest image.
-            is_fit: all images have that size.
-            other: further things that are asked for, which need the pixels.
-        """
+        """Return the column for a recipe; each of `other` that is asked for needs the pixels."""
         if "image" not in recipe.names:
             raise ArgumentError(
                 'decode="gpu" is for the field "image", which is not among the fields.'
@@ -82,22 +66,18 @@ class EncodedColumn(Column):
         return cls("image", decoded=size, room=room_for(dataset, size))
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """Bytes, and the numbers that say what is to become of them."""
         content = ArraySpec(_CONTENT, "|u1", (self.room,))
         return content, ArraySpec(_PARCEL, "<i8", (PARCEL_NUMBERS,))
 
     def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
-        """Return what cuts them out."""
         return _Parcels(decoder)
 
     def check_device(self, device: Any) -> None:
-        """See that nvJPEG is there."""
         from reader.gpu_decode.nvjpeg import require
 
         require(device)
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
-        """Turn to the bytes of a chunk."""
         self._next, self._end = rows.start * self.room, rows.stop * self.room
 
     def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
@@ -119,7 +99,6 @@ class EncodedColumn(Column):
         arrays[_PARCEL][row] = 0
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return `EncodedImages`."""
         from reader.gpu_decode.images import EncodedImages
 
         arrays, keys = batch.arrays, batch.texts["key"]

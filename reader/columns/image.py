@@ -10,28 +10,20 @@ from reader.columns.values import in_own_shape
 
 @dataclass
 class ImageColumn(Column):
-    """One view of the images: uint8 (height, width, channels) a row, with room for the largest.
-
-    A smaller image fills the beginning of its row's memory.
-
-    Attributes:
-        is_listed: they differ in size, and come as a list.
-    """
+    """One view of the images: uint8 (height, width, channels), smaller ones at the beginning."""
 
     room: tuple[int, int] = (0, 0)
     channels: int = 3
-    is_listed: bool = False
+    is_listed: bool = False  # they differ in size, and come as a list
 
     is_drawn: ClassVar[bool] = True
     is_gathered: ClassVar[bool] = True
     is_image: ClassVar[bool] = True
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """One picture a row."""
         return (ArraySpec(self.name, "|u1", (*self.room, self.channels)),)
 
     def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes:
-        """Return where the image of a row is decoded to."""
         return in_own_shape(arrays[self.name][row], height, width)
 
     def deliver(self, batch: StoredBatch) -> Any:

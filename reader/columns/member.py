@@ -20,15 +20,12 @@ class MemberColumn(Column):
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        """Whether it arrives as images do, if it has colours."""
         return self.form is not None
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Give it back."""
         return value
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return a list."""
         return self._values(batch.loose[self.name])
 
     def _values(self, rows: Sequence[Any]) -> list[Any]:
@@ -42,23 +39,19 @@ class MemberColumn(Column):
 class ArrayColumn(MemberColumn):
     """Arrays, of the type and shape that the first sample has.
 
-    Attributes:
-        is_loose: a row of another type or shape is one of the list that the batch then is, as it
-            may be from `map_sample`; else it is an error.
-        is_listed: rows differ in shape, and come as a list.
+    If `is_loose`, a row of another type or shape makes a list of the batch; otherwise it is an
+    error.
     """
 
     dtype: str = "|u1"
     shape: tuple[int, ...] = ()
-    is_listed: bool = False
+    is_listed: bool = False  # rows differ in shape, and come as a list
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        """Whether it arrives as images do."""
         return self.form is not None and len(self.shape) > 2
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """One value a row."""
         return (ArraySpec(self.name, self.dtype, self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
@@ -77,13 +70,11 @@ class ArrayColumn(MemberColumn):
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store zeros, or that there is no label."""
         values = arrays[self.name]
         values[row] = -1 if self.name == "label" and values.dtype.kind in "if" else 0
         return InArray
 
     def deliver(self, batch: StoredBatch) -> Any:
-        """Return a tensor (B, ...), or a list."""
         from reader.columns.tensors import channels_first, from_numpy, listed
 
         given = batch.loose.get(self.name, ())

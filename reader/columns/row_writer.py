@@ -14,10 +14,7 @@ from reader.samples.sample import SampleReader
 
 
 class RowWriter:
-    """Writes rows, of one chunk of a batch after the other.
-
-    What it gives back for a row are the values of `BatchSchema.loose`.
-    """
+    """Writes rows, of one chunk after the other; returns the values of `BatchSchema.loose`."""
 
     def __init__(self, schema: BatchSchema) -> None:
         self._layout = schema.layout
@@ -31,7 +28,6 @@ class RowWriter:
         self._rows = slice(0)  # of the chunk
 
     def begin(self, slot: Bytes, row: int, rows: int) -> None:
-        """Turn to a chunk: `rows` rows of a slot from `row` on."""
         self._arrays = self._layout.arrays(slot)
         self._rows = slice(row, row + rows)
         for column in self._loose:

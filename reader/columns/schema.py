@@ -15,25 +15,18 @@ _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", 
 
 @dataclass(frozen=True)
 class BatchSchema:
-    """The columns of a batch, in the order of the fields.
+    """The columns of a batch, in the order of the fields."""
 
-    Attributes:
-        rows: samples a batch.
-        is_gathered: whole chunks are filled at once, by `reader.samples.raw`.
-    """
-
-    rows: int
+    rows: int  # samples a batch
     columns: tuple[Column, ...]
-    is_gathered: bool = False
+    is_gathered: bool = False  # whole chunks are filled at once, by `reader.samples.raw`
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":
-        """Return that of images of (height, width) and their labels."""
         return cls(rows, (ImageColumn("image", room=size), LabelColumn("label")))
 
     @cached_property
     def layout(self) -> BatchLayout:
-        """Where the arrays lie in a slot."""
         specs = [spec for column in self.columns for spec in column.size()]
         return BatchLayout(self.rows, (*specs, *_OWN))
 
@@ -45,10 +38,8 @@ class BatchSchema:
 
     @property
     def loose(self) -> list[str]:
-        """The columns whose rows may lie in no array."""
         return [column.name for column in self.columns if column.is_loose]
 
     def parts(self) -> Iterator[Column]:
-        """Yield each view of each column."""
         for column in self.columns:
             yield from column.parts

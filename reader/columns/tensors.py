@@ -52,8 +52,7 @@ def tensor(value: Any) -> Any:
 def pinned(batch: Any) -> Any:
     """Copy the tensors of a batch to page-locked memory of torch's, as its `pin_memory` does.
 
-    torch does not use that memory again before copies from it have ended, so that they may be
-    `non_blocking`; the loader's own memory could be filled anew meanwhile.
+    torch reuses that memory only after `non_blocking` copies from it have ended.
     """
 
     def copied(leaf: Any) -> Any:

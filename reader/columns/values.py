@@ -22,15 +22,11 @@ class PictureForm:
 
 
 def are_views(value: Any, count: int) -> bool:
-    """Whether a field's value is a list of so many views."""
     return isinstance(value, (list, tuple)) and len(value) == count
 
 
 def as_array(value: Any) -> NDArray[Any] | None:
-    """Return a value that can become a tensor of its own type and shape, in native byte order.
-
-    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
-    """
+    """Return a number, array or tensor as an array in native byte order; None of others."""
     if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
         return None
     try:

@@ -14,7 +14,6 @@ _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the 
 
 
 def chosen_device(device: torch.device | str | int | None) -> torch.device:
-    """The device that is meant; None: `default_device`."""
     if device is None:
         return default_device()
     if isinstance(device, bool):
@@ -34,10 +33,7 @@ def chosen_device(device: torch.device | str | int | None) -> torch.device:
 
 
 def default_device() -> torch.device:
-    """The current GPU, or the CPU where there is none.
-
-    A rank that has not chosen a GPU gets the one of its LOCAL_RANK (torchrun), not the first.
-    """
+    """Return the current GPU, that of LOCAL_RANK if none was chosen, or the CPU."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     current = torch.cuda.current_device()
@@ -66,7 +62,6 @@ class CUDAHostMemory:
         self._device = device
 
     def register(self, address: int, size: int) -> str:
-        """Page-lock for all devices; why it was refused, or an empty string."""
         runtime: Any = torch.cuda.cudart()
         with torch.cuda.device(self._device):
             code = runtime.cudaHostRegister(address, size, _PORTABLE)
@@ -78,7 +73,6 @@ class CUDAHostMemory:
             return str(runtime.cudaGetErrorString(code))
 
     def unregister(self, address: int) -> None:
-        """Undo `register`."""
         runtime: Any = torch.cuda.cudart()
         with torch.cuda.device(self._device):
             runtime.cudaHostUnregister(address)

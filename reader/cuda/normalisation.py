@@ -18,19 +18,14 @@ class Normalisation:
     """``(x - mean) / std`` for images (..., C, H, W), computed in float32.
 
     x is from 0 to 1: a uint8 image divided by 255, or a float image as it is.
-
-    Attributes:
-        mean, std: of each channel, or one number for all of them.
-        has_floats: whether float images are normalised, too: they are, if mean and std were given.
-        dtype, memory_format: of the result.
-        channels: how many an image has.
     """
 
-    mean: tuple[float, ...]
+    mean: tuple[float, ...]  # with std: of each channel, or one number for all of them
     std: tuple[float, ...]
-    dtype: torch.dtype
+    dtype: torch.dtype  # with memory_format: of the result
     memory_format: torch.memory_format
-    channels: Container[int]
+    channels: Container[int]  # how many an image has
+    # whether float images are normalised, too: they are, if mean and std were given
     has_floats: bool = False
 
 
@@ -58,7 +53,6 @@ def normalisation(
     memory_format: torch.memory_format,
     channels: int | None,
 ) -> Normalisation:
-    """That of a prefetcher's arguments."""
     if (mean is None) != (std is None):
         raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:

@@ -1,13 +1,8 @@
 """Batches onto the device, normalised, while the last step still computes.
 
-Purpose: let the consumer's loop have every batch at once, and hold it up for nothing but a loader
-that has no batch ready.
-
 Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
 let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
-read only when the consumer gets it.
-
-Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
+read only when the consumer gets it. Used by one thread. On a CPU nothing is done ahead.
 """
 
 import weakref
@@ -21,8 +16,8 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.source import AnyBatches, BatchSource
-from reader.cuda.transfer import Lane, StreamLane, Transfer
+from reader.cuda.source import AnyBatches
+from reader.cuda.transfer import Lane, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.loader import Loader
 
@@ -31,19 +26,20 @@ class CUDAPrefetcher:
     """Iterates over a loader's batches as tensors on `device`.
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
-    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one do where that is
-    what a Loader gives, or `mean` and `std` have one number. Where `mean` and `std` are given,
-    float images become ``(x - mean) / std``: a Loader's images that `map_sample` has made floats,
-    and the float tensors of another iterable's batch that has no uint8 image. Values far outside
-    of 0 to 1 are refused. Other tensors are moved, and anything else passes as it is. Batches may
-    be tuples, lists, dicts or dataclasses, and nested. A Loader's `map_batch` gets them as they are
-    then, on the device, and what it gives is what comes. On a GPU it is called on the stream of the
-    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one channel do if a
+    Loader gives such, or `mean` and `std` have one number. If `mean` and `std` are given, float
+    images become ``(x - mean) / std``: a Loader's that `map_sample` has made floats, and the float
+    tensors of another iterable's batch without a uint8 image. Values far outside of 0 to 1 are
+    refused. Other tensors are moved, and anything else passes as it is. Batches may be tuples,
+    lists, dicts or dataclasses, and nested.
+
+    A Loader's `map_batch` is called with the batch on the device. On a GPU that is on the stream of
+    the copies: its own tensors have to be complete, and those that it returns are in tuples, lists,
     dicts or dataclasses, where they are found and marked as used by the consumer's stream.
 
-    On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
-    their own; several are on their way at a time, and a batch is ready for the stream that is
-    current when it is asked for.
+    On a GPU, batches are copied from page-locked memory where the workers wrote them, on a stream
+    of their own, several at a time; a batch is ready for the stream that is current when it is
+    asked for.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((64, 64))])
@@ -89,15 +85,13 @@ class CUDAPrefetcher:
             raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
-        source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
+        source = loader if isinstance(loader, Loader) else AnyBatches(loader)
         wanted = normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
-        on_gpu = self.device.type == "cuda"
-        kind = StreamLane if on_gpu else Lane
-        lane = kind(self.device, wanted, source.map_batch, source.image_places)
-        if on_gpu:
+        lane = Lane(self.device, wanted, source.map_batch, source.image_places)
+        if self.device.type == "cuda":
             source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
@@ -177,8 +171,6 @@ class CUDAPrefetcher:
 
 @dataclass(eq=False)
 class _Flight:
-    """What a prefetcher shares with its iterators."""
-
     lane: Lane
     ahead: int  # batches to have on their way when the consumer has got one
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
@@ -194,7 +186,6 @@ class _Flight:
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
     def send(self, host: Any) -> Transfer:
-        """Start a batch on its way."""
         transfer = self.lane.send(host)  # where it fails, no copy of the batch is left under way
         if self.ahead:
             self.held.append((host, transfer))
@@ -203,8 +194,7 @@ class _Flight:
     def recycle(self) -> None:
         """Let go of the host batches whose copies have ended.
 
-        Copies that are further behind than that are all the GPU's link can do: waiting for one
-        then holds nothing up, and bounds the memory.
+        Waiting for copies that are further behind holds nothing up, and bounds the memory.
         """
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
@@ -220,21 +210,17 @@ def _land(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
 
 @dataclass
 class _Sent:
-    """A batch on its way, with the loader's state behind it."""
-
     transfer: Transfer
     state: Any
 
 
 class _Epoch(Iterator[Any]):
-    """One pass over the loader."""
-
-    def __init__(self, loader: Any, source: BatchSource, flight: _Flight) -> None:
+    def __init__(self, loader: Any, source: Loader | AnyBatches, flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight
         if source.is_endless and flight.state is not None and not flight.is_moved(loader):
             loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
-        self._batches = iter(source)
+        self._batches: Any = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()

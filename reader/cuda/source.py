@@ -1,71 +1,31 @@
-"""What a prefetcher asks of the batches that it brings over, whoever makes them."""
+"""Any iterable of batches, with what a prefetcher asks of a Loader."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Set
+from typing import Any
 
 from reader.batch.pinned import HostMemory
 
 
-class BatchIterator(Iterator[Any], Protocol):
-    """One pass over a source."""
-
-    def is_ready(self) -> bool:
-        """Whether the next call of `unmapped` would not wait."""
-
-    def unmapped(self) -> Any:
-        """The next batch, before `BatchSource.map_batch`."""
-
-
-class BatchSource(Protocol):
-    """Batches in memory of the host; a Loader, or an iterable as `AnyBatches` sees it."""
-
-    @property
-    def map_batch(self) -> Callable[[Any], Any] | None:
-        """To be called with each batch that is on the device."""
-
-    @property
-    def image_places(self) -> Sequence[int] | None:
-        """Which entries of a batch, a tuple, are images; None if that is not known."""
-
-    @property
-    def channels(self) -> int | None:
-        """Of the images; None if that is not known."""
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether an iteration has no end, and the next one goes on where it was left."""
-
-    def check_device(self, device: Any) -> None:
-        """See that images that arrive as they are stored can be decoded there."""
-
-    def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
-        """Page-lock the memory that batches come from, once, near these cores."""
-
-    def __iter__(self) -> BatchIterator: ...
-
-
 class AnyBatches:
-    """Any iterable of batches: nothing is known of it, and it is always said to be ready."""
+    """Batches of which nothing is known; each pass is always said to be ready."""
 
-    map_batch = None
-    image_places = None
-    channels = None
+    map_batch = image_places = channels = None
     is_endless = False
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches
 
     def check_device(self, device: Any) -> None:
-        """They are no images to be decoded."""
+        """Accept any device: these are no images to be decoded."""
 
     def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
-        """Whose memory it is, is not known."""
+        """Leave the memory as it is: its owner is not known."""
 
-    def __iter__(self) -> "_Pass":
-        return _Pass(iter(self._batches))
+    def __iter__(self) -> "Pass":
+        return Pass(iter(self._batches))
 
 
-class _Pass(Iterator[Any]):
+class Pass(Iterator[Any]):
     def __init__(self, batches: Iterator[Any]) -> None:
         self._batches = batches
 

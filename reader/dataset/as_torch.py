@@ -1,9 +1,7 @@
 """A map-style dataset as torch sees it, without importing torch.
 
-A Dataset is opened where torch is not wanted, in workers and by the command line, and is to be one
-of torch's wherever torch is. isinstance() asks an object for its ``__class__`` as well, so that one
-can stand in for another's type (PEP 3119): once torch is imported, that is a class which is torch's
-too, whichever of the two packages was imported first.
+isinstance() also asks an object for its ``__class__`` (PEP 3119): once torch is imported, that is a
+class which is torch's too, whichever of the two packages was imported first.
 """
 
 import sys
@@ -29,7 +27,6 @@ class LikeTorchDataset:
         return object.__new__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
 
     def __add__(self, other: Any) -> "ConcatDataset[Any]":
-        """Both, one after the other, for torch's DataLoader."""
         from torch.utils.data import ConcatDataset
 
         return ConcatDataset([self, other])  # type: ignore[list-item]
@@ -37,7 +34,6 @@ class LikeTorchDataset:
 
 @cache
 def _both(kind: type, base: type) -> type:
-    """`kind` as one that is derived from `base`, too."""
     if issubclass(kind, base):
         return kind
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__})

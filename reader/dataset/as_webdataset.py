@@ -9,43 +9,26 @@ import numpy as np
 from reader.dataset.shard import Shard
 
 
-class Source:
-    """The first stage: this process's share of the samples, as webdataset reads them from tars.
+def shared_samples(
+    count: int, locate: Callable[[int], tuple[Shard, int]], extensions: Sequence[str], shuffle: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield this process's share of the samples, as webdataset reads them from tars.
 
-    A sample is a dict of its members' bytes by extension, of its key and its tar's path. Nodes and
-    the workers of a DataLoader are told apart as webdataset does it, by torch.distributed or
-    torchrun's variables; by samples, so that their shares differ by one at most, however few shards
-    there are.
+    Shares are of samples, not shards, so they differ by one at most. `locate` is `Dataset.locate`.
     """
+    from webdataset.utils import pytorch_worker_info
 
-    def __init__(
-        self,
-        count: int,
-        locate: Callable[[int], tuple[Shard, int]],
-        extensions: Sequence[str],
-        shuffle: bool,
-    ) -> None:
-        """Take what `Dataset.locate` is, over `count` samples with members of these extensions."""
-        self._count = count
-        self._locate = locate
-        self._extensions = extensions
-        self._shuffle = shuffle
-
-    def __call__(self) -> Iterator[dict[str, Any]]:
-        """One epoch of the share."""
-        from webdataset.utils import pytorch_worker_info
-
-        rank, world_size, worker, workers = pytorch_worker_info()
-        share: Any = range(rank * workers + worker, self._count, world_size * workers)
-        if self._shuffle:
-            # Of `random`, which each worker of a DataLoader has seeded anew in each epoch.
-            rng = np.random.default_rng(random.getrandbits(64))
-            share = rng.permutation(np.asarray(share))
-        for number in share:
-            shard, row = self._locate(number)
-            members = {
-                ext.lower(): shard.read(row, ext)
-                for ext in self._extensions
-                if shard.index.span(ext, row) is not None
-            }
-            yield {"__key__": shard.index.key(row), "__url__": str(shard.path), **members}
+    rank, world_size, worker, workers = pytorch_worker_info()
+    share: Any = range(rank * workers + worker, count, world_size * workers)
+    if shuffle:
+        # Of `random`, which each worker of a DataLoader has seeded anew in each epoch.
+        rng = np.random.default_rng(random.getrandbits(64))
+        share = rng.permutation(np.asarray(share))
+    for number in share:
+        shard, row = locate(number)
+        members = {
+            ext.lower(): shard.read(row, ext)
+            for ext in extensions
+            if shard.index.span(ext, row) is not None
+        }
+        yield {"__key__": shard.index.key(row), "__url__": str(shard.path), **members}

@@ -20,10 +20,7 @@ from reader.format import Index, ShardEntry
 
 
 class CachedBytes(TarBytes):
-    """The tar of the dataset's `number`-th shard, read by one thread as soon as its rows are there.
-
-    `fetching` brings rows; it is None where nobody does.
-    """
+    """The tar of the `number`-th shard, whose reads wait until `fetching` has its rows."""
 
     def __init__(
         self,
@@ -43,7 +40,6 @@ class CachedBytes(TarBytes):
 
     @property
     def where(self) -> str:
-        """What the tar is called in errors: where it comes from."""
         return super().where if self._fetching is None else f"{self._fetching.url}/{self._name}"
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
@@ -64,7 +60,6 @@ class CachedBytes(TarBytes):
                 return
 
     def read(self, row: int, offset: int, size: int) -> memoryview:
-        """See `TarBytes`."""
         while True:
             while not (before := self._rows.generation(row)):
                 self._wait(np.array([row]))
@@ -73,7 +68,6 @@ class CachedBytes(TarBytes):
                 return memory
 
     def _wait(self, rows: NDArray[np.int64]) -> None:
-        """Have rows brought."""
         first = int(rows[0])
         if self._fetching is None:
             raise self.error(

@@ -1,40 +1,28 @@
 """A dataset on disk: sample numbers to shards and rows."""
 
-import contextlib
 import copy
-import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal
 
 from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
-from reader.dataset.as_webdataset import Source
+from reader.dataset.as_webdataset import shared_samples
 from reader.dataset.coco import coco_target
-from reader.dataset.open_shards import OpenShards, open_shard
-from reader.dataset.places import Places, Subset, Texts, chosen_by
-from reader.dataset.shard import Shard
-from reader.dataset.shared_memory import Holding, hold
-from reader.dataset.tar_bytes import ReadBuffer
-from reader.decode.stored import StoredImage
-from reader.errors import ArgumentError, ReaderError
-from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
-from reader.format.errors import DecodeError
+from reader.dataset.numbered import NumberedSamples
+from reader.dataset.open_shards import OpenShards, ShardFiles
+from reader.dataset.places import Places, Subset, chosen_by
+from reader.dataset.shared_memory import hold
+from reader.errors import ArgumentError
+from reader.format import Limits, Manifest
 from reader.store.urls import is_url
 
-if TYPE_CHECKING:
-    from reader.cache.client import Fetching
 
-
-class Dataset(LikeTorchDataset):
+class Dataset(LikeTorchDataset, NumberedSamples):
     """The samples of one split, by number.
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
@@ -99,15 +87,15 @@ class Dataset(LikeTorchDataset):
             channels: 3 for RGB, 1 for grey: arrays (height, width, 1), a Loader's images are
                 (B, 1, H, W), and `transform` gets PIL images of mode L, as of torchvision's MNIST.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
-            cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
-                what the system has available. Of a URL: bytes of disk that `cache_dir` may take,
-                None for half of what is free.
-            cache_dir: where samples are kept that come from a store, of all datasets, for all
-                processes of the machine; None for the user's usual place.
-            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``
-                ...; what they leave out is looked up in the environment.
+            cache_limit: bytes of memory for this, or for a Loader's cache; None for what the system
+                has available. With a URL: bytes of disk for `cache_dir`; None for half of what is
+                free.
+            cache_dir: folder for samples from stores, of all datasets and processes of the machine;
+                None for the user's usual place.
+            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``;
+                the environment has the others.
             credential_provider: called for credentials, again when they expire, as obstore's are.
-            limits: what a sample may ask for; one that asks for more is a SampleError.
+            limits: for one sample; one that exceeds them is a SampleError.
 
         Raises:
             ArgumentError: there is no such split or sample, or an argument is not of its kind.
@@ -116,7 +104,7 @@ class Dataset(LikeTorchDataset):
             FormatError: there is no dataset, or it is damaged.
         """
         check(locals(), OF_DATASET)
-        self.fetching: Fetching | None = None
+        self.fetching = None
         if is_url(folder):
             if cache is not None:
                 raise ArgumentError('cache="ram" is for a folder; of a URL, cache_dir= is used.')
@@ -144,32 +132,27 @@ class Dataset(LikeTorchDataset):
             raise ArgumentError(f"{self.source} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
-        self._class_count = len(self.classes)
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
         self.box_encodings = manifest.boxes
         self.places = Places.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
-        self._holding: Holding | None = None
+        held = None
         if cache is not None:
-            self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
+            held = hold(self.folder, self.shards, self.fingerprint, cache_limit)
+        self._files = ShardFiles(
+            self.folder, self.shards, len(self.classes), limits, held, self.fetching
+        )
         if subset is not None:
             self._choose(subset)
-
-    @property
-    def source(self) -> str:
-        """Where the dataset is: its folder, or its URL."""
-        return str(self.folder) if self.fetching is None else self.fetching.url
 
     def lent(self) -> "Dataset":
         """This dataset for workers, who have no need of credentials."""
         other = copy.copy(self)
         if self.fetching is not None:
             other.fetching = self.fetching.lent()
+            other._files = replace(self._files, fetching=other.fetching)
         return other
-
-    def __len__(self) -> int:
-        return len(self.places)
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         pixels: Any = self.whole(number)
@@ -211,19 +194,6 @@ class Dataset(LikeTorchDataset):
         from reader.dataset.page import page_of  # brings Pillow
 
         return page_of(self)
-
-    def whole(self, number: int) -> NDArray[Any]:
-        """The pixels of a sample, uint8 (height, width, channels), without `transform`.
-
-        Raises:
-            IndexError: there is no such sample.
-            SampleError: it cannot be read.
-        """
-        shard, row = self.locate(number)
-        try:
-            return self._own.decoder.whole(self.image_of(shard, row))
-        except DecodeError as error:
-            raise shard.error(row, str(error)) from error
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what belongs to this process's threads, or is read from the indexes anew."""
@@ -267,27 +237,17 @@ class Dataset(LikeTorchDataset):
         """
         from webdataset import FluidWrapper
 
-        return FluidWrapper(Source(len(self), self.locate, self.extensions, shuffle))
+        arguments = len(self), self.locate, self.extensions, shuffle
+        return FluidWrapper(partial(shared_samples, *arguments))
 
     def _choose(self, subset: Subset) -> None:
         columns = partial(self.columns, "label", "height", "width")
         self.places = self.places.choose(chosen_by(subset, len(self), columns))
 
     @cached_property
-    def fingerprint(self) -> str:
-        """A checksum of the shards' contents and order; copies and subsets have the same."""
-        shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
-        return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-    @cached_property
     def class_to_idx(self) -> dict[str, int]:
         """Label of each class name."""
         return {name: label for label, name in enumerate(self.classes)}
-
-    @cached_property
-    def labels(self) -> NDArray[np.int64]:
-        """The label of every sample, int64."""
-        return self.columns("label")["label"].astype(np.int64, copy=False)
 
     @property
     def targets(self) -> list[int]:
@@ -297,7 +257,8 @@ class Dataset(LikeTorchDataset):
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
         """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
-        names = [name for shard in self.shards for name in self._index(shard).names()]
+        indexes = map(self._files.index, range(len(self.shards)))
+        names = [name for index in indexes for name in index.names()]
         if self.places.chosen is not None:
             names = [names[number] for number in self.places.chosen.tolist()]
         return list(zip(names, self.targets, strict=True))
@@ -306,130 +267,3 @@ class Dataset(LikeTorchDataset):
     def imgs(self) -> list[tuple[str, int]]:
         """`samples`, by ImageFolder's other name."""
         return self.samples
-
-    def _index(self, shard: ShardEntry) -> Index:
-        """Open the index of a shard, without its tar."""
-        return Index.of_shard(self.folder, shard, self._class_count)
-
-    def columns(self, *names: str) -> dict[str, NDArray[Any]]:
-        """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
-        found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
-        for shard in self.shards:
-            columns = self._index(shard).columns
-            for name in names:
-                found[name].append(columns[name].copy())  # lets go of the mapping
-        whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
-        if self.places.chosen is None:
-            return whole
-        return {name: column[self.places.chosen] for name, column in whole.items()}
-
-    def sizes(self) -> set[tuple[int, int]]:
-        """The distinct (height, width) of the images, as `ds[i]` gives them.
-
-        Raises:
-            ReaderError: all of them have more pixels than the limit.
-        """
-        found: set[tuple[int, int]] = set()
-        for position, rows in self.places.rows():
-            columns = self._index(self.shards[position]).columns
-            names = ("height", "width", "orientation")
-            height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
-            turned = (orientation > 4) & self.upright
-            both = np.where(turned, width << 32 | height, height << 32 | width)
-            both = both[height * width <= self.limits.pixels]
-            found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in _distinct(both))
-        if not found and len(self):
-            raise ReaderError(
-                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. "
-                "Dataset(..., limits=reader.Limits(pixels=...)) allows more."
-            )
-        return found
-
-    @property
-    def keys(self) -> Sequence[str]:
-        """The key of every sample, read from the indexes as it is asked for."""
-        return Texts("key", len(self), self.locate)
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Where each image was found, relative to the source: ``"cat/0001.jpg"``; read likewise."""
-        return Texts("name", len(self), self.locate)
-
-    def read(self, number: int, ext: str) -> bytes:
-        """The raw bytes of the member with extension `ext` of a sample.
-
-        Raises:
-            SampleError: it has no such member, or it cannot be read.
-        """
-        shard, row = self.locate(number)
-        return shard.read(row, ext)
-
-    @property
-    def buffer(self) -> ReadBuffer:
-        """What this thread reads into, with its account of the reading."""
-        return self._own.buffer
-
-    def locate(self, number: int) -> tuple[Shard, int]:
-        """The opened shard of a sample, and its row there.
-
-        Raises:
-            IndexError: there is no such sample.
-            TypeError: it is not a number.
-        """
-        try:
-            number = index(number)
-        except TypeError:
-            raise TypeError(f"a sample's number is an integer, not {number!r}") from None
-        count = len(self)
-        if not -count <= number < count:
-            raise IndexError(f"sample {number} of a dataset of {count}")
-        position, row = self.places.find(number % count)
-        return self._shard(position), row
-
-    def describe(self, number: int, *, with_key: bool = True) -> str:
-        """What to call a sample in an error: by number, key and tar.
-
-        The key is left out where it cannot be read; without it no file is looked at.
-        """
-        key = ""
-        if with_key:
-            with contextlib.suppress(ShardfeedError):
-                key = f"{self.keys[number]!r} "
-        return (
-            f"sample {number} {key}of {self.source}/{self.shards[self.places.find(number)[0]].file}"
-        )
-
-    def locate_all(
-        self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
-    ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
-        """Each opened shard of some samples, which of `numbers` lie there, and their rows.
-
-        Before each is opened, `turn_to` is called with the first sample that lies there. Where it
-        is one shard, a slice says that all of them do.
-        """
-        for position, which, rows in self.places.find_all(numbers):
-            turn_to(int(numbers[which][0]))
-            yield self._shard(position), which, rows
-
-    def image_of(self, shard: Shard, row: int) -> StoredImage:
-        """The stored image, as the dataset is to show it: upright or not, in colour or grey."""
-        image = shard.image(row)
-        if not self.upright and image.orientation != 1:
-            image = replace(image, orientation=1)
-        return image if self.channels == image.depth else replace(image, depth=self.channels)
-
-    def _shard(self, position: int) -> Shard:
-        def opened(buffer: ReadBuffer) -> Shard:
-            entry, held, fetching = self.shards[position], self._holding, self.fetching
-            index = self._index(entry)
-            return open_shard(
-                self.folder, entry, position, buffer, self.limits, held, fetching, index
-            )
-
-        return self._own.get(position, opened)
-
-
-def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
-    ordered = np.sort(values)
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]

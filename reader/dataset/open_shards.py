@@ -1,24 +1,23 @@
 """The shards that the threads of a process have open.
 
-Purpose: read any sample of hundreds of shards without opening a shard for each.
+Guarantees: a thread keeps at most 128 shards open, and fewer where ``ulimit -n`` is low; a shard
+whose files failed or were cut short is opened anew.
 
-Guarantees: a thread keeps at most 128 shards open, and fewer where ``ulimit -n`` is low; what is
-not sound any more is opened anew.
-
-Assumptions: a thread that ends lets go of its shards.
+Assumptions: a thread that ends closes its shards.
 """
 
 import errno
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reader.cache.presence import PresenceMap, path_beside
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
-from reader.dataset.tar_bytes import MemoryBytes, ReadBuffer, TarBytes
+from reader.dataset.tar_bytes import ReadBuffer, TarBytes
 from reader.decode.decoder import Decoder
 from reader.errors import ReaderError
 from reader.format import Index, Limits, ShardEntry, ShardfeedError
@@ -31,6 +30,41 @@ _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mappe
 _SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
 
 
+@dataclass(frozen=True)
+class ShardFiles:
+    """Where a dataset's shards are: in memory, in the cache of a store, or in a folder."""
+
+    folder: Path
+    shards: Sequence[ShardEntry]
+    classes: int  # how many class names the dataset has
+    limits: Limits  # what a sample may ask for
+    holding: Holding | None
+    fetching: "Fetching | None"
+
+    def index(self, number: int) -> Index:
+        return Index.of_shard(self.folder, self.shards[number], self.classes)
+
+    def open(self, number: int, buffer: ReadBuffer) -> Shard:
+        folder, entry, index = self.folder, self.shards[number], self.index(number)
+        try:
+            rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
+        except FileNotFoundError:
+            holding, tar = self.holding, (folder, entry, index, buffer)
+            if holding is None:
+                return Shard(index, TarBytes(*tar), self.limits)
+            part = holding.memory.path, holding.starts[number], holding.size
+            return Shard(index, TarBytes(*tar, *part), self.limits)
+        except (OSError, ValueError) as error:
+            raise ReaderError(
+                f"{folder / entry.file}: the map of what is there cannot be read: {error}. Remove "
+                f"{folder}: it is a cache."
+            ) from error
+        from reader.dataset.cached_bytes import CachedBytes  # few need it
+
+        cached = CachedBytes(folder, entry, index, buffer, rows, self.fetching, number)
+        return Shard(index, cached, self.limits)
+
+
 class OpenShards(threading.local):
     """What each thread that reads a dataset has for itself."""
 
@@ -39,53 +73,23 @@ class OpenShards(threading.local):
         self.buffer = ReadBuffer()
         self.decoder = Decoder()
 
-    def get(self, position: int, open_shard: Callable[[ReadBuffer], Shard]) -> Shard:
-        """The shard at `position`, opened by `open_shard` where it is not open."""
-        shard = self._shards.get(position)
+    def get(self, number: int, files: ShardFiles) -> Shard:
+        shard = self._shards.get(number)
         if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
-            del self._shards[position]
+            del self._shards[number]
             shard = None
         if shard is None:
             while len(self._shards) >= min(_OPEN_SHARDS, max(most_open_files() // _SHARE, 1)):
                 self._shards.popitem(last=False)  # closes once nobody holds it
-            shard = self._opened(open_shard)
-            self._shards[position] = shard
-        self._shards.move_to_end(position)
+            shard = self._shards[number] = self._opened(number, files)
+        self._shards.move_to_end(number)
         return shard
 
-    def _opened(self, open_shard: Callable[[ReadBuffer], Shard]) -> Shard:
+    def _opened(self, number: int, files: ShardFiles) -> Shard:
         while True:
             try:
-                return open_shard(self.buffer)
+                return files.open(number, self.buffer)
             except ShardfeedError as error:
                 if not self._shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
                     raise
             self._shards.popitem(last=False)  # others, such as other threads, have the rest open
-
-
-def open_shard(
-    folder: Path,
-    entry: ShardEntry,
-    number: int,
-    buffer: ReadBuffer,
-    limits: Limits,
-    holding: Holding | None,
-    fetching: "Fetching | None",
-    index: Index,
-) -> Shard:
-    """Open the `number`-th shard of dataset.json, in memory, in a cache or in a folder."""
-    try:
-        rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
-    except FileNotFoundError:
-        opened = folder, entry, index, buffer
-        tar = TarBytes(*opened) if holding is None else MemoryBytes(*opened, holding, number)
-        return Shard(index, tar, limits)
-    except (OSError, ValueError) as error:
-        raise ReaderError(
-            f"{folder / entry.file}: the map of what is there cannot be read: {error}. Remove "
-            f"{folder}: it is a cache."
-        ) from error
-    from reader.dataset.cached_bytes import CachedBytes  # few need it
-
-    tar = CachedBytes(folder, entry, index, buffer, rows, fetching, number)
-    return Shard(index, tar, limits)

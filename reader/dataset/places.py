@@ -16,19 +16,14 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Places:
-    """Samples of one shard after the other, or some of these in an order of their own.
+    """Samples of one shard after the other, or some of these in an order of their own."""
 
-    Attributes:
-        ends: how many samples lie before each shard, and in all.
-        chosen: of each sample its place among those of all shards; None: as it is.
-    """
-
-    ends: Numbers
+    ends: Numbers  # how many samples lie before each shard, and in all
+    # of each sample its place among those of all shards; None: as it is
     chosen: Numbers | None = None
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Places":
-        """All samples of shards of so many."""
         return cls(np.cumsum([0, *counts]))
 
     def __len__(self) -> int:
@@ -36,12 +31,10 @@ class Places:
 
     @property
     def total(self) -> int:
-        """The samples of all shards."""
         return int(self.ends[-1])
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The samples of each shard."""
         return tuple(np.diff(self.ends).tolist())
 
     @property
@@ -50,20 +43,15 @@ class Places:
         return None if self.chosen is None else described(self.chosen)
 
     def choose(self, numbers: Numbers) -> "Places":
-        """Those of these samples alone."""
         return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
 
     def find(self, number: int) -> tuple[int, int]:
-        """In which shard a sample lies, and its row there."""
         place = number if self.chosen is None else int(self.chosen[number])
         position = int(np.searchsorted(self.ends, place, side="right")) - 1
         return position, place - int(self.ends[position])
 
     def find_all(self, numbers: Numbers) -> Iterator[tuple[int, Numbers | slice, Numbers]]:
-        """Each shard that some samples lie in, which of `numbers` these are, and their rows.
-
-        Where it is one shard, a slice says that all of them do.
-        """
+        """Yield each shard, which of `numbers` are in it (a slice for all), and their rows."""
         places = numbers if self.chosen is None else self.chosen[numbers]
         if len(self.ends) == 2:
             yield 0, slice(None), places
@@ -101,7 +89,6 @@ class Texts(Sequence[str]):
     def __init__(
         self, column: Literal["key", "name"], count: int, locate: Callable[[int], tuple[Shard, int]]
     ) -> None:
-        """Take what `Dataset.locate` is, over `count` samples."""
         self._column = column
         self._count = count
         self._locate = locate
@@ -129,8 +116,6 @@ Subset = Sequence[int] | NDArray[Any] | Callable[[Columns], NDArray[Any]]
 
 
 class _Columns(dict[str, NDArray[Any]]):
-    """What a subset's predicate is given."""
-
     def __missing__(self, name: str) -> NDArray[Any]:
         known = ", ".join(self)
         raise ArgumentError(
@@ -138,7 +123,7 @@ class _Columns(dict[str, NDArray[Any]]):
         )
 
 
-def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> NDArray[np.int64]:
+def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Numbers:
     """The numbers that `subset` chooses of `total` samples."""
     if callable(subset):
         mask = np.asarray(subset(_Columns(columns())))
@@ -189,7 +174,7 @@ def array_of(given: Any, dtype: Any = None) -> NDArray[Any]:
         return np.empty((), object)
 
 
-def grouped(values: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
     """Yield each distinct value, in ascending order, with the ascending places that have it."""
     if not values.size:
         return

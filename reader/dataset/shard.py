@@ -12,14 +12,12 @@ class Shard:
     """Reads members by row, for one thread."""
 
     def __init__(self, index: Index, tar: TarBytes, limits: Limits) -> None:
-        """Take what was opened; `limits`: what a sample may ask for."""
         self.index = index
         self.tar = tar
         self.path = tar.path
         self._limits = limits
 
     def read(self, row: int, ext: str) -> bytes:
-        """Return the bytes of the member with extension `ext`."""
         span = self.index.span(ext, row)
         if span is None:
             raise self.error(row, f"it has no member .{ext}")
@@ -73,5 +71,4 @@ class Shard:
         self.tar.read_ahead(row, offset + start, stop - start)
 
     def error(self, row: int, reason: str) -> SampleError:
-        """Return the error that names this sample."""
         return self.tar.error(row, reason)

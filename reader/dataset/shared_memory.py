@@ -1,17 +1,13 @@
 """Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
 
-Purpose: read from a slow disk once a machine, not once a rank and epoch;
-`reader.samples.decoded_cache` shares decoded images the same way.
-
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
-behind however they end. Who gets it gets it prepared. Shards that are there never change again.
+behind. Whoever gets it gets it prepared. Shards that are there never change again.
 
-Assumptions: Linux. The processes that read one dataset find each other by an abstract Unix socket
-(unix(7)), which is gone with its owner as well. Who binds it first is the owner: it prepares a
-memfd (copies the tars), seals it (fcntl(2), F_ADD_SEALS: from then on its size, and if asked its
-content, cannot change), and accepts and closes the connections of those who wait. The others learn
-the owner's process from the socket (SO_PEERCRED) and open its memfd by /proc. No thread serves
-them. When an owner dies before it is done, one of those who waited becomes the owner.
+On Linux the processes that read one dataset find each other by an abstract Unix socket (unix(7)).
+Who binds it first is the owner: it prepares a memfd (copies the tars), seals it (fcntl(2),
+F_ADD_SEALS), then accepts and closes the connections of those who wait. They learn the owner's
+process from the socket (SO_PEERCRED) and open its memfd by /proc. When an owner dies before it is
+done, one of those who waited becomes the owner.
 """
 
 import contextlib
@@ -23,11 +19,12 @@ import struct
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from reader.errors import ReaderError
 from reader.format import ShardEntry
+from reader.processes.child import let_go_in_forks
 from reader.system import available_memory
 
 _PAGE = 4096
@@ -39,45 +36,32 @@ _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
 @dataclass(frozen=True)
 class Holding:
-    """Tars in memory, as any process of the user can open them.
+    """Tars in memory, as any process of the user can open them."""
 
-    Attributes:
-        path: of the file that holds them.
-        starts: where in it each tar begins.
-        size: its bytes.
-        owned: what keeps the file, in the process that made this.
-    """
-
-    path: str
-    starts: tuple[int, ...]
-    size: int
-    owned: object = field(default=None, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[type["Holding"], tuple[str, tuple[int, ...], int]]:
-        return Holding, (self.path, self.starts, self.size)
+    memory: "Shared"
+    starts: tuple[int, ...]  # where in it each tar begins
+    size: int  # its bytes
 
 
 class Shared:
-    """A memfd, held open; and, in its owner, the socket by which others find it."""
+    """A memfd, held open; and, in its owner, the socket by which others find it.
+
+    Workers receive only the path by which they open it.
+    """
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
         self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
-        if listener is not None:
-            _listeners.add(listener)
+        self._listener = listener
         self.close = weakref.finalize(self, _close, descriptor, listener)
+        let_go_in_forks(self)
 
+    def __getstate__(self) -> dict[str, str]:
+        return {"path": self.path}
 
-_listeners: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    # A forked child that outlives the owner would keep the name, and nobody could come by the
-    # memory any more.
-    for listener in _listeners:
-        listener.close()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
+    def let_go(self) -> None:
+        """Close the name: a fork that outlives the owner would keep others from the memory."""
+        if self._listener is not None:
+            self._listener.close()
 
 
 def _close(descriptor: int, listener: socket.socket | None) -> None:
@@ -88,25 +72,14 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Memory to be shared.
-
-    Attributes:
-        cache: the user's word for it.
-        identity: tells it from others.
-        size: its bytes.
-        contents: what they are for, in words.
-        is_constant: whether it may not be written once it is prepared.
-    """
-
-    cache: str
-    identity: str
-    size: int
-    contents: str
-    is_constant: bool
+    cache: str  # the user's word for it
+    identity: str  # tells it from others
+    size: int  # its bytes
+    contents: str  # what they are for, in words
+    is_constant: bool  # whether it may not be written once it is prepared
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
-    """The tars of `shards` in memory; copied there if no process of this user has done so."""
     starts, end = [], 0
     for shard in shards:
         starts.append(end)
@@ -117,16 +90,11 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
             _copy(folder / shard.file, shard.bytes, descriptor)
 
     wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
-    shared = share(wanted, copy, limit)
-    return Holding(shared.path, tuple(starts), end, shared)
+    return Holding(share(wanted, copy, limit), tuple(starts), end)
 
 
 def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
-    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor.
-
-    Raises:
-        ReaderError: it does not fit, or this system has no memfd.
-    """
+    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor."""
     if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
         raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
     name = f"shardfeed-{os.getuid()}-{wanted.identity}"
@@ -229,7 +197,6 @@ def _others(name: str, size: int) -> int | None:
 
 
 def _open_memory(pid: int, name: str) -> int | None:
-    """Another process's memfd of that name."""
     folder = f"/proc/{pid}/fd"
     try:
         for entry in os.listdir(folder):

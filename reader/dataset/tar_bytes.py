@@ -16,19 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.shared_memory import Holding
 from reader.errors import ReaderError, SampleError
 from reader.format import Index, ShardEntry
 from reader.format.files import open_regular, read_into
 
 
 class ReadBuffer:
-    """Memory that a thread's reads go to, one after the other.
-
-    Attributes:
-        nanoseconds, bytes: spent in the system's calls so far, and read by them.
-        waited: nanoseconds spent waiting for a store.
-    """
+    """Memory for a thread's reads, with their bytes and times, and that for stores."""
 
     def __init__(self) -> None:
         self.nanoseconds = 0
@@ -79,11 +73,9 @@ class TarBytes:
 
     @property
     def where(self) -> str:
-        """What the tar is called in errors."""
         return str(self.path)
 
     def error(self, row: int, reason: str) -> SampleError:
-        """Return the error that names a sample."""
         offset = int(self._index.columns["offset"][row])
         end = "" if "\n" in reason else "."  # the lines of a traceback end as they are
         return SampleError(
@@ -110,7 +102,6 @@ class TarBytes:
         return memory
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
-        """Ask the system for bytes of a row."""
         if size > 0 and hasattr(os, "posix_fadvise"):  # which takes 0 bytes for all that follow
             began = time.perf_counter_ns()
             with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading
@@ -131,19 +122,3 @@ class TarBytes:
             return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
         except OSError as error:
             raise ReaderError(f"{self.path} cannot be mapped: {error.strerror}.") from error
-
-
-class MemoryBytes(TarBytes):
-    """The same in memory that holds the tar as its `number`-th."""
-
-    def __init__(
-        self,
-        folder: Path,
-        entry: ShardEntry,
-        index: Index,
-        buffer: ReadBuffer,
-        holding: Holding,
-        number: int,
-    ) -> None:
-        start = holding.starts[number]
-        super().__init__(folder, entry, index, buffer, holding.path, start, holding.size)

@@ -1,8 +1,7 @@
 """Decodes the part of a banded PNG that a box needs: the pixels that the whole image has there.
 
-The bands that the box touches follow each other in the file and inflate as one stream. Filters are
-undone in the box's columns alone; a band's rows are filtered alike, so that each step is one
-addition of whole rows. What the bytes say is checked: a table that lies gives an error.
+The bands that the box touches inflate as one stream. Filters are undone only in the box's columns,
+one addition of whole rows a step. A table that lies gives an error.
 """
 
 from collections.abc import Callable
@@ -22,21 +21,14 @@ Pixels = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class BandCut:
-    """The bands of an image that a box touches.
-
-    Attributes:
-        image_size: (height, width) of the whole image.
-        start, stop: the range of the image's bytes that holds them.
-        first: the first one's number.
-        box: of the whole image.
-    """
+    """The bands of an image that a box touches."""
 
     table: BandTable
-    image_size: tuple[int, int]
-    start: int
+    image_size: tuple[int, int]  # (height, width) of the whole image
+    start: int  # with stop: the range of the image's bytes that holds them
     stop: int
-    first: int
-    box: Box
+    first: int  # the first one's number
+    box: Box  # of the whole image
 
     def values(self, read: Callable[[int, int], memoryview]) -> tuple[Pixels, PngHeader]:
         """The values of the box's pixels, (height, width, channels), and what they mean."""
@@ -79,12 +71,7 @@ def cut_bands(table: BandTable, size: int, height: int, width: int, box: Box) ->
 
 
 def _unfiltered(lines: Pixels, count: int, left: int, width: int, per_pixel: int) -> Pixels:
-    """Some columns of filtered rows, (rows, bytes).
-
-    Args:
-        lines: the rows of whole bands of `count`, each with its filter before it.
-        left, width: of the columns, in pixels.
-    """
+    """Return columns, in pixels, of the filtered rows of whole bands of `count`."""
     begin, end = 1 + left * per_pixel, 1 + (left + width) * per_pixel
     out = np.empty((len(lines), end - begin), np.uint8)
     kinds = _filters(lines[:, 0], count)

@@ -46,11 +46,10 @@ class Decoder:
         return out
 
     def stored(self, image: StoredImage) -> Pixels | None:
-        """The whole image as it is stored, (height, width, depth), until the next call.
+        """Return the whole image as it is stored, (height, width, depth), until the next call.
 
-        Returns:
-            None where it does not decode without fault, so that parts of it may differ from parts
-            that are decoded by themselves.
+        None if it does not decode without fault: its parts may then differ from parts decoded
+        alone.
         """
         self.decodes += 1
         try:
@@ -85,7 +84,6 @@ class Decoder:
                 out[:] = view.fill
 
     def _fill(self, view: View, pixels: Pixels, out: Pixels) -> None:
-        """Put the pixels of the view's box into its output."""
         top, left, height, width = view.target
         if (height, width) != out.shape[:2]:
             out[:] = view.fill
@@ -93,7 +91,6 @@ class Decoder:
         self._place(pixels, view, out)
 
     def _decode(self, view: View) -> Pixels:
-        """The view's box of the stored image, before resizing."""
         image = view.image
         if view.decoded is not None:
             return part(view.decoded, view.box)
@@ -122,7 +119,6 @@ class Decoder:
         return part(pixels, _scaled(view.box, view.eighths))
 
     def _whole_jpeg(self, image: StoredImage, eighths: int) -> Pixels:
-        """Decode all of a JPEG at a scale of eighths."""
         data = image.read(0, image.size)
         frame = first_frame(data)
         if (frame.height, frame.width) != (image.height, image.width):
@@ -136,9 +132,8 @@ class Decoder:
     ) -> Pixels:
         """Decode a JPEG at a scale of eighths.
 
-        Args:
-            data: must have a header of (height, width), and of a process that can be scaled where
-                it is: libjpeg writes as much as that tells it to, whatever memory it was given.
+        Its header must say (height, width), and a process that can be scaled: libjpeg writes as
+        much as the header says, whatever memory it was given.
         """
         if self._pixels.size < height * width * depth:
             self._pixels = _room(height * width, depth)
@@ -158,7 +153,6 @@ class Decoder:
         return pixels
 
     def _place(self, pixels: Pixels, view: View, out: Pixels) -> None:
-        """Resize `pixels`, turn them, and write them to `out` with as few passes as it takes."""
         height, width = out.shape[:2]
         if view.transpose:
             height, width = width, height
@@ -211,7 +205,6 @@ def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
 
 
 def _room(pixels: int, depth: int) -> Pixels:
-    """Memory for so many pixels, as an index has it."""
     try:
         return np.empty(pixels * depth, np.uint8)
     except ValueError as error:

@@ -83,7 +83,6 @@ def read_values(views: Sequence[View]) -> list[Pixels]:
 
 
 def read_bands(view: View) -> Pixels:
-    """The view's box of a banded PNG, (height, width, depth)."""
     return _in_depth(_of_bands(view, BandCut.colours), view.image.depth)
 
 
@@ -96,7 +95,6 @@ def _of_bands(view: View, reading: Callable[[BandCut, Read], Result]) -> Result:
 
 
 def part(pixels: Pixels, box: Box) -> Pixels:
-    """The pixels of a box of an image."""
     top, left, height, width = box
     return pixels[top : top + height, left : left + width]
 
@@ -109,7 +107,6 @@ def _raw(image: StoredImage, data: memoryview) -> Pixels:
 
 
 def _in_depth(pixels: Pixels, depth: int) -> Pixels:
-    """Grey or RGB, alpha dropped, as (height, width, depth)."""
     if pixels.shape[2] < 3:
         return pixels[..., :1] if depth == 1 else np.repeat(pixels[..., :1], depth, axis=2)
     if depth == 3:
@@ -118,11 +115,10 @@ def _in_depth(pixels: Pixels, depth: int) -> Pixels:
 
 
 def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
-    """(width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
+    """Return (width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
 
-    Of an animation it gives the first frame, which need not be the picture. Of WebPs it takes some
-    that Pillow refuses, but none that is one chunk of the very size that the file says (measured
-    on 100,000 damaged ones).
+    Of animations it gives the first frame. Of WebPs it takes some that Pillow refuses, but none of
+    one chunk of the size that the file says (measured on 100,000 damaged ones).
     """
     if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) >= _PNG_SIZE.size:
         return None if b"acTL" in bytes(data) else _PNG_SIZE.unpack_from(data)
@@ -149,7 +145,6 @@ def _without_profile(data: memoryview) -> bytes | memoryview:
 
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
-    """The picture by Pillow, of the size of `image`."""
     from PIL import UnidentifiedImageError  # few datasets need it; workers start fast
 
     try:

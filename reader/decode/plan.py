@@ -29,32 +29,21 @@ Area = tuple[float, float, float, float]  # top, left, height, width
 
 @dataclass(frozen=True)
 class View:
-    """What to decode, and what to do with it.
-
-    Attributes:
-        box: the part of the stored image to decode.
-        shown: the part that is shown; less than `box` by what a filter sees beyond it.
-        eighths: the scale to decode a JPEG at.
-        cut: the segments or bands to decode; None for the whole image, or where it is decoded
-            already.
-        size: (height, width) of the output.
-        target: the part of the output that `shown` fills; the rest has the grey value `fill`.
-        transpose, hflip, vflip: done, in this order, to what is shown, resized.
-        filter: that of `Geometry`.
-    """
+    """What to decode, and what to do with it."""
 
     image: StoredImage
-    box: Box
-    shown: Area
-    eighths: int
+    box: Box  # the part of the stored image to decode
+    shown: Area  # the part that is shown; less than `box` by what a filter sees beyond it
+    eighths: int  # the scale to decode a JPEG at
+    # the segments or bands to decode; None for the whole image, or where it is decoded already
     cut: Cut | BandCut | None
-    size: tuple[int, int]
-    target: Box
-    transpose: bool
+    size: tuple[int, int]  # (height, width) of the output
+    target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
+    transpose: bool  # with hflip, vflip: done, in this order, to what is shown, resized
     hflip: bool
     vflip: bool
     fill: int = 0
-    filter: str | None = None
+    filter: str | None = None  # that of `Geometry`
 
     @property
     def is_seen(self) -> bool:
@@ -134,10 +123,9 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
 
 
 def join(views: Sequence[View]) -> View | None:
-    """One view whose box holds those of several of one image, to decode it once for all of them.
+    """Return one view whose box holds those of several of one image, to decode it once.
 
-    Returns:
-        None where it is less work to decode each by itself: small boxes far apart in a tiled image.
+    None if it is less work to decode each: small boxes far apart in a tiled image.
     """
     image = views[0].image
     boxes = [view.box for view in views if view.is_seen]
@@ -156,7 +144,6 @@ def join(views: Sequence[View]) -> View | None:
 
 
 def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
-    """The part of `image` that has to be decoded to show `box`; None for no choice of parts."""
     if eighths == 8 and image.pixels is not None:
         return None
     if image.bands is not None and image.format == "png":
@@ -167,13 +154,9 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
 
 
 def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
-    """Along one axis, in whole pixels: source start and length, target start and length.
+    """Return start and length of the source, and of the target, along one axis in whole pixels.
 
-    Args:
-        start, length: of the box.
-        seen: start and end of what may be shown of the source.
-        limit: length of the source.
-        target: length of the output.
+    Of the source, of length `limit`, what lies between both numbers of `seen` may be shown.
     """
     if start >= seen[0] - HALF_PIXEL and start + length <= seen[1] + HALF_PIXEL:
         first = min(max(round(start), 0), limit - 1)
@@ -190,12 +173,10 @@ def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, targ
 def _filtered(
     start: float, scale: float, target: tuple[int, int], filter: str
 ) -> tuple[float, float, float, float]:
-    """Along one axis: source start and length of the target, and where the filter begins and ends.
+    """Return along one axis start and length in the source, and where the filter begins and ends.
 
-    Args:
-        start: of the source, where the output begins.
-        scale: pixels of the source to one of the output.
-        target: start and length of the part of the output that shows the source.
+    The output begins at `start` and has `scale` pixels of the source to one; `target` is start and
+    length of what shows the source.
     """
     begin, length = start + target[0] * scale, target[1] * scale
     reach = _RADIUS[filter] * max(scale, 1) - scale / 2  # beyond the first and the last pixel

@@ -22,14 +22,10 @@ Pass = tuple[tuple[int, int], Area]  # (height, width) of what an area becomes, 
 def resized(
     pixels: Pixels, shown: Area, size: tuple[int, int], filter: str, is_transposed: bool
 ) -> Pixels:
-    """A part of `pixels` in another size, (height, width, depth); not to be changed.
+    """Return a part of `pixels` in another (height, width), as Pillow does; not to be changed.
 
-    Args:
-        pixels: with all that the filter reaches around `shown`, but for what an edge cuts away.
-        shown: the part; it may begin and end within a pixel.
-        size: (height, width) of the result.
-        filter: "nearest", "bilinear" or "bicubic".
-        is_transposed: the columns go first, being the rows of the upright image.
+    `shown` may begin and end within a pixel; `pixels` has all that the filter reaches around it.
+    The columns go first if `is_transposed`, being the rows of the upright image.
     """
     height, width = pixels.shape[:2]
     if filter == "nearest":

@@ -1,12 +1,9 @@
 """Cuts the part of a tiled JPEG that a crop needs, as a JPEG of its own.
 
-A cut is the file's header with a smaller height and width in its frame header, the
-segments that the box touches with their RSTn markers numbered anew, and an EOI marker. It decodes
-to the very pixels that the whole image would: where chroma is subsampled, the cut holds the few
-pixels around the box that upsampling looks at.
-
-The segment table comes from a file that may lie: `TileTable` checks it before it is used, so that a
-cut never reaches outside the image's bytes, and is of the size that its own header says.
+A cut is the file's header with a smaller size, the segments that the box touches with their RSTn
+markers numbered anew, and an EOI marker. It decodes to the very pixels that the whole image would:
+where chroma is subsampled, it holds the pixels around the box that upsampling looks at. `TileTable`
+checks the segment table, so a cut never reaches outside the image's bytes.
 """
 
 import struct
@@ -26,29 +23,19 @@ _RST = restart_codes(MAX_SEGMENTS)
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of an image that makes a JPEG of its own.
-
-    Attributes:
-        image_size: (height, width) of the whole image.
-        start, stop: the range of the image's bytes that holds its segments.
-        rows: (begin, end) of the segments of each row of MCUs, from `start` on.
-        markers: where in the new JPEG each segment's RSTn code is.
-        top, left: the pixel of the whole image that is its first.
-        height, width: pixels.
-        shifts: by how many pixels each row of MCUs is to be moved left; None where all rows begin
-            at `left`.
-    """
+    """A part of an image that makes a JPEG of its own."""
 
     table: TileTable
-    image_size: tuple[int, int]
-    start: int
+    image_size: tuple[int, int]  # (height, width) of the whole image
+    start: int  # with stop: the range of the image's bytes that holds its segments
     stop: int
-    rows: list[tuple[int, int]]
-    markers: NDArray[np.int64]
-    top: int
+    rows: list[tuple[int, int]]  # (begin, end) of the segments of each row of MCUs, from `start` on
+    markers: NDArray[np.int64]  # where in the new JPEG each segment's RSTn code is
+    top: int  # with left: the pixel of the whole image that is its first
     left: int
-    height: int
+    height: int  # with width: pixels
     width: int
+    # by how many pixels each row of MCUs is to be moved left; None where all rows begin at `left`
     shifts: NDArray[np.int64] | None
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
@@ -69,12 +56,8 @@ def cut(
 ) -> Cut | None:
     """Plan to cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
 
-    Args:
-        is_scaled: it will be decoded at a reduced scale.
-
-    Returns:
-        None where the whole image is to be decoded: the box needs the odd end of a table whose
-        tiles run on from row to row, or there are too many segments.
+    None if the whole image is to be decoded: the box needs the odd end of a table whose tiles run
+    on from row to row, or there are too many segments.
     """
     interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
     rows, in_row = table.grid(height, width)
@@ -125,10 +108,9 @@ def cut(
 
 
 def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
-    """The MCUs along one axis that `length` pixels at `start` need.
+    """Return the MCUs along one axis that `length` pixels at `start` need.
 
-    Fancy upsampling of chroma looks one chroma sample over the edge. What a reduced scale does
-    differs with the scale, so a whole MCU is added there.
+    Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
     """
     margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
     first = max(start - margin, 0) // mcu

@@ -27,16 +27,9 @@ UPRIGHT = {
 
 @dataclass(frozen=True)
 class StoredImage:
-    """An image as it lies in a shard; `height` and `width` before `orientation`.
+    """An image as it lies in a shard; `height` and `width` before `orientation`."""
 
-    Attributes:
-        read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
-        tiles: the segment table of a tiled JPEG.
-        bands: the table of a banded PNG.
-        pixels: (height, width, depth), where it was decoded before; a JPEG at its full scale.
-        depth: 3 to decode it to RGB, 1 to grey.
-    """
-
+    # ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment
     read: Callable[[int, int], memoryview]
     size: int
     format: str
@@ -44,14 +37,14 @@ class StoredImage:
     width: int
     channels: int
     orientation: int
-    tiles: TileTable | None = None
-    bands: BandTable | None = None
+    tiles: TileTable | None = None  # the segment table of a tiled JPEG
+    bands: BandTable | None = None  # the table of a banded PNG
+    # (height, width, depth), where it was decoded before; a JPEG at its full scale
     pixels: NDArray[Any] | None = None
-    depth: int = 3
+    depth: int = 3  # 3 to decode it to RGB, 1 to grey
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        """(height, width) as people see it."""
         if UPRIGHT[self.orientation][0]:
             return self.width, self.height
         return self.height, self.width
@@ -79,12 +72,7 @@ class StoredImage:
 def from_upright(
     points: NDArray[Any], size: tuple[int, int], orientation: int
 ) -> NDArray[np.float64]:
-    """Where points of an upright image, (N, 2) as x and y, are in the image as stored.
-
-    Args:
-        size: (height, width) as stored.
-        orientation: EXIF's, that makes it upright.
-    """
+    """Return points of an upright image, (N, 2) as x and y, in the image as stored, of `size`."""
     transpose, hflip, vflip = UPRIGHT[orientation]
     width, height = size if transpose else size[::-1]
     turned = np.where((hflip, vflip), (width, height) - points, points)

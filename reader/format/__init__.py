@@ -114,13 +114,10 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "FORMATS": "reader.format.columns",
-        "BoxEncoding": "reader.format.manifest",
-        "FormatError": "reader.format.errors",
-        "Index": "reader.format.index",
-        "Limits": "reader.format.limits",
-        "Manifest": "reader.format.manifest",
-        "ShardEntry": "reader.format.manifest",
-        "ShardfeedError": "reader.format.errors",
+        "reader.format.columns": ("FORMATS",),
+        "reader.format.errors": ("FormatError", "ShardfeedError"),
+        "reader.format.index": ("Index",),
+        "reader.format.limits": ("Limits",),
+        "reader.format.manifest": ("BoxEncoding", "Manifest", "ShardEntry"),
     },
 )

@@ -1,13 +1,8 @@
 """Banded PNGs: the table of an image's bands, and all that has to hold of it.
 
-A banded PNG (ISO/IEC 15948) has 8 bits a sample, no interlacing and one IDAT chunk. Its rows lie in
-bands, of which each is deflated by itself: it ends with a full flush (RFC 1951, as zlib's
-``Z_FULL_FLUSH``), so that nothing in it refers to what comes before. Within a band all rows have
-one filter, None, Sub or Up, but for the first, which has not Up. Behind the last band is an empty
-final block. Any reader of PNG reads it; one that has the table inflates the bands alone that a box
-touches.
-
-The table comes from a file that may lie: who uses it has every number checked here.
+`reader.format` describes such a PNG. Any reader of PNG reads it; one that has the table inflates
+only the bands that a box touches. The table comes from a file that may lie: every number is checked
+here.
 """
 
 import struct
@@ -36,39 +31,20 @@ CHANNELS = {0: 1, 2: 3, PALETTE: 1, 4: 2, 6: 4}
 
 @dataclass(frozen=True)
 class PngHeader:
-    """What the beginning of a PNG of 8 bits says.
-
-    Attributes:
-        channels: values of a pixel.
-        palette: (N, 3) RGB, of an image whose values are places in it.
-    """
-
     height: int
     width: int
-    channels: int
-    palette: NDArray[Any] | None
+    channels: int  # values of a pixel
+    palette: NDArray[Any] | None  # (N, 3) RGB, of an image whose values are places in it
 
 
 @dataclass(frozen=True)
 class BandTable:
-    """An image's row of the index's columns.
-
-    Attributes:
-        bands: bytes of each.
-        start: where the first begins.
-        rows: of a band; the last may have fewer.
-    """
-
-    bands: NDArray[Any]
-    start: int
-    rows: int
+    bands: NDArray[Any]  # bytes of each
+    start: int  # where the first begins
+    rows: int  # of a band; the last may have fewer
 
     def starts(self, height: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each band begins, and the last one ends.
-
-        Raises:
-            BadTable: there are not as many as so many rows need, or they do not fit.
-        """
+        """Where in the image's `size` bytes each band begins, and the last one ends."""
         if self.rows < 1:
             raise BadTable(f"its table says that a band has {self.rows} rows")
         count = -(-height // self.rows)
@@ -82,23 +58,12 @@ class BandTable:
         return starts
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
-        """Compare all of an image's bytes with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-        """
+        """Compare all of an image's bytes with the table, and with the index's (height, width)."""
         self.starts(height, len(data))
         self.header(data[: self.start], height, width)
 
     def header(self, data: bytes | memoryview, height: int, width: int) -> PngHeader:
-        """What the image says before its first band, compared with the index's (height, width).
-
-        Args:
-            data: the image's bytes up to there.
-
-        Raises:
-            BadTable: it is not the header of a banded PNG of that size.
-        """
+        """Return what the bytes before the first band say, compared with the index's size."""
         found = read_header(data)
         if found is None or data[-6:-2] != b"IDAT":
             raise BadTable("it is not a banded PNG")
@@ -122,7 +87,6 @@ def read_header(data: bytes | memoryview) -> PngHeader | None:
 
 
 def _palette(data: bytes | memoryview, at: int) -> NDArray[Any] | None:
-    """The palette, which lies behind byte `at`."""
     while at + _CHUNK.size <= len(data):
         length, name = _CHUNK.unpack_from(data, at)
         at += _CHUNK.size
@@ -151,11 +115,7 @@ def bands_of(columns: Mapping[str, Column], row: int, member: str = "") -> BandT
 
 
 def band_columns(tables: Mapping[int, BandTable], rows: int, member: str = "") -> dict[str, Column]:
-    """The index's columns for the images, or members, of so many rows.
-
-    Args:
-        tables: of those that are banded, by row in ascending order; not empty.
-    """
+    """Return the index's columns for so many rows, from tables by ascending row."""
     starts, counts = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     lengths = np.zeros(rows, np.int64)
     numbers = list(tables)

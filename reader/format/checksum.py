@@ -8,10 +8,8 @@ PREFIX = "xxh3-128:"
 
 
 def checksum_of(content: "bytes | mmap") -> str:
-    """Of this content."""
     return PREFIX + xxhash.xxh3_128_hexdigest(content)
 
 
 def checksum(state: xxhash.xxh3_128) -> str:
-    """Of all that was put into `state`."""
     return PREFIX + state.hexdigest()

@@ -47,8 +47,6 @@ Column = NDArray[Any]
 
 
 class ImageRow(NamedTuple):
-    """What the columns of `ROW` say of an image."""
-
     offset: int
     size: int
     label: int
@@ -69,11 +67,7 @@ class MemberRow(NamedTuple):
 
 
 class Rows:
-    """Columns that grow by a row a sample, in as many bytes as they have in the end.
-
-    Attributes:
-        keys, names: of the samples, as bytes.
-    """
+    """Columns that grow by a row a sample, in as many bytes as they have in the end."""
 
     def __init__(self) -> None:
         self._images = {name: _growing(kind) for name, kind in ROW.items()}
@@ -109,7 +103,6 @@ class Rows:
         return self.numbers() | list_column("key", self.keys) | list_column("name", self.names)
 
     def numbers(self) -> dict[str, Column]:
-        """The columns with one number a row, new ones in each call."""
         found = {name: np.array(self._images[name], kind) for name, kind in ROW.items()}
         for ext, columns in self._members.items():
             for name, kind in MEMBER.items():
@@ -139,6 +132,5 @@ def _growing(kind: str) -> "array[int]":
 
 
 def _fill_up(column: "array[int]", rows: int) -> None:
-    """Rows that have no such member."""
     if len(column) < rows:
         column.frombytes(bytes(column.itemsize * (rows - len(column))))

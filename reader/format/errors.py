@@ -30,7 +30,4 @@ class FormatError(ShardfeedError):
 
 
 class DecodeError(ValueError):
-    """The bytes do not decode to the image that the index describes; its text is the reason.
-
-    Who knows the sample makes a `SampleError` of it.
-    """
+    """The bytes do not decode to the image that the index describes; its text is the reason."""

@@ -7,7 +7,6 @@ import stat
 
 
 def most_open_files() -> int:
-    """How many files this process may have open, as ``ulimit -n`` tells."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1 << 20 if soft == resource.RLIM_INFINITY else soft
 
@@ -21,13 +20,7 @@ def reason_of(error: OSError) -> str:
 
 
 def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> int:
-    """Fill `memory` with a file's bytes from `offset` on; fewer, as told, where the file ends.
-
-    Network file systems give less at a time than was asked for.
-
-    Raises:
-        OSError: they cannot be read.
-    """
+    """Fill `memory` from `offset` on, also in several reads; return fewer bytes at the end."""
     size = len(memory)
     done = os.preadv(descriptor, [memory], offset)
     if 0 < done < size:
@@ -38,13 +31,7 @@ def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> i
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
-    """A descriptor of a regular file, for reading; links are followed.
-
-    A pipe or a device under its name would keep its reader waiting, or reading, without end.
-
-    Raises:
-        OSError: it is not a regular file, or cannot be opened.
-    """
+    """Open a regular file for reading: a pipe or a device would keep the reader waiting."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:

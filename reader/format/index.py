@@ -75,15 +75,7 @@ def metadata_of(
 class Index:
     """The columns of one shard, one row a sample; see `reader.format` for their meaning.
 
-    A mapped file stays so while a column is in use; every bound is checked once, here, so that
-    what follows may slice without looking.
-
-    Attributes:
-        content: the file's bytes.
-        columns: every column by name, read-only.
-        metadata: the file's strings.
-        tar_bytes: what the shard's tar must measure.
-        tar_checksum: and its checksum.
+    A mapped file stays so while a column is in use. Every bound is checked once, when it is opened.
     """
 
     def __init__(
@@ -95,15 +87,8 @@ class Index:
     ) -> None:
         """Open the index at `path`; of a dataset's shard, `of_shard` does so.
 
-        Args:
-            path: where it lies.
-            mapped: take no memory, for who looks up single rows; `is_whole` is to be asked. Else
-                the file is read, once, and what becomes of it afterwards changes nothing here.
-            classes: number of class names that the dataset has; None where it is not known.
-            content: the file's bytes, where they have been read already.
-
-        Raises:
-            FormatError: it is not an index, or a row has a value that the format does not allow.
+        A mapped one takes no memory, and `is_whole` has to be asked before rows are looked at.
+        `classes` is the number of class names, None if it is not known; `content` the file's bytes.
         """
         self.path = Path(path)
         self.content = open_file(self.path, mapped) if content is None else content
@@ -141,17 +126,7 @@ class Index:
         mapped: bool = True,
         content: bytes | None = None,
     ) -> "Index":
-        """Open the index of a shard, and compare it with what dataset.json says.
-
-        Args:
-            folder: where dataset.json lies.
-            shard: the entry in it.
-            classes: number of class names in it.
-            mapped, content: see `Index`.
-
-        Raises:
-            FormatError: it is not an index, or that of another tar.
-        """
+        """Open the index of a shard, and compare it with the entry of dataset.json, in `folder`."""
         found = cls(folder / shard.index, mapped, classes, content)
         counts = (
             (len(found), shard.samples, "samples"),
@@ -175,10 +150,7 @@ class Index:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it can be looked at: a mapped file still has the size that it had.
-
-        To look at what is missing from a mapped file ends the process, with SIGBUS.
-        """
+        """Whether a mapped file has its size: a look at what is missing ends in SIGBUS."""
         if isinstance(self.content, bytes):
             return True
         try:
@@ -188,7 +160,6 @@ class Index:
 
     @property
     def tiled(self) -> bool:
-        """Whether any row has a segment table."""
         return "segment" in self.columns
 
     @property
@@ -229,19 +200,16 @@ class Index:
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
-        """The sample's key."""
         try:
             return self.bytes_of("key", row).decode("utf-8")
         except UnicodeDecodeError as error:
             raise self._error(f"the key of row {row} is not UTF-8") from error
 
     def values_of(self, column: str) -> list[bytes]:
-        """`bytes_of` every row: a fraction of the time for one after the other."""
         content, ends = self.columns[column].tobytes(), self.columns[LISTS[column]].tolist()
         return [content[start:end] for start, end in pairwise(ends)]
 
     def names(self) -> list[str]:
-        """`name` of every row."""
         return list(map(os.fsdecode, self.values_of("name")))
 
     def name(self, row: int) -> str:

@@ -12,26 +12,18 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
 class Frame(NamedTuple):
-    """A frame header.
+    """A frame header."""
 
-    Attributes:
-        process: its marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive, 0xC3 lossless.
-        precision: bits a sample.
-        height, width: pixels.
-        components: 3 bytes each: identifier, sampling factors (across, down), quantisation table.
-        offset: where the height (2 bytes, big-endian) lies.
-    """
-
-    process: int
-    precision: int
-    height: int
+    process: int  # its marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive, 0xC3 lossless
+    precision: int  # bits a sample
+    height: int  # with width: pixels
     width: int
+    # 3 bytes each: identifier, sampling factors (across, down), quantisation table
     components: bytes
-    offset: int
+    offset: int  # where the height (2 bytes, big-endian) lies
 
     @property
     def sampling(self) -> tuple[tuple[int, int], ...]:
-        """(across, down) of each component."""
         return tuple((factors >> 4, factors & 15) for factors in self.components[1::3])
 
 
@@ -44,11 +36,7 @@ def mcu_size(sampling: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def segments_of(data: bytes | bytearray | memoryview) -> Iterator[tuple[int, int, int]]:
-    """Marker, where the length lies, and the end of each segment up to the first scan's header.
-
-    Raises:
-        ValueError: the stream is not as T.81 has it.
-    """
+    """Marker, where the length lies, and the end of each segment up to the first scan's header."""
     size = len(data)
     if size < 2 or data[0] != 0xFF or data[1] != 0xD8:
         raise ValueError("it does not begin with a JPEG's SOI marker")
@@ -75,11 +63,6 @@ def segments_of(data: bytes | bytearray | memoryview) -> Iterator[tuple[int, int
 
 
 def frame_at(data: bytes | bytearray | memoryview, marker: int, at: int, end: int) -> Frame:
-    """The frame header that one of `segments_of` is.
-
-    Raises:
-        ValueError: its length is wrong.
-    """
     body = bytes(data[at + 2 : end])
     if len(body) < 6 or len(body) != 6 + 3 * body[5] or not body[5]:
         raise ValueError("its frame header has a wrong length")
@@ -88,11 +71,7 @@ def frame_at(data: bytes | bytearray | memoryview, marker: int, at: int, end: in
 
 
 def first_frame(data: bytes | bytearray | memoryview) -> Frame:
-    """The frame header by which a decoder goes: it refuses a second one.
-
-    Raises:
-        ValueError: the stream is not as T.81 has it (which a decoder may still forgive).
-    """
+    """The frame header by which a decoder goes: it refuses a second one."""
     for marker, at, end in segments_of(data):
         if marker in FRAMES:
             return frame_at(data, marker, at, end)

@@ -30,8 +30,6 @@ _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": di
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """One shard: its tar, relative to dataset.json, and what it must measure."""
-
     file: str
     split: str
     samples: int
@@ -42,25 +40,19 @@ class ShardEntry:
 
     @property
     def index(self) -> str:
-        """The index file's name, relative to dataset.json."""
         return str(PurePosixPath(self.file).with_suffix(".safetensors"))
 
 
 @dataclass(frozen=True)
 class BoxEncoding:
-    """How the members of one extension hold the boxes of their image.
+    """How the members of one extension hold the boxes of their image."""
 
-    Attributes:
-        format: "xyxy", "xywh" or "cxcywh".
-        normalized: whether coordinates are fractions of the image's width and height, not pixels;
-            None: not known.
-        path: name of the list of boxes in JSON, or in what a decoder makes of the member.
-        labels: name of the list of class numbers; None: not known, or there is none.
-    """
-
-    format: str
+    format: str  # "xyxy", "xywh" or "cxcywh"
+    # whether coordinates are fractions of the image's width and height, not pixels; None: not known
     normalized: bool | None = False
+    # name of the list of boxes in JSON, or in what a decoder makes of the member
     path: str = "boxes"
+    # name of the list of class numbers; None: not known, or there is none
     labels: str | None = None
 
     def __post_init__(self) -> None:
@@ -72,33 +64,22 @@ class BoxEncoding:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of a dataset.json.
-
-    Attributes:
-        packer: version of the packer that wrote it.
-        options: the options that shaped the shards' bytes; empty for tars made elsewhere.
-        source: fingerprint of the list of source files.
-        classes: class names in label order; empty without labels.
-        fields: extensions of the members that samples have.
-        shards: in the order that numbers the samples.
-        rejected: how many source files are not in the dataset; each index names its own.
-        rejections: of those that no index names: ``reasons``, the number of files by reason, and
-            ``files``, the first thousand as ``[name, reason]``; empty if there are none.
-        reading: what the packer took the source for, in a sentence; empty where it was not told.
-        transcoders: versions of the programs and libraries that images may have gone through.
-        boxes: extension -> how these members hold boxes; only what the packer knows.
-    """
-
-    packer: str
+    packer: str  # version of the packer that wrote it
+    # the options that shaped the shards' bytes; empty for tars made elsewhere
     options: Mapping[str, Any]
-    source: str
-    classes: tuple[str, ...]
-    fields: tuple[str, ...]
-    shards: tuple[ShardEntry, ...]
-    rejected: int = 0
+    source: str  # fingerprint of the list of source files
+    classes: tuple[str, ...]  # class names in label order; empty without labels
+    fields: tuple[str, ...]  # extensions of the members that samples have
+    shards: tuple[ShardEntry, ...]  # in the order that numbers the samples
+    rejected: int = 0  # how many source files are not in the dataset; each index names its own
+    # what the packer took the source for, in a sentence; empty where it was not told
     reading: str = ""
+    # versions of the programs and libraries that images may have gone through
     transcoders: Mapping[str, str] = field(default_factory=dict)
+    # of those that no index names: ``reasons``, the number of files by reason, and ``files``, the
+    # first thousand as ``[name, reason]``; empty if there are none
     rejections: Mapping[str, Any] = field(default_factory=dict)
+    # extension -> how these members hold boxes; only what the packer knows
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
@@ -119,7 +100,6 @@ class Manifest:
 
     @property
     def split_samples(self) -> dict[str, int]:
-        """How many samples each split has."""
         found = dict.fromkeys(self.splits, 0)
         for shard in self.shards:
             found[shard.split] += shard.samples
@@ -131,7 +111,6 @@ class Manifest:
         return not self.options
 
     def dump(self) -> str:
-        """The file's text."""
         content = {"format": KIND, **asdict(self)}
         for name in ("rejections", "boxes"):
             if not content[name]:
@@ -140,11 +119,6 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
-        """Read ``folder/dataset.json``.
-
-        Raises:
-            FormatError: there is none, it is damaged, or it names a file outside its folder.
-        """
         folder = Path(folder)
         path = folder / FILENAME
         try:
@@ -156,11 +130,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: bytes, path: Path | str) -> "Manifest":
-        """Read the text of a dataset.json; `path` (or its URL) is for errors.
-
-        Raises:
-            FormatError: it is damaged, or names a file outside its folder.
-        """
+        """Read the text of a dataset.json; `path` (or its URL) is for errors."""
         try:
             content = json.loads(text.decode("utf-8"))
         except (ValueError, RecursionError) as error:
@@ -205,7 +175,6 @@ def _content(path: Path) -> bytes:
 
 
 def _why_missing(folder: Path) -> str:
-    """Why `folder` has no dataset.json, and what to do."""
     whole, name = folder.absolute().parent, folder.absolute().name
     with contextlib.suppress(OSError, FormatError):
         path = whole / FILENAME
@@ -234,7 +203,6 @@ def _check_rejections(found: dict[str, Any]) -> None:
 
 
 def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
-    """Return a dataclass of the fields that it has; a later packer may record more."""
     return kind(**{item.name: content[item.name] for item in fields(kind) if item.name in content})
 
 
@@ -255,7 +223,6 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
 
 
 def _check_distinct(shards: Iterable[ShardEntry]) -> None:
-    """See that no two entries name one file."""
     names: set[str] = set()
     tars: set[tuple[str, str]] = set()
     for shard in shards:
@@ -269,11 +236,7 @@ def _check_distinct(shards: Iterable[ShardEntry]) -> None:
 
 
 def is_inside(name: str) -> bool:
-    """Whether `name` can be that of a file or folder inside the dataset.
-
-    Raises:
-        ValueError: no file can have it.
-    """
+    """Whether `name` can be that of a file or folder inside the dataset."""
     os.fsencode(name)
     path = PurePosixPath(name)
     # NUL ends a name, and other control characters would reach the terminal.

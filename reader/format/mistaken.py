@@ -14,12 +14,7 @@ _DEPTH = 2  # images/SPLIT/CLASS
 
 
 def why_no_dataset(folder: Path, manifest: str) -> str:
-    """Why there is no file `manifest` in `folder`, and what to do.
-
-    Args:
-        folder: of which it is known that it is no split's.
-        manifest: the file's name, which every dataset has.
-    """
+    """Return why there is no file `manifest` in `folder`, which is no split's, and what to do."""
     from reader.format.members import picture_format  # brings numpy, where few miss a dataset
 
     if not folder.is_dir():
@@ -60,7 +55,6 @@ def _why_no_folder(place: Path, manifest: str) -> str:
 
 
 def _files(folder: str | Path, depth: int) -> Iterator[str]:
-    """Some of the files in a folder, and in those inside of it."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, _FEW):
             if not entry.is_dir():

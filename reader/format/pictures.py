@@ -24,14 +24,9 @@ PILLOW_FORMATS = {
 
 @contextmanager
 def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
-    """The picture in `data`, not decoded yet; whoever opens it compares its size with a limit.
+    """Open the picture in `data`, one of Pillow's `formats` or of any that is packed, undecoded.
 
-    Args:
-        data: of a file.
-        formats: Pillow's names of what it may be; none: any that is packed.
-
-    Raises:
-        Exception: whatever Pillow's plugins raise.
+    Whoever opens it compares its size with a limit.
     """
     from PIL import Image  # few datasets need it, and workers should start fast
 
@@ -48,10 +43,7 @@ def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
 
 
 class _NoLimitOfPillow:
-    """While a thread is inside, Pillow has no limit, which it keeps in a global.
-
-    Only a picture beyond twice that limit, 179 million pixels, takes anyone here.
-    """
+    """While a thread is inside, Pillow has no global limit; only huge pictures need this."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

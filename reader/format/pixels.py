@@ -12,13 +12,10 @@ _UNSIGNED = 1
 
 
 def in_8_bits(image: "Image.Image") -> "Image.Image":
-    """The high 8 bits of whole numbers without a sign; any other picture as it is.
+    """Return the high 8 bits of unsigned whole numbers; any other picture as it is.
 
-    Pillow itself cuts values to 0 to 255, so that most of them become white. That remains for
-    signed numbers and for floats, of which nothing says where white is.
-
-    Args:
-        image: as opened, for it is the file that says how many bits there are.
+    Pillow itself cuts values to 0 to 255, so that most become white. That remains for signed
+    numbers and floats. `image` is as opened: its file says how many bits there are.
     """
     bits = _bits(image)
     if bits is None:
@@ -33,7 +30,6 @@ def in_8_bits(image: "Image.Image") -> "Image.Image":
 
 
 def _bits(image: "Image.Image") -> int | None:
-    """Bits of a grey value, None where there are 8, or where it is signed or a float."""
     tags = getattr(image, "tag_v2", {})
     if image.mode.startswith("I;16"):
         return int(tags.get(_BITS_PER_SAMPLE, (16,))[0])  # 12 of a TIFF

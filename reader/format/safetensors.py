@@ -27,7 +27,6 @@ DTYPES: dict[str, np.dtype[Any]] = {
 
 
 def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
-    """Map or read the file."""
     try:
         with open(open_regular(path), "rb") as file:
             if mapped and os.fstat(file.fileno()).st_size:
@@ -40,7 +39,6 @@ def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
 
 
 def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, object]]:
-    """Where the data starts, and the parsed header."""
     length = int.from_bytes(content[:8], "little")
     if length > MAX_HEADER:
         raise FormatError(
@@ -59,11 +57,6 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
 
 
 def column_of(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
-    """Return the column that an entry of the header describes.
-
-    Raises:
-        KeyError, TypeError, ValueError, OverflowError: the entry is damaged.
-    """
     if not isinstance(entry, dict):
         raise ValueError("a column's entry is not an object")
     dtype = DTYPES[entry["dtype"]]

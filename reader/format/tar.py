@@ -19,11 +19,7 @@ _HEADER = struct.Struct("100s24s12s12s8s1s100x88s155s12x")
 
 
 def header(name: str, size: int) -> bytes:
-    """The block, or with a PAX record the three or more blocks, before a member's data.
-
-    Raises:
-        ValueError: the size does not fit a USTAR header (8 GiB).
-    """
+    """The block, or with a PAX record the three or more blocks, before a member's data."""
     raw = name.encode("utf-8")
     fits = _split(raw)
     if fits is not None:
@@ -34,12 +30,10 @@ def header(name: str, size: int) -> bytes:
 
 
 def padding(size: int) -> bytes:
-    """The zeros that fill a member's last block."""
     return bytes(-size % BLOCK)
 
 
 def padded(size: int) -> int:
-    """`size` rounded up to whole blocks."""
     return size + -size % BLOCK
 
 

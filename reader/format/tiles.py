@@ -1,11 +1,9 @@
 """Tiled JPEGs: the table of an image's segments, and all that has to hold of it.
 
 A tiled JPEG is a sequential one of a single scan with restart markers (ITU-T T.81, E.1.4): between
-two of them lies a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
-the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table has the bytes
-of each segment, so that nobody searches for a marker.
-
-It comes from a file that may lie: who uses it has every number checked here against the others.
+two of them is a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
+the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table comes from a
+file that may lie: every number is checked here against the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,29 +29,17 @@ class BadTable(DecodeError):
 
 @dataclass(frozen=True)
 class TileTable:
-    """An image's row of the index's tile columns.
+    """An image's row of the index's tile columns."""
 
-    Attributes:
-        segments: bytes of each entropy-coded segment, without its marker.
-        scan_offset: where the first begins.
-        frame_offset: where the frame header's height lies.
-        restart_interval: MCUs a segment; the last may have fewer.
-        mcu_height, mcu_width: pixels.
-    """
-
-    segments: NDArray[Any]
-    scan_offset: int
-    frame_offset: int
-    restart_interval: int
-    mcu_height: int
+    segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
+    scan_offset: int  # where the first begins
+    frame_offset: int  # where the frame header's height lies
+    restart_interval: int  # MCUs a segment; the last may have fewer
+    mcu_height: int  # with mcu_width: pixels
     mcu_width: int
 
     def grid(self, height: int, width: int) -> tuple[int, int]:
-        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels.
-
-        Raises:
-            BadTable: it cannot be so large, or have tiles like these.
-        """
+        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels."""
         if not self.restart_interval or not self.mcu_height or not self.mcu_width:
             raise BadTable("its tiles have no size")
         if max(height, width) > MAX_SIDE:
@@ -64,11 +50,7 @@ class TileTable:
         return -(-height // self.mcu_height), in_row
 
     def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end.
-
-        Raises:
-            BadTable: there are not as many segments, or they do not add up.
-        """
+        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end."""
         total = -(-mcus // self.restart_interval)
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")
@@ -81,12 +63,7 @@ class TileTable:
         return starts
 
     def check_header(self, header: bytes | bytearray | memoryview, height: int, width: int) -> None:
-        """Compare the image's own header with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-            ValueError: it is not a JPEG's.
-        """
+        """Compare the image's own header with the table, and with the index's (height, width)."""
         frame = first_frame(header)
         if (frame.height, frame.width) != (height, width) or frame.offset != self.frame_offset:
             raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
@@ -96,12 +73,7 @@ class TileTable:
             raise BadTable("its tiles have not the size that its segment table says")
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
-        """Compare all of an image's bytes with the table, and with the index's (height, width).
-
-        Raises:
-            BadTable: it is another one.
-            ValueError: they are not a JPEG's.
-        """
+        """Compare all of an image's bytes with the table, and with the index's (height, width)."""
         rows, in_row = self.grid(height, width)
         markers = self.starts(rows * in_row, len(data))[1:] - 2
         self.check_header(data[: self.scan_offset], height, width)
@@ -138,7 +110,6 @@ def table_of(columns: Mapping[str, Column], row: int) -> TileTable | None:
 
 
 def tile_columns(tables: Sequence[TileTable | None]) -> dict[str, Column]:
-    """The index's columns for the table of each row; none if no image is tiled."""
     if not any(table is not None for table in tables):
         return {}
     segments = np.concatenate([table.segments for table in tables if table is not None])

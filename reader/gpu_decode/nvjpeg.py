@@ -1,18 +1,14 @@
 """torchvision's JPEG decoder on the GPU.
 
-Purpose: decode a list of JPEGs with nvJPEG, whatever streams are in use.
+Guarantees: what is given out is complete on the current stream, and no memory that queued work
+still uses is written to.
 
-Guarantees: what is given out is complete on the stream that is current, and no memory that queued
-work still uses is written to.
-
-Assumptions: torchvision decodes on a stream of its own and waits for it before it returns, so the
-caller is held up for as long as it takes (the interpreter is not: other threads run). It does not
-wait for the stream that is current before it writes to the memory that it allocated there. Memory
-that was freed while that stream's work still reads it must therefore not come its way: it is called
-with a stream current on which nothing but its results is allocated, and these are marked as used by
-the caller's. torch has 32 streams and gives them out in turn, so somebody else may get that one: it
-is waited for, which takes no time where nobody did. torchvision keeps one decoder a process and
-leaks it when the device changes: one process should decode on one GPU.
+Assumptions: torchvision decodes on a stream of its own and waits for it before it returns. It does
+not wait for the current stream before it writes to memory that it allocated there. So it is called
+with a stream current on which only its results are allocated, and these are marked as used by the
+caller's. torch gives out 32 streams in turn, so somebody else may get that one: it is waited for.
+torchvision keeps one decoder a process and leaks it when the device changes: one process should
+decode on one GPU.
 """
 
 import functools
@@ -43,7 +39,6 @@ def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
 
 
 def require(device: torch.device) -> None:
-    """Find out whether images can be decoded on `device`."""
     sample = simplejpeg.encode_jpeg(np.zeros((16, 16, 3), np.uint8))
     try:
         decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], device)

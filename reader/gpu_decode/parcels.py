@@ -30,38 +30,28 @@ _ADOBE_RGB = re.compile(rb"Adobe.{6}\0", re.DOTALL)  # or CMYK: nvJPEG would tak
 
 
 class Parcel(NamedTuple):
-    """What a batch's bytes hold of one image, and how it is shown: numbers, or arrays of them.
+    """What a batch's bytes hold of one image, and how it is shown: numbers, or arrays of them."""
 
-    Attributes:
-        offset: where its bytes begin; -1 where they travel by message.
-        length: of its JPEG, or of its finished pixels; 0 where nothing of it is seen.
-        is_jpeg: a JPEG; else pixels.
-        height, width: of what the bytes decode to.
-        top, left, box_height, box_width: the part of that which is shown.
-        target_top, target_left, target_height, target_width: the part of the output that it fills.
-        transpose, hflip, vflip: done, in this order, to the resized box.
-        fill: the grey value of the rest.
-        shifted: rows of MCUs whose shifts, int32 behind the JPEG, say how much further right the
-            box begins in each.
-    """
-
-    offset: Any = 0
-    length: Any = 0
-    is_jpeg: Any = 0
-    height: Any = 0
+    offset: Any = 0  # where its bytes begin; -1 where they travel by message
+    length: Any = 0  # of its JPEG, or of its finished pixels; 0 where nothing of it is seen
+    is_jpeg: Any = 0  # a JPEG; else pixels
+    height: Any = 0  # with width: of what the bytes decode to
     width: Any = 0
-    top: Any = 0
+    top: Any = 0  # with left, box_height, box_width: the part of that which is shown
     left: Any = 0
     box_height: Any = 0
     box_width: Any = 0
+    # with target_left, target_height, target_width: the part of the output that it fills
     target_top: Any = 0
     target_left: Any = 0
     target_height: Any = 0
     target_width: Any = 0
-    transpose: Any = 0
+    transpose: Any = 0  # with hflip, vflip: done, in this order, to the resized box
     hflip: Any = 0
     vflip: Any = 0
-    fill: Any = 0
+    fill: Any = 0  # the grey value of the rest
+    # rows of MCUs whose shifts, int32 behind the JPEG, say how much further right the box begins in
+    # each
     shifted: Any = 0
 
 
@@ -129,11 +119,7 @@ def _sent_encoded(
 
 
 def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int) -> bool:
-    """Whether nvJPEG decodes this JPEG of (height, width) to the colours that everybody sees.
-
-    It does baseline and progressive ones of 8 bits, grey or YCbCr with the usual subsampling. One
-    without an end is left to the worker's decoder, which says what is wrong.
-    """
+    """Whether nvJPEG decodes this JPEG to the usual colours: 8 bits, grey or YCbCr, with an end."""
     is_plain = False
     if bytes(data[-2:]) != b"\xff\xd9":
         return False
@@ -171,5 +157,4 @@ def room_for(dataset: Dataset, size: tuple[int, int]) -> int:
 
 
 def parcels(table: NDArray[np.int64]) -> Parcel:
-    """The columns of the table whose rows are parcels."""
     return Parcel(*table.T)

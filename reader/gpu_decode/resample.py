@@ -22,8 +22,6 @@ _MCU = 8  # rows of MCUs are shifted only where they are 8 pixels high
 
 @dataclass(frozen=True)
 class Source:
-    """An image before its box is cut out of it."""
-
     pixels: Tensor
     shifts: NDArray[np.int64] | None = None
 
@@ -71,11 +69,10 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
 
 
 def sent(host: Tensor, device: torch.device) -> Tensor:
-    """`host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
+    """Return `host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
 
-    CUDA leaves open whether it has read ordinary memory when it returns, and may wait for the
-    stream before. Page-locked memory of torch's is kept until the copy has ended. A `host` that is
-    page-locked by others, as a batch's memory is, has to be held.
+    CUDA may still read ordinary memory when it returns, or wait for the stream before; torch keeps
+    its page-locked memory until the copy has ended.
     """
     if device.type == "cuda":
         host = host.pin_memory()
@@ -83,24 +80,16 @@ def sent(host: Tensor, device: torch.device) -> Tensor:
 
 
 class _Rows(NamedTuple):
-    """A column of `resample`'s table each, int64 (B,).
+    """A column of `resample`'s table each, int64 (B,)."""
 
-    Attributes:
-        base: where in the flat memory the box begins, in the first of its three planes.
-        width, plane: pixels from one row to the next, and from plane to plane.
-        box_height, box_width: pixels, before `shrink` of them along each side became one.
-        top: the row of the image where the box begins.
-        shift_base, is_shifted: where its shifts begin, and whether it has any.
-    """
-
-    base: Tensor
-    width: Tensor
+    base: Tensor  # where in the flat memory the box begins, in the first of its three planes
+    width: Tensor  # with plane: pixels from one row to the next, and from plane to plane
     plane: Tensor
-    box_height: Tensor
+    box_height: Tensor  # with box_width: pixels, before `shrink` of them along each side became one
     box_width: Tensor
     shrink: Tensor
-    top: Tensor
-    shift_base: Tensor
+    top: Tensor  # the row of the image where the box begins
+    shift_base: Tensor  # with is_shifted: where its shifts begin, and whether it has any
     is_shifted: Tensor
     target_top: Tensor
     target_left: Tensor
@@ -114,17 +103,11 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis of the output, of length L.
+    """One axis of the output, of length L."""
 
-    Attributes:
-        places: int64 (B, 2, L), the lower and the upper of the two source pixels along it.
-        weights: float32 (B, 2, L), of each of them.
-        is_inside: bool (B, L), whether the box reaches there.
-    """
-
-    places: Tensor
-    weights: Tensor
-    is_inside: Tensor
+    places: Tensor  # int64 (B, 2, L), the lower and the upper of the two source pixels along it
+    weights: Tensor  # float32 (B, 2, L), of each of them
+    is_inside: Tensor  # bool (B, L), whether the box reaches there
 
 
 def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: bool) -> None:
@@ -219,6 +202,5 @@ def _reductions(parcels: Parcel) -> NDArray[np.int64]:
 
 
 def _is_filled(parcels: Parcel, out: Tensor) -> bool:
-    """Whether a part of the output is not covered by its box."""
     height, width = out.shape[1:3]
     return bool(((parcels.target_height < height) | (parcels.target_width < width)).any())

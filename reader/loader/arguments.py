@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from reader.checks import (
@@ -30,10 +30,9 @@ from reader.transforms import Transform
 
 
 class TorchNames(TypedDict, total=False):
-    """Keywords of torch's DataLoader that a Loader takes as well, for what it has itself.
+    """Keywords of torch's DataLoader that a Loader takes as well.
 
-    `num_workers` is `workers`. With `pin_memory`, a loop without a CUDAPrefetcher gets its batches
-    in page-locked memory of torch's, if there is a GPU.
+    With `pin_memory`, a loop without a CUDAPrefetcher gets page-locked batches, if there is a GPU.
     """
 
     num_workers: int
@@ -104,10 +103,7 @@ _ELSEWHERE = {
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
-    """Return the dataset that a Loader's arguments name.
-
-    torch's Subset of a Dataset, also as `random_split` gives it, becomes that Dataset's subset.
-    """
+    """Return the dataset of a Loader's arguments; torch's Subset becomes a Dataset's."""
     if isinstance(dataset, (str, os.PathLike)):
         return Dataset(dataset, split)
     dataset = _chosen(dataset)
@@ -129,7 +125,6 @@ def dataset_of(dataset: Any, split: str | None) -> Dataset:
 
 
 def _chosen(dataset: Any) -> Any:
-    """What torch's Subset has chosen of a Dataset, as a Dataset; anything else as it is."""
     if isinstance(dataset, Dataset) or not (
         hasattr(dataset, "indices") and hasattr(dataset, "dataset")
     ):
@@ -139,7 +134,6 @@ def _chosen(dataset: Any) -> Any:
 
 
 def _instead_of(given: Any) -> str:
-    """Say what to write instead of something that is no dataset of this format."""
     parts = getattr(given, "datasets", given if isinstance(given, (list, tuple)) else None)
     is_several = isinstance(parts, Sequence) and any(
         isinstance(part, (Dataset, str, os.PathLike)) for part in parts
@@ -168,11 +162,7 @@ def _instead_of(given: Any) -> str:
 
 @dataclass(frozen=True)
 class LoaderConfig:
-    """A Loader's arguments, checked each by itself and those that exclude each other.
-
-    Raises:
-        ArgumentError: one is not of its kind, or contradicts another.
-    """
+    """A Loader's arguments, checked each by itself and those that exclude each other."""
 
     dataset: Any
     split: str | None
@@ -218,6 +208,10 @@ class LoaderConfig:
             )
         if self.decode == "gpu" and self.cache == "decoded":
             raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+
+    @classmethod
+    def names(cls) -> set[str]:
+        return {field.name for field in fields(cls)}
 
     @property
     def processes(self) -> int | None:

@@ -66,7 +66,6 @@ class OwnBatchSampler(BatchSampler):
         self._epochs = epochs
 
     def set_epoch(self, epoch: int) -> None:
-        """See `OwnSampler`."""
         self._epochs.turn_to_iteration(epoch)
 
 

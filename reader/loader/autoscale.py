@@ -1,24 +1,22 @@
 """How many workers ``workers="auto"`` runs: `choose`, a pure function of what was measured.
 
-It begins with two. Whenever half a second of the loop, and four batches, have passed with all
-workers there, it looks at these:
+It begins with two. After each half second of the loop, and four batches, with all workers there:
 
 - Growth that did not bring a tenth of what it promised is taken back, and marks the ceiling.
-- Busy workers and a waiting consumer: more workers, as many as the consumer's own pace needs, but
-  at most twice as many at a time, and at most the usable cores.
+- Busy workers and a waiting consumer: as many more as the consumer's own pace needs, but at most
+  twice as many at a time, and at most the usable cores.
 - A consumer that does not wait: as few workers as do its work at 80%. If that turns out too few,
   what it grew to marks the floor.
 
-Ceiling and floor hold until the next iterator, whose storage may be warmer and whose steps may
-differ. What is delivered does not depend on any of this.
+Ceiling and floor hold until the next iterator. What is delivered does not depend on any of this.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from reader.loader.counters import Counters, Flows
-from reader.loader.statistics import Statistics
+from reader.monitoring.counters import Counters, Loop
+from reader.monitoring.statistics import Statistics
 from reader.workers.pool import Pool
 
 _MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4
@@ -30,27 +28,20 @@ _OCCUPIED = 0.8
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of workers, and what was learned on the way to it.
-
-    Attributes:
-        floor, ceiling: fewer are known to be too few, more to be of no use.
-        before: the workers, and their images/s, that this choice grew from.
-        has_shrunk: whether it was ever lowered since the limits were set.
-    """
+    """A number of workers, and what was learned on the way to it."""
 
     workers: int
     ceiling: int
-    floor: int = 1
+    floor: int = 1  # with ceiling: fewer are known to be too few, more to be of no use
+    # the workers, and their images/s, that this choice grew from
     before: tuple[int, float] | None = None
-    has_shrunk: bool = False
+    has_shrunk: bool = False  # whether it was ever lowered since the limits were set
 
     @classmethod
     def first(cls, cores: int) -> "Choice":
-        """What to begin with."""
         return cls(min(_FIRST, cores), cores)
 
     def anew(self, cores: int) -> "Choice":
-        """The same workers without limits learned."""
         return Choice(self.workers, cores)
 
 
@@ -62,7 +53,7 @@ def choose(choice: Choice, seen: Counters) -> Choice:
         if rate < slower * (1 + _WORTH * (workers / fewer - 1)) and seen.bound_by != "consumer":
             return replace(choice, workers=fewer, ceiling=fewer, before=None)
         choice = replace(choice, before=None)
-    if seen.bound_by in (seen.work, "transform", "storage"):
+    if seen.bound_by in (seen.now.work, "transform", "storage"):
         wanted = max(workers + 1, min(seen.needed_workers, 2 * workers))
         more = min(wanted, choice.ceiling)
         if more <= workers:
@@ -70,7 +61,7 @@ def choose(choice: Choice, seen: Counters) -> Choice:
         floor = more if choice.has_shrunk else choice.floor
         return replace(choice, workers=more, floor=floor, before=(workers, rate))
     if seen.bound_by == "consumer" and seen.waited_share < _AT_EASE:
-        enough = math.ceil(round(seen.busy / seen.elapsed / _OCCUPIED, 3))
+        enough = math.ceil(round(seen.spent.busy / seen.loop.elapsed / _OCCUPIED, 3))
         fewer = max(enough, choice.floor)
         if fewer < workers:
             return replace(choice, workers=fewer, has_shrunk=True)
@@ -78,8 +69,6 @@ def choose(choice: Choice, seen: Counters) -> Choice:
 
 
 class Autoscaler:
-    """Has a pool follow `choose`."""
-
     def __init__(self, pool: Pool, cores: int) -> None:
         self._pool = pool
         self._cores = cores
@@ -87,18 +76,16 @@ class Autoscaler:
         self._since: Statistics | None = None  # when these workers began to be measured
 
     def begin(self) -> None:
-        """Another iterator: forget what limits were learned."""
         self._choice = self._choice.anew(self._cores)
 
-    def settle(self, flows: Flows, look: Callable[[], Statistics]) -> None:
-        """At a batch boundary: resize the pool, if enough was measured."""
+    def settle(self, loop: Loop, look: Callable[[], Statistics]) -> None:
         if not self._pool.is_settled:
             self._since = None
         elif self._since is None:
             self._since = look()
         elif (
-            flows.elapsed - self._since.elapsed >= _MEASURED_SECONDS
-            and flows.batches - self._since.batches >= _MEASURED_BATCHES
+            loop.elapsed - self._since.loop.elapsed >= _MEASURED_SECONDS
+            and loop.batches - self._since.loop.batches >= _MEASURED_BATCHES
         ):
             now = look()
             self._choice = choose(self._choice, now.since(self._since))

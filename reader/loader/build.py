@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from reader.columns.kinds import parse_fields
 from reader.columns.schema import BatchSchema
 from reader.columns.tensors import pinned
 from reader.dataset.dataset import Dataset
@@ -27,38 +28,47 @@ from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
-from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import name_of, parse_fields
+from reader.samples.decoded_cache import DecodedImages, hold_decoded
+from reader.samples.fields import name_of
 from reader.samples.sample import Recipe
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a loader is made of, one after the other."""
-
     dataset: Dataset
     order: Order
     plan: IterationPlan
     recipe: Recipe
     schema: BatchSchema
-    pipeline: BatchPipeline
-    batcher: Batcher
-    epochs: Epochs
+    decoded: DecodedImages | None
+
+    def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
+        """Return what makes batches, of epochs and of a preview."""
+        batcher = Batcher(self.schema, self.dataset, config.collate_fn)
+        return BatchPipeline(
+            config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
+        )
+
+    def epochs(self, config: LoaderConfig) -> Epochs:
+        """Return what the loader's iterators share."""
+        finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
+        if config.pin_memory and torch.cuda.is_available():
+            finish.append(pinned)
+        return Epochs(self.pipeline(config, self.decoded), self.plan, finish)
 
     def preview(self, config: LoaderConfig, steps: Steps) -> Any:
         """Return the first batch of `steps`, made in this very process and memory of its own."""
         alone = replace(config, workers=0, batches_ahead=1, max_bad=1.0)
-        pipeline = BatchPipeline(alone, self.dataset, self.recipe, self.order, self.schema)
+        pipeline = self.pipeline(alone, None)
         try:
             first = replace(steps, stop=steps[0].end, drop_last=False)
             _, arrays, loose = pipeline.take(pipeline.begin(first))
-            return self.batcher.batch(arrays, loose)
+            return pipeline.batcher.batch(arrays, loose)
         finally:
             pipeline.close()
 
 
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:
-    """Build a loader, see above."""
     is_mapped = config.map_sample is not None
     members = parse_fields(config.fields, dataset.extensions, is_mapped, dataset.box_encodings)
     names, batch_size = tuple(map(name_of, config.fields)), int(config.batch_size)
@@ -94,10 +104,4 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     decoded = None
     if config.cache == "decoded" and "image" in names and not schema.is_gathered:
         decoded = hold_decoded(dataset, (transforms, *further))
-    pipeline = BatchPipeline(config, dataset, recipe, order, schema, decoded)
-    batcher = Batcher(schema, dataset, config.collate_fn)
-    finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
-    if config.pin_memory and torch.cuda.is_available():
-        finish.append(pinned)
-    epochs = Epochs(pipeline, batcher, plan, finish)
-    return Parts(dataset, order, plan, recipe, schema, pipeline, batcher, epochs)
+    return Parts(dataset, order, plan, recipe, schema, decoded)

@@ -17,22 +17,17 @@ Collate = Callable[[list[tuple[Any, ...]]], Any]
 
 
 class Batcher:
-    """Gives batches as a tuple of fields, or as `collate_fn` makes them of the samples.
-
-    By default what has one type and shape comes as one tensor, anything else as a list.
-    """
+    """Gives batches as a tuple of fields, or as `collate_fn` makes them of the samples."""
 
     def __init__(
         self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
     ) -> None:
-        """Deliver batches of a schema, whose samples a dataset has."""
         self._columns = schema.columns
         self._rows = schema.rows
         self._texts = {"key": dataset.keys, "name": dataset.names}
         self._collate_fn = collate_fn
 
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
-        """Return the batch over `arrays`, with the fields that lie in none of them."""
         stored = StoredBatch(self._rows, arrays, loose, self._texts)
         fields = tuple(column.deliver(stored) for column in self._columns)
         if self._collate_fn is None:
@@ -57,7 +52,6 @@ class Batcher:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, in a few words."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')} tensor {tuple(value.shape)}"
     return type(value).__name__

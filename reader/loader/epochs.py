@@ -1,12 +1,8 @@
 """One epoch after the other: where the next begins, and what is decoded ahead of it.
 
-Purpose: each iterator gets the epoch that is its turn, decoded already where that was possible.
-
-Guarantees: the position counts what the consumer got, whatever is decoded ahead; what was decoded
-for another position or another share than an iterator has is never delivered to it; an iterator
-that is gone before its first batch leaves its epoch to the next one.
-
-Assumptions: iterators may be used from any thread, one call at a time.
+Guarantees: the position counts what the consumer got. What was decoded for another position or
+another share than an iterator has is never delivered to it. An iterator that is gone before its
+first batch leaves its epoch to the next one. Any thread may use iterators, one call at a time.
 """
 
 import contextlib
@@ -18,7 +14,6 @@ from typing import Any
 
 from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError, called, warn
-from reader.loader.collate import Batcher
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
 from reader.order.shuffle import Order
@@ -29,8 +24,6 @@ _ENDLESS = 2**62
 
 @dataclass(frozen=True)
 class IterationPlan:
-    """What an iteration consists of, wherever it begins."""
-
     order: Order
     batch_size: int
     drop_last: bool
@@ -39,7 +32,6 @@ class IterationPlan:
 
     @property
     def count(self) -> int:
-        """Positions an epoch."""
         return self.order.count
 
     @property
@@ -48,7 +40,6 @@ class IterationPlan:
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
-        """The steps of this process from a position to where the iteration ends."""
         stop = _ENDLESS
         share = self.share
         if self.epochs is not None:  # a resumed iterator ends where the first one would have
@@ -67,24 +58,20 @@ class IterationPlan:
 
 
 class Epochs:
-    """What the iterators of a loader share.
+    """What the iterators of a loader share, under its `lock`.
 
-    Attributes:
-        lock: held while they, or the loader, change something.
-        consumed: the position up to which the newest iterator has delivered, over all epochs.
+    `consumed` is the position up to which the newest iterator has delivered, over all epochs.
     """
 
     def __init__(
         self,
         pipeline: BatchPipeline,
-        batcher: Batcher,
         plan: IterationPlan,
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
         self.consumed = 0
-        self._pipeline = pipeline
-        self._batcher = batcher
+        self.pipeline = pipeline
         self._plan = plan
         self._finish = finish
         self._share = plan.share  # when an iterator began last
@@ -97,23 +84,20 @@ class Epochs:
 
     @property
     def order(self) -> Order:
-        """Of the samples in an epoch."""
         return self._plan.order
 
     def decode_ahead(self) -> None:
-        """Begin with the next epoch before it is asked for."""
         if self._ahead is None:
-            self._ahead = self._pipeline.begin(self._plan.steps(self._next))
+            self._ahead = self.pipeline.begin(self._plan.steps(self._next))
 
     def begin(self) -> "EpochIterator":
-        """The next epoch, for the share that this process has now."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
             self._heed_share()
             self._heed_sampler()
             epoch, self._ahead = self._ahead, None
-            epoch = epoch or self._pipeline.begin(self._plan.steps(self._next))
+            epoch = epoch or self.pipeline.begin(self._plan.steps(self._next))
             self.consumed = epoch.steps.start
             is_endless = self._plan.epochs is None
             self._next = epoch.steps.start if is_endless else epoch.steps.stop
@@ -130,24 +114,20 @@ class Epochs:
                 self.jump(int(epoch) * self._plan.count)
 
     def turn_to_iteration(self, number: int) -> None:
-        """Let the next iterator be the one of this number; without an end they only go on."""
         if self._plan.epochs is not None:
             self.turn_to(number * self._plan.epochs)
 
     def upcoming(self) -> Steps:
-        """The steps of the next iterator."""
         with self.lock:
             self._heed_sampler()
             return self._plan.steps(self._next)
 
     def steps_of_all(self) -> Steps:
-        """The steps of a whole iteration."""
         if self._plan.epochs is None:
             raise TypeError("a Loader with epochs=None has no length")
         return self._plan.steps(0)
 
     def jump(self, position: int) -> None:
-        """Let the next iterator begin at `position`."""
         with self.lock:
             self.check_open()
             if self._next != position:
@@ -157,42 +137,37 @@ class Epochs:
             self._plan.order.newly_set()  # whatever it was, this came later
 
     def deliver(self, epoch: EpochRun) -> Any:
-        """The next batch of `epoch`, for its iterator."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
-            step, arrays, loose = self._pipeline.take(epoch)
+            step, arrays, loose = self.pipeline.take(epoch)
             self.consumed = step.end if epoch.left else epoch.steps.stop
             if self._plan.epochs is None:
                 self._next = self.consumed
-            if self._pipeline.is_all_queued:
+            if self.pipeline.is_all_queued:
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
-            return self._batcher.batch(arrays, loose)
+            return self.pipeline.batcher.batch(arrays, loose)
 
     def is_ready(self, epoch: EpochRun) -> bool:
-        """Whether the next batch of `epoch` is decoded."""
         with self.lock:
             self.check_open()
-            return self._pipeline.is_ready(epoch)
+            return self.pipeline.is_ready(epoch)
 
     def finish(self, epoch: EpochRun) -> None:
-        """`epoch` is delivered."""
         with self.lock:
             self._newest = None if epoch is self._newest else self._newest
-            self._pipeline.finish(epoch)
+            self.pipeline.finish(epoch)
 
     def abandon(self, epoch: EpochRun) -> None:
-        """The iterator of `epoch` is gone."""
         self._abandoned.append(epoch)
 
     def check_open(self) -> None:
-        """Refuse to go on without workers."""
-        if self._pipeline.is_forked:
+        if self.pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from; make another."
             )
-        if not self._pipeline.is_open:
+        if not self.pipeline.is_open:
             raise ReaderError("This loader is closed.")
 
     def _heed_share(self) -> None:
@@ -220,14 +195,14 @@ class Epochs:
         while self._abandoned:
             epoch = self._abandoned.popleft()
             if epoch is not self._newest or epoch.taken:
-                self._pipeline.drop(epoch)
+                self.pipeline.drop(epoch)
                 continue
             self._drop_ahead()
             self._ahead, self._next = epoch, epoch.steps.start
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
-            self._pipeline.drop(self._ahead)
+            self.pipeline.drop(self._ahead)
             self._ahead = None
 
 
@@ -242,11 +217,9 @@ class EpochIterator(Iterator[Any]):
         self._finish = finish  # what becomes of a batch here: `map_batch`, page-locking
 
     def __len__(self) -> int:
-        """Steps still to come."""
         return self._epoch.left
 
     def is_ready(self) -> bool:
-        """Whether the next call of `next` would not wait."""
         return not self._epoch.left or self._epochs.is_ready(self._epoch)
 
     def __next__(self) -> Any:

@@ -1,5 +1,6 @@
 """torchvision's transforms as reader's own: recognised by module and name, never imported."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -27,29 +28,8 @@ _PIXELS = (
     '...)`, and `map_sample=lambda sample: sample | {{"image": change(torch.from_numpy('
     'sample["image"]).permute(2, 0, 1))}}`'
 )
-_PIXEL_TRANSFORMS = (
-    "AugMix",
-    "AutoAugment",
-    "ColorJitter",
-    "ElasticTransform",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Pad",
-    "RandAugment",
-    "RandomAdjustSharpness",
-    "RandomAffine",
-    "RandomAutocontrast",
-    "RandomEqualize",
-    "RandomGrayscale",
-    "RandomErasing",
-    "RandomInvert",
-    "RandomPerspective",
-    "RandomPhotometricDistort",
-    "RandomPosterize",
-    "RandomRotation",
-    "RandomSolarize",
-    "TrivialAugmentWide",
-)
+# What transforms of pixels are called; those of geometry are known before this is asked.
+_OF_PIXELS = re.compile("Aug|Auto|Color|Elastic|Gaussian|Pad$|Rand|Trivial")
 _MIX = (
     "it mixes a batch: `mix = torchvision.transforms.v2.{name}(num_classes=1000)`, and "
     "`map_batch=lambda batch: mix(*batch)`"
@@ -64,22 +44,17 @@ _ADVICE = {
     **dict.fromkeys(("ToDtype", "ConvertImageDtype", "ToPILImage"), _FLOATS),
     **dict.fromkeys(("MixUp", "CutMix"), _MIX),
     "Grayscale": 'write reader.Loader(reader.Dataset("shards", channels=1)) for grey images',
-    **dict.fromkeys(_PIXEL_TRANSFORMS, _PIXELS),
 }
 
 
 def instead_of(name: str) -> str | None:
     """Return what to write in place of a transform that reader has not; None of any other name."""
-    advice = _ADVICE.get(name)
+    advice = _ADVICE.get(name, _PIXELS if _OF_PIXELS.match(name) else None)
     return advice and advice.format(name=name)
 
 
 def as_own(transforms: Any) -> Any:
-    """Return a pipeline with torchvision's transforms replaced by reader's; others as they are.
-
-    The converted ones resize as torchvision does Pillow's images: with `antialias`, unless that is
-    False.
-    """
+    """Return a pipeline with reader's transforms for torchvision's, with their antialias."""
     if not _is_torchvisions(transforms) and not isinstance(transforms, Sequence):
         return transforms
     own, refused = [], []
@@ -110,7 +85,6 @@ def _is_torchvisions(given: Any) -> bool:
 
 
 def _members(pipeline: Any) -> Iterator[Any]:
-    """The transforms of a pipeline, those of a Compose within it one by one."""
     is_compose = _is_torchvisions(pipeline) and type(pipeline).__name__ == "Compose"
     if not is_compose and not isinstance(pipeline, Sequence):
         yield pipeline
@@ -123,7 +97,6 @@ def _members(pipeline: Any) -> Iterator[Any]:
 
 
 def _written(transform: Any) -> str:
-    """An own transform as it is written in a script."""
     text = repr(transform)
     return f"reader.{text}" if type(transform).__module__ == "reader" else text
 
@@ -167,7 +140,6 @@ def _size(given: Any) -> Any:
 
 
 def _one(given: Any, what: str) -> int:
-    """The number that all of `given` are."""
     try:
         (number,) = {int(value) for value in np.ravel(given)}
     except (TypeError, ValueError):

@@ -23,7 +23,7 @@ from reader.loader.as_torch import (
 from reader.loader.build import build
 from reader.loader.collate import Collate
 from reader.loader.epochs import EpochIterator
-from reader.loader.statistics import Statistics
+from reader.monitoring.statistics import Statistics
 from reader.order.buckets import padding_waste
 from reader.order.resume import position_of, state_at
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
@@ -114,66 +114,58 @@ class Loader(LikeDataLoader):
             batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
                 have, 1 for as many as those of its first epoch.
             transforms: applied in turn; see `reader.transforms`. torchvision's of the same names
-                are taken as well, also in its Compose.
-            views: so many independent augmentations of each image, decoded once; or for each view
-                its transforms, which give all images one size. ``image`` and what follows it
-                (masks, boxes, further pictures) are then lists with an entry for each view: what
-                its transforms alone would give.
+                are accepted, also in its Compose.
+            views: number of independent augmentations of each image, decoded once; or the
+                transforms of each view, which give all images one size. ``image`` and what follows
+                it (masks, boxes, further pictures) are then lists with an entry for each view.
             shuffle: a new order over the whole dataset in every epoch; BlockShuffle(shards) for
                 long reads, with streams for several machines; AspectBuckets(batch_size) for batches
                 of like aspect ratio.
             sampler: Weighted(weights) or ClassBalanced(), to draw with replacement; or a torch
-                Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
-                has `num_replicas` has chosen this rank's share already. Its `set_epoch` is called
-                with each epoch; a script that calls it itself turns the loader to that epoch.
+                Sampler, or any sized iterable of sample numbers, iterated once an epoch. One with
+                `num_replicas` has chosen this rank's share. Its `set_epoch` is called with each
+                epoch; a script that calls it itself turns the loader to that epoch.
             batch_sampler: torch's, in place of `shuffle`, `sampler` and `drop_last`: any sized
-                iterable of lists of sample numbers, each a batch of its own length. What it gives
-                is what this rank reads. Its `set_epoch`, or its sampler's, is called likewise.
-            seed: with the epoch it determines order and augmentation.
-            epochs: that one iterator reads, without a break between them; None: forever, each
+                iterable of lists of sample numbers, each a batch of this rank. Its `set_epoch`, or
+                its sampler's, is called likewise.
+            seed: determines, with the epoch, order and augmentation.
+            epochs: number of epochs that one iterator reads back to back; None: forever, each
                 iterator from where the last one was left.
-            workers: processes; None for the cores this process may use; "auto" to measure, and
-                settle on as many as the loop needs: see `reader.loader.autoscale`. 0 decodes in
-                this very process, when a batch is asked for: for debuggers, notebooks, profilers.
-            batches_ahead: number of batches that are decoded ahead of the loop, by all workers
-                together. Memory is reserved for two more. None: at least two chunks for each
-                worker, and up to 16 batches within 64 MiB.
+            workers: processes; None for the cores this process may use; "auto" to measure how many
+                the loop needs: see `reader.loader.autoscale`. 0 decodes in this very process, when
+                a batch is asked for: for debuggers, notebooks, profilers.
+            batches_ahead: number of batches that all workers together decode ahead of the loop.
+                Memory is reserved for two more. None: at least two chunks for each worker, and up
+                to 16 batches within 64 MiB.
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of: names, Member, Mask, Boxes.
-            map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
-                the transforms leave it; gives the dict with the same fields back. What it gives is
-                what arrives, in its own type and shape; an image whose last dimension is 3 is taken
-                for (H, W, 3) and arrives as (3, H, W). Where the transforms leave many sizes, a
-                field is one tensor if it has one shape nevertheless, else a list; a batch with a
-                shape unlike the first is a list in any case. To learn the shapes it is called here,
-                once or twice. A key of its own, "mine", comes where ``"mine?"`` is among the
-                fields. With several views it gets lists of them; where it gives such a list, each
-                view is batched by itself.
-            map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
-                batch that it has normalised, on the device.
+            map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
+                returns the dict with the same fields. Values arrive in their own type and shape, an
+                image (H, W, 3) as (3, H, W). A field of one shape is one tensor; a batch with a
+                shape unlike the first is a list. To learn the shapes it is called here, once or
+                twice. Its own key "mine" arrives if ``"mine?"`` is among the fields. With several
+                views it gets lists of them, and each view of a list that it returns is batched.
+            map_batch: called with each batch, and returns it; by a CUDAPrefetcher with the batch
+                that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
-            rank, world_size: None to ask torch.distributed at every ``iter()``, or as long as it is
-                not initialised the RANK and WORLD_SIZE that torchrun gives.
+            rank, world_size: None to ask torch.distributed at every ``iter()``, or, before that is
+                initialised, the RANK and WORLD_SIZE of torchrun.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
-                "substitute": the next one of the order that can be read takes its place, and an
-                epoch without such a one is an error; "mask": a black image with label -1 and
-                `valid` False. Batches keep their shapes; a `collate_fn` gets None for what
-                `map_sample` would have given. Errors of your own callables are raised, whatever it
-                says.
+                "substitute": the next readable one of the order takes its place; "mask": a black
+                image with label -1 and `valid` False, and None for `collate_fn`. Errors of your own
+                callables are always raised.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
             cache: "decoded" to keep what the first epoch decodes, once for all processes of the
-                machine, within the dataset's `cache_limit`: what the transforms show, if they show
-                the same in every epoch but for mirroring and it has one size; else whole images,
-                which serve where a crop is less than twice as large as its target. The pixels are
-                the same. Raw images that need no decoding and no scaling are read as they lie.
-            decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
+                machine, within the dataset's `cache_limit`: what the transforms show, if that has
+                one size and is the same in every epoch but for mirroring; otherwise whole images,
+                used where a crop is less than twice as large as its target. Pixels are the same.
+            decode: "gpu" to decode on the GPU of a CUDAPrefetcher: ``image`` is then an
                 `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
-            timeout: seconds in which the workers may keep a batch waiting without a single sample
-                getting done; then a WorkerError says what each of them holds. As long may the call
-                of `map_sample` here take. 0: no end, but a warning that says it after 30. With
-                ``workers=0`` nobody looks at the clock.
+            timeout: seconds in which no worker finishes a sample, or `map_sample` takes here, until
+                a WorkerError names what each of them holds. 0: no end, but a warning after 30. It
+                is ignored with ``workers=0``.
             torch_names: `num_workers` and `pin_memory`, as torch's DataLoader has them.
 
         Raises:
@@ -181,36 +173,12 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
-        config = LoaderConfig(
-            dataset,
-            split,
-            batch_size,
-            transforms,
-            views,
-            shuffle,
-            sampler,
-            batch_sampler,
-            seed,
-            epochs,
-            workers,
-            batches_ahead,
-            drop_last,
-            fields,
-            map_sample,
-            map_batch,
-            collate_fn,
-            rank,
-            world_size,
-            on_error,
-            max_bad,
-            cache,
-            decode,
-            timeout,
-        )
-        self._config = config = config.resolved(torch_names)
+        given = {name: value for name, value in locals().items() if name in LoaderConfig.names()}
+        self._config = config = LoaderConfig(**given).resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
-        self._pipeline, self._epochs = parts.pipeline, parts.epochs
+        self._epochs = parts.epochs(config)
+        self._pipeline = self._epochs.pipeline
         order = parts.order
         is_given = order.is_given  # which gives its numbers when an epoch begins
         self.batch_size: int | None = None if order.batch_size else int(batch_size)
@@ -421,7 +389,6 @@ class Loader(LikeDataLoader):
 
 
 def _reopened(kind: type[Loader], arguments: bytes, position: int) -> Loader:
-    """What `Loader.__reduce__` describes."""
     loader = kind(**pickle.loads(arguments))
     loader._epochs.jump(position)
     return loader

@@ -1,20 +1,16 @@
 """Epochs -> tasks -> ring -> batches: what is decoded when, and where.
 
-Purpose: keep the workers supplied a few batches ahead and give the batches out in order.
-
 Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
 several epochs may be under way at a time (nested loops) and none waits for another's consumer.
 
-Assumptions: used by one thread at a time, in the process that made it. Work goes on between two
-calls, because the tasks of `depth` batches are queued where the workers themselves fetch them;
-nothing runs in the parent meanwhile.
+Assumptions: used by one thread at a time, in the process that made it, where nothing runs between
+two calls: workers fetch the queued tasks of `depth` batches themselves.
 """
 
 import os
 import time
 import weakref
 from collections.abc import Sequence, Set
-from dataclasses import asdict, replace
 from typing import Any
 
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
@@ -25,11 +21,12 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
-from reader.loader.bad_samples import BadSamples, DroppedBoxes
-from reader.loader.counters import Account
+from reader.loader.collate import Batcher
 from reader.loader.prefetch import Prefetch
-from reader.loader.statistics import Statistics
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
+from reader.monitoring.bad_samples import BadSamples, DroppedBoxes
+from reader.monitoring.counters import Account, Now
+from reader.monitoring.statistics import Statistics
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
@@ -41,8 +38,6 @@ from reader.workers.serial import SerialPool
 
 
 class BatchPipeline:
-    """Workers and ring behind one loader."""
-
     def __init__(
         self,
         config: LoaderConfig,
@@ -50,12 +45,13 @@ class BatchPipeline:
         recipe: Recipe,
         order: Order,
         schema: BatchSchema,
-        decoded: DecodedImages | None = None,
+        batcher: Batcher,
+        decoded: DecodedImages | None,
     ) -> None:
-        """Start the workers; `decoded`: memory for decoded images, closed with this."""
         self._order = order
         self._cores = usable_cores()
         self._schema = schema
+        self.batcher = batcher
         workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
         chunk = chunk_size(layout.rows, most, schema.is_gathered)
@@ -89,16 +85,13 @@ class BatchPipeline:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are workers, and they are this process's."""
         return self._finalizer.alive and not self.is_forked
 
     @property
     def is_forked(self) -> bool:
-        """Whether this process is a fork of the one that the workers belong to."""
         return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> EpochRun:
-        """Start to decode an epoch."""
         self._order.begin(steps.start // self._order.count)
         epoch = EpochRun(steps)
         try:
@@ -113,10 +106,7 @@ class BatchPipeline:
         return epoch
 
     def take(self, epoch: EpochRun) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
-        """The next batch of `epoch`, and its fields that lie in no array.
-
-        The memory of its arrays is lent until they are gone.
-        """
+        """Return the next batch of `epoch`, lent until it is gone, and its loose fields."""
         asked = time.perf_counter()
         self._collect(0)
         ready = self._ready()
@@ -143,22 +133,19 @@ class BatchPipeline:
             self.close()
             raise
         if self._scaler is not None:
-            self._scaler.settle(self._account.flows, self.statistics)
+            self._scaler.settle(self._account.loop, self.statistics)
         self.supply()
-        flows = self._account.flows
-        self._dropped_boxes.tell(flows.dropped_boxes)
-        self._store.tell(flows)
+        self._dropped_boxes.tell(self._account.spent.dropped_boxes)
+        self._store.tell(self._account.loop, self._account.spent)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}
         return batch.step, arrays, loose
 
     def is_ready(self, epoch: EpochRun) -> bool:
-        """Whether `take` would give a batch of `epoch` at once."""
         self._collect(0)
         return bool(epoch.batches) and not epoch.batches[0].missing
 
     def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
-        """Page-lock the ring, near `cores`, and keep the workers there if each can have one."""
         if self._most_workers <= len(cores):
             self._pool.bind(cores)
         with running_on(cores):
@@ -171,11 +158,9 @@ class BatchPipeline:
 
     @property
     def is_all_queued(self) -> bool:
-        """Whether no epoch under way has steps left to queue."""
         return all(epoch.is_queued for epoch in self._epochs)
 
     def finish(self, epoch: EpochRun) -> None:
-        """All of `epoch` was given out and its consumer asked for more."""
         if self.is_open and epoch in self._epochs and epoch.taken:
             self._account.finished()
         self.drop(epoch)
@@ -196,25 +181,26 @@ class BatchPipeline:
         epoch.batches.clear()
 
     def statistics(self) -> Statistics:
-        """What was done so far."""
-        flows = replace(
-            self._account.flows,
-            copied=self._ring.copied,
-            copying=self._ring.copying,
-            restarts=self._pool.restarts,
+        ring, pool = self._ring, self._pool
+        loop = self._account.loop._replace(
+            copied=ring.copied,
+            copying=ring.copying,
+            restarts=pool.restarts,
             bad=len(self.bad.reasons),
         )
-        store, fetched, hits = self._store.counts()
-        return Statistics(
-            **asdict(replace(flows, fetched=fetched, hits=hits)) | store._asdict(),
-            workers=self._pool.size,
-            cores=self._cores,
-            starting=self._pool.starting,
-            slots=self._ring.memory.slots,
-            slot_bytes=self._ring.memory.layout.slot_bytes,
-            ready=self._ready(),
-            work=self._schema.image.work,
+        store, asked = self._store.counts()
+        now = Now(
+            pool.size,
+            self._cores,
+            pool.starting,
+            ring.memory.slots,
+            ring.memory.layout.slot_bytes,
+            self._ready(),
+            self._schema.image.work,
+            asked.in_flight,
+            asked.latency,
         )
+        return Statistics(loop, self._account.spent, store, now)
 
     def close(self) -> None:
         """End the workers; what was given out stays valid."""
@@ -236,7 +222,6 @@ class BatchPipeline:
             self._pool.submit(tasks)
 
     def _collect(self, timeout: float | None = None) -> None:
-        """Wait for news from the workers, for up to `timeout` seconds, and book it."""
         try:
             self._book(self._pool.poll(timeout))
         except ReaderError:

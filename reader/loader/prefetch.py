@@ -1,7 +1,7 @@
 """What the loader tells a dataset's fetching process: which samples are read next.
 
 Where the order is a function the fetching process has the function, and looks as far ahead as it
-likes. The numbers of a user's sampler it hears as they are queued for the workers.
+likes. The numbers of a user's sampler are sent as they are queued for the workers.
 """
 
 from collections.abc import Iterable
@@ -9,68 +9,69 @@ from itertools import count
 
 import numpy as np
 
-from reader.cache.messages import Counts
+from reader.cache.client import Line
+from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
 from reader.dataset.dataset import Dataset
-from reader.errors import warn
-from reader.loader.counters import Flows
+from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
+from reader.monitoring.counters import Loop, Spent, Traffic, minus
 from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
+from reader.store.limits import Requests
 from reader.workers.messages import Task
 
 _TOLD_SECONDS = 5.0  # that every worker has waited
+_ANSWER_SECONDS = 30.0  # to what needs no network
 
 
 class Prefetch:
-    """The plans of one loader; of a dataset in a folder, none."""
+    """The plans of one loader; for a dataset in a folder, none."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        """Take the dataset and its order; `depth` steps are under way at a time."""
-        fetching = dataset.fetching
-        self._plans = None if fetching is None else fetching.plans()
+        self._line = None if dataset.fetching is None else Line(dataset.fetching)
         self._dataset = dataset
         self._order = order
         self._depth = depth
         self._number = count()
         self._numbers: dict[EpochRun, int] = {}
-        self._before = self._counted()
+        self._before = self._counted()[0]
         self._has_told = False
 
     def begin(self, epoch: EpochRun) -> None:
-        """An epoch is to be read."""
-        if self._plans is not None and not self._order.is_given and len(epoch.steps):
-            number = next(self._number)
-            places = self._dataset.places
-            ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
-            self._plans.begin(number, ahead, self._depth)
-            self._numbers[epoch] = number
+        if self._line is None or self._order.is_given or not len(epoch.steps):
+            return
+        number, places = next(self._number), self._dataset.places
+        ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
+        try:
+            answer = self._line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
+        except StoreError:
+            answer = None  # it has died: who needs a sample says which
+        if isinstance(answer, Lost):
+            raise StoreError(answer.text)
+        self._numbers[epoch] = number
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        """A step waits for its workers."""
-        if self._plans is not None and self._order.is_given:
+        if self._line is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._plans.hint(shard, rows)
+                self._line.tell(Hint(shard, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        """A batch of an epoch was given out."""
-        if self._plans is not None and epoch in self._numbers:
-            self._plans.took(self._numbers[epoch], epoch.taken)
+        if self._line is not None and epoch in self._numbers:
+            self._line.tell(Took(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
-        """No more of an epoch will be read."""
         number = self._numbers.pop(epoch, None)
-        if self._plans is not None and number is not None:
-            self._plans.drop(number)
+        if self._line is not None and number is not None:
+            self._line.tell(Drop(number))
 
-    def tell(self, flows: Flows) -> None:
-        """Say once that the loop waits for the network, if that is so."""
-        if self._plans is None or self._has_told or flows.waiting < flows.busy / 2:
+    def tell(self, loop: Loop, spent: Spent) -> None:
+        if self._line is None or self._has_told or spent.waiting < spent.busy / 2:
             return
-        workers = max(flows.worker_seconds / max(flows.elapsed, 1e-9), 1)
-        if flows.waiting >= _TOLD_SECONDS * workers:
+        workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
+        if spent.waiting >= _TOLD_SECONDS * workers:
             self._has_told = True
-            seen = self.counts().store
+            seen, _ = self.counts()
             each = seen.asking / max(seen.requests, 1) * 1e3
             warn(
                 f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
@@ -79,15 +80,17 @@ class Prefetch:
                 "loader.statistics() says what would help."
             )
 
-    def counts(self) -> Counts:
-        """Return what was fetched since the loader was made, and what is under way."""
-        now, before = self._counted(), self._before
-        if now.store.requests < before.store.requests:  # of a process that has died since
-            before = Counts()
-        grown = ("fetched_bytes", "requests", "retries", "asking")
-        each = {name: getattr(now.store, name) - getattr(before.store, name) for name in grown}
-        fetched, hits = now.fetched - before.fetched, now.hits - before.hits
-        return Counts(now.store._replace(**each), fetched, hits)
+    def counts(self) -> tuple[Traffic, Requests]:
+        now, asked = self._counted()
+        is_another = now.requests < self._before.requests  # of a process that has died since
+        return now if is_another else minus(now, self._before), asked
 
-    def _counted(self) -> Counts:
-        return Counts() if self._plans is None else self._plans.counts()
+    def _counted(self) -> tuple[Traffic, Requests]:
+        found: object = None
+        if self._line is not None:
+            try:
+                found = self._line.ask(Tell(), _ANSWER_SECONDS)
+            except StoreError:
+                found = None
+        asked, fetched, hits = found if isinstance(found, Counts) else Counts()
+        return Traffic(fetched, hits, *asked[:4]), asked

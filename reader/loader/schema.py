@@ -10,32 +10,32 @@ from reader.columns.column import (
     Column,
     LabelColumn,
     OwnColumn,
-    SizeColumn,
     TextColumn,
     ViewsColumn,
 )
 from reader.columns.encoded import EncodedColumn
 from reader.columns.image import ImageColumn
-from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn
+from reader.columns.kinds import Seen, kind_for
+from reader.columns.member import ArrayColumn, MemberColumn
 from reader.columns.schema import BatchSchema
 from reader.columns.values import PictureForm, are_views, as_array
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
+from reader.monitoring.stalls import named_in_time, within
 from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
 from reader.transforms import largest_output
-from reader.workers.stall import named_in_time, within
 
 CANDIDATES = 64  # of which two are looked at, which differ in size
 _TRIES = 16  # samples looked at in place of a bad one
 
-_OF_NUMBER: dict[str, type[Column]] = {
+_OF_NUMBER: dict[str, Callable[[str], Column]] = {
     "index": OwnColumn,
     "valid": OwnColumn,
     "key": TextColumn,
     "name": TextColumn,
-    "size": SizeColumn,
+    "size": partial(LabelColumn, shape=(2,), absent=0),  # height and width
 }
 
 
@@ -53,13 +53,9 @@ def batch_schema(
     """Return the columns of a batch.
 
     What `map_sample` gives is learnt from two samples, of images that differ in size if there are
-    such: a field of one shape in both lies in an array; else its rows come as a list.
-
-    Args:
-        candidates: sample numbers, of which sound ones tell types and shapes.
-        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
-        skips_bad: whether the first may be a bad one, if others are sound.
-        timeout: seconds that reading one of them may take; 0 for no end.
+    such: a field of one shape in both lies in an array; otherwise its rows come as a list. Of the
+    `candidates` the first may be a bad one if `skips_bad`, and reading one may take `timeout`
+    seconds.
     """
     rooms = [largest_output(p, dataset.sizes) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
@@ -92,8 +88,6 @@ def batch_schema(
 
 @dataclass(frozen=True)
 class _Chooser:
-    """Chooses the column of each field, by up to two samples."""
-
     recipe: Recipe
     form: PictureForm
     images: Sequence[Column]
@@ -103,7 +97,6 @@ class _Chooser:
     second: Sample | None
 
     def column(self, name: str) -> Column:
-        """Return the column of a field."""
         if name in _OF_NUMBER:
             return _OF_NUMBER[name](name)
         if not self._has_views(name):
@@ -112,11 +105,7 @@ class _Chooser:
         return ViewsColumn(name, views=tuple(self._part(name, part, at) for at, part in names))
 
     def _has_views(self, name: str) -> bool:
-        """Whether a field comes as a list of views.
-
-        What `map_sample` gives does where it is one in the first sample; without one, `collate_fn`
-        gets it as it is.
-        """
+        """Whether a field comes as a list of views, as in the first sample if it is mapped."""
         if not self.recipe.further or name not in self.recipe.shown_names:
             return False
         if not self.form.is_mapped:
@@ -124,39 +113,35 @@ class _Chooser:
         return self.first is not None and are_views(self.first[name], len(self.sizes))
 
     def _part(self, name: str, part: str, view: int) -> Column:
-        """Return the column of a field or of one of its views."""
         is_mapped = self.form.is_mapped
         if name == "image" and not is_mapped:
             return self.images[view]
         if name == "label" and not is_mapped:
             return LabelColumn(name)
         form = self.form if name in self.recipe.picture_names else None
-        member = next((member for member in self.recipe.members if member.name == name), None)
-        is_learnt = is_mapped or (member is not None and member.is_learnt)
-        array = as_array(self._value(self.first, name, view)) if is_learnt else None
+        array = as_array(self._value(self.first, name, view))
+        if not is_mapped:
+            member = next(member for member in self.recipe.members if member.name == name)
+            learnt = array if member.is_learnt else None
+            seen = Seen(part, member, form, learnt, self.sizes[view], self.is_one_size)
+            return kind_for(member.field).column(seen)
         if array is None:
             return MemberColumn(part, form=form)
-        if is_mapped or member is None or member.decode is not None:
-            other = as_array(self._value(self.second, name, view))
-            is_listed = self.second is not None and (other is None or other.shape != array.shape)
-            return ArrayColumn(part, is_mapped, form, array.dtype.str, array.shape, is_listed)
-        shape = (*self.sizes[view], *array.shape[2:])
-        return MaskColumn(part, False, form, array.dtype.str, shape, not self.is_one_size)
+        other = as_array(self._value(self.second, name, view))
+        is_listed = self.second is not None and (other is None or other.shape != array.shape)
+        return ArrayColumn(part, True, form, array.dtype.str, array.shape, is_listed)
 
     def _value(self, sample: Sample | None, name: str, view: int) -> object:
-        """Return a field's value in a sample, or a view of it; None where it is none."""
         if sample is None or not self._has_views(name):
             return None if sample is None else sample[name]
         return sample[name][view] if are_views(sample[name], len(self.sizes)) else None
 
 
 def _view_names(name: str, count: int) -> list[str]:
-    """Return what the views of a field go by; the first has the field's own name."""
     return [name, *(f"{name}/{view}" for view in range(1, count))]
 
 
 def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, number: int) -> Sample:
-    """A sample as a worker would read it first."""
     number %= len(dataset)
     reader = SampleReader(dataset, recipe, source=image.pixel_source)
 

@@ -22,7 +22,6 @@ class TaskPlanner:
     """Cuts the steps of one order, in turn, into tasks; their numbers are unique."""
 
     def __init__(self, order: Order, chunk: int, spare: int) -> None:
-        """Plan tasks of up to `chunk` samples, with `spare` more in place of bad ones."""
         self._order = order
         self._chunk = chunk
         self._spare = np.arange(1, spare + 1)
@@ -53,7 +52,6 @@ class TaskPlanner:
         return tasks
 
     def _samples(self, positions: NDArray[np.int64], epoch: int, stride: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions`, most of which lie `stride` apart."""
         turns, offsets = np.divmod(positions, stride)
         number, offset = int(turns[0]) // _BLOCK, int(offsets[0])
         if int(turns[-1]) // _BLOCK != number or (offsets != offset).any():
@@ -68,14 +66,10 @@ class TaskPlanner:
 
 @dataclass
 class PendingBatch:
-    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
-
-    Attributes:
-        slot: where it lies; None once it was copied out to make room.
-    """
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY."""
 
     step: Step
-    slot: int | None
+    slot: int | None  # where it lies; None once it was copied out to make room
     missing: set[int]
     loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
     copy: BatchArrays | None = None
@@ -94,10 +88,8 @@ class EpochRun:
 
     @property
     def left(self) -> int:
-        """Batches of it still to come."""
         return len(self.steps) - self.taken
 
     @property
     def is_queued(self) -> bool:
-        """Whether its last step has been queued."""
         return self.queued >= len(self.steps)

@@ -81,7 +81,6 @@ show.__module__ = "reader"
 
 
 def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
-    """What a batch consists of, as far as it has names."""
     if isinstance(batch, Mapping):
         for name, value in batch.items():
             inner = isinstance(value, Mapping)
@@ -100,7 +99,6 @@ def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]
 
 
 def _views(value: Any) -> list[list[NDArray[Any]]] | None:
-    """The images of each view."""
     images = images_of(value)
     if images is not None:
         return [images]
@@ -113,8 +111,6 @@ def _views(value: Any) -> list[list[NDArray[Any]]] | None:
 
 @dataclasses.dataclass(frozen=True)
 class _Part:
-    """What one field says of a sample: a line of text, boxes, or a mask."""
-
     line: str = ""
     boxes: Any = None
     labels: Any = None
@@ -122,7 +118,6 @@ class _Part:
 
 
 def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) -> Iterator[_Part]:
-    """What a field says of the sample in a row."""
     if _views(value) is not None or not hasattr(value, "__len__"):
         return
     if isinstance(value, (str, bytes)) or len(value) != count:
@@ -160,7 +155,6 @@ def _label(name: str, number: int, classes: Sequence[str]) -> str:
 
 
 def _mixed(weights: NDArray[Any], classes: Sequence[str]) -> Iterator[str]:
-    """The labels of a sample that is mixed of several, the largest first."""
     for number in np.argsort(-weights)[:2].tolist():
         if weights[number] > 0:
             yield f"{weights[number]:.2f} {classes[number]}"

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader import IMAGENET_MEAN, IMAGENET_STD
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
 
 Pixels = NDArray[np.uint8]
 
@@ -23,10 +24,7 @@ def array_of(value: Any) -> NDArray[Any] | None:
 
 
 def images_of(value: Any) -> list[NDArray[Any]] | None:
-    """Images (height, width, channels) of a batch (B, C, H, W) or a list of (C, H, W).
-
-    Also with the channels last. None where they are no images: of one or three channels.
-    """
+    """Return images (height, width, channels) of (B, C, H, W) or a list; else None."""
     if hasattr(value, "decode") and hasattr(value, "table"):  # still encoded
         value = value.decode()
     arrays = [array_of(each) for each in value] if isinstance(value, (list, tuple)) else None
@@ -67,7 +65,6 @@ def shown(
 def _scale_of(
     images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
 ) -> tuple[Any, Any, str]:
-    """What to multiply values by, and what to add then, for values from 0 to 1."""
     if mean is not None and std is not None:
         return np.array(std, np.float32), np.array(mean, np.float32), "brought back by mean and std"
     numbers = [image[np.isfinite(image).all(axis=-1)] for image in images]

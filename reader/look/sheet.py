@@ -78,7 +78,6 @@ class Sheet:
 
 
 def color_of(number: int) -> tuple[int, int, int]:
-    """One that differs from those of other numbers, as well as colours do."""
     red, green, blue = colorsys.hsv_to_rgb(number * 0.618034 % 1, 0.85, 1.0)
     return int(red * 255), int(green * 255), int(blue * 255)
 
@@ -105,7 +104,6 @@ def _drawn(tiles: Sequence[Tile], head: str) -> Image.Image:
 
 
 def _tile(tile: Tile) -> Image.Image:
-    """The image in the size of a tile, with mask and boxes."""
     height, width = tile.pixels.shape[:2]
     if not (height and width):
         return Image.new("RGB", (SIDE, SIDE), _FAINT)
@@ -149,7 +147,6 @@ def _label(
 
 
 def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Half of each pixel in the colour of its class; 0 leaves it as it is."""
     found = pixels.copy()
     for number in np.unique(mask).tolist():
         if number:
@@ -164,7 +161,6 @@ _LACKING = "\U0010ffff"  # which no font has
 
 @lru_cache(maxsize=1)
 def font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """What texts are drawn with."""
     name = "DejaVuSans.ttf"
     spec = find_spec("matplotlib")  # an extra, that has it: it need not be imported
     of_matplotlib = Path(spec.origin).parent / "mpl-data/fonts/ttf" if spec and spec.origin else ""

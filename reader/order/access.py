@@ -6,7 +6,6 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reader.order.shuffle import Blocks, Numbers, Order
 from reader.order.steps import Steps
@@ -16,17 +15,10 @@ _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
 class Piece(NamedTuple):
-    """Rows of a shard that are wanted together.
-
-    Attributes:
-        shard, first, stop: which rows.
-        last: the step after which they are not needed any more.
-    """
-
-    shard: int
+    shard: int  # with first, stop: which rows
     first: int
     stop: int
-    last: int
+    last: int  # the step after which they are not needed any more
 
 
 class Rows(NamedTuple):
@@ -38,17 +30,11 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """The steps of one rank, over a dataset's shards.
-
-    Attributes:
-        sizes: samples of each shard.
-        chosen: the place of each sample among those of all shards; None: its number.
-    """
-
     order: Order
     steps: Steps
-    sizes: tuple[int, ...]
-    chosen: NDArray[np.int64] | None = None
+    sizes: tuple[int, ...]  # samples of each shard
+    # the place of each sample among those of all shards; None: its number
+    chosen: Numbers | None = None
 
     @property
     def is_by_shard(self) -> bool:
@@ -103,19 +89,14 @@ class AccessPattern:
 
     @cached_property
     def ends(self) -> Numbers:
-        """The place behind the last one of each shard."""
         return np.cumsum(self.sizes)
 
     @cached_property
     def starts(self) -> Numbers:
-        """The first place of each shard."""
         return self.ends - self.sizes
 
-    def uses(self, epoch: int) -> NDArray[np.int64]:
-        """The first position of `epoch` at which each place is read, counted over all epochs.
-
-        By shard: the last one of its window, up to which all of its shard is needed.
-        """
+    def uses(self, epoch: int) -> Numbers:
+        """Return where each place is read first in `epoch`; by shard, its window's end."""
         count = self.order.count
         if self.is_by_shard:
             blocks = self.order.blocks(epoch)
@@ -126,8 +107,7 @@ class AccessPattern:
         found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
         return found
 
-    def _places(self, positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """What lies at positions counted over all epochs, epoch by epoch."""
+    def _places(self, positions: Numbers) -> list[Numbers]:
         epochs = positions // self.order.count
         found = []
         for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):

@@ -72,7 +72,6 @@ class BlockShuffled(Order):
         numbers: Numbers | None = None,
         starts: Numbers | None = None,
     ) -> None:
-        """Take the shards."""
         sizes = np.array(shard_sizes, np.int64)
         starts = np.cumsum(sizes) - sizes if starts is None else starts
         self._sizes, self._starts = sizes[sizes > 0], starts[sizes > 0]
@@ -84,7 +83,6 @@ class BlockShuffled(Order):
         self._shuffled = self._ends = self._windows = self._sizes
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`."""
         shards, ends, windows = self._shards_of(epoch)
         found = np.empty_like(positions)
         for window, chosen in grouped(np.searchsorted(windows, positions, side="right")):
@@ -100,7 +98,6 @@ class BlockShuffled(Order):
         return found if self._numbers is None else self._numbers[found]
 
     def blocks(self, epoch: int) -> Blocks:
-        """The shards, as `epoch` reads them."""
         shards, _, windows = self._shards_of(epoch)
         window = np.arange(len(shards)) // self.shards
         begins = np.append(0, windows[:-1])
@@ -109,10 +106,7 @@ class BlockShuffled(Order):
         )
 
     def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the shards in the order of `epoch`, and where each of them and each window ends.
-
-        Ends are positions in the epoch.
-        """
+        """Return the shards in `epoch`'s order, and the positions where shards and windows end."""
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
@@ -124,5 +118,4 @@ class BlockShuffled(Order):
         return self._shuffled, self._ends, self._windows
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": repr(BlockShuffle(self.shards))}

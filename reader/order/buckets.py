@@ -10,7 +10,7 @@ from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.dataset.places import grouped
 from reader.errors import ArgumentError
-from reader.order.shuffle import GlobalShuffle, Order
+from reader.order.shuffle import GlobalShuffle, Numbers, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
 from reader.transforms import Transform, transformed
@@ -61,8 +61,7 @@ class Bucketed(Order):
         self._seed = seed
         self.count = len(ratios)
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         size = self._buckets.window * self._buckets.batch_size
         windows = positions // size
         found = np.empty_like(positions)
@@ -71,10 +70,9 @@ class Bucketed(Order):
         return found
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": repr(self._buckets)}
 
-    def _window(self, number: int, epoch: int) -> NDArray[np.int64]:
+    def _window(self, number: int, epoch: int) -> Numbers:
         batch_size = self._buckets.batch_size
         start = number * self._buckets.window * batch_size
         stop = min(start + self._buckets.window * batch_size, self.count)

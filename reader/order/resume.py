@@ -1,8 +1,7 @@
 """Where a run is, as a small dict, and whether a loader can go on from there.
 
-A place is one integer, the position counted over all epochs. Everything else in a state says which
-order the position belongs to; what may change between two runs (world size, batch size, workers)
-is not in it.
+A place is one integer, the position counted over all epochs. The rest of a state says which order
+it belongs to; world size, batch size and workers may change between two runs.
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,6 @@ def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
 
 
 def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: int) -> int:
-    """The position of a state."""
     if not isinstance(state, Mapping):
         raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
     if "version" not in state:

@@ -23,7 +23,6 @@ class Sampled(Order):
     is_given = True
 
     def __init__(self, sampler: Any, total: int) -> None:
-        """Take a sampler over `total` samples."""
         if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
             what = "sample numbers" if self.unit == "numbers" else "lists of sample numbers"
             raise ArgumentError(f"{self.argument} is an iterable of {what}, not {sampler!r:.200}.")
@@ -39,18 +38,13 @@ class Sampled(Order):
         self.count = len(sampler)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`."""
         return self.given(epoch)[positions]
 
     def begin(self, epoch: int) -> None:
-        """Have the sampler give the numbers of an epoch."""
         self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
-
-        Such a sampler is a function of the epoch, and may give each rank another share.
-        """
+        """See `Order.options`. With `set_epoch`, only type and length are compared."""
         numbers = f"{len(self._sampler)} {self.unit}"
         if epoch is not None and self._timed is None:
             self.given(epoch)
@@ -58,11 +52,7 @@ class Sampled(Order):
         return {self.argument: f"{type(self._sampler).__name__} of {numbers}"}
 
     def newly_set(self) -> int | None:
-        """The epoch that somebody set on the sampler itself, as a DistributedSampler has it.
-
-        Returns:
-            None where nobody did so since it was told one, or this was asked.
-        """
+        """Return the epoch that a script set on the sampler since it was asked, or None."""
         before, self._told = self._told, self._epoch_of_sampler
         return self._told if is_integer(self._told) and self._told != before else None
 
@@ -71,7 +61,6 @@ class Sampled(Order):
         return getattr(self._timed, "epoch", None)
 
     def given(self, epoch: int) -> Any:
-        """What the sampler gives in an epoch."""
         if epoch not in self._epochs:
             if self._timed is not None:
                 self._timed.set_epoch(epoch)
@@ -82,7 +71,6 @@ class Sampled(Order):
         return self._epochs[epoch][0]
 
     def _read(self) -> tuple[Any, str]:
-        """Iterate over the sampler: what it gives, and what that is in words."""
         numbers = map(partial(sample_number, total=self._total), self._sampler)
         indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
         self._check_length(len(indices))
@@ -96,17 +84,15 @@ class Sampled(Order):
 
 
 class SampledBatches(Sampled):
-    """The order of a batch sampler, whose lists of numbers are batches of up to `size` samples.
+    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``.
 
-    Position p is number ``p % size`` of batch ``p // size``. What stands beyond a batch's end is
-    what follows in the epoch; no step consists of it.
+    What stands beyond a batch's end is what follows in the epoch; no step consists of it.
     """
 
     argument = "batch_sampler"
     unit = "batches"
 
     def __init__(self, batch_sampler: Any, total: int, size: int | None) -> None:
-        """Take a batch sampler over `total` samples, and iterate over its first epoch."""
         super().__init__(batch_sampler, total)
         self._most = size
         numbers, ends = self.given(0)
@@ -117,11 +103,9 @@ class SampledBatches(Sampled):
 
     @property
     def epoch_samples(self) -> int:
-        """Samples of the first epoch."""
         return self._total_first
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """See `Sampled`."""
         numbers, ends = self.given(epoch)
         batches, inside = np.divmod(positions, self._size)
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]

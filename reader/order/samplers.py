@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from reader.dataset.dataset import Dataset
 from reader.dataset.places import array_of, described
 from reader.errors import ArgumentError
-from reader.order.blocks import BlockShuffle
+from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
 from reader.order.sampled import Sampled, SampledBatches
-from reader.order.shuffle import GlobalShuffle, Order, Sequential
-from reader.order.streams import in_blocks
+from reader.order.shuffle import GlobalShuffle, Numbers, Order, Sequential
+from reader.order.streams import Streamed
 from reader.rng import mix64
 
 
@@ -80,16 +80,13 @@ BatchSampler = Iterable[Iterable[int]]
 
 
 class Drawn(Order):
-    """The order of `Weighted`."""
-
     def __init__(self, weights: NDArray[np.float64], seed: int) -> None:
         ends = np.cumsum(weights)
         self._ends = ends / ends[-1]
         self._seed = seed
         self.count = len(ends)
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
         with np.errstate(over="ignore"):
             mixed = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
@@ -97,7 +94,6 @@ class Drawn(Order):
         return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"weights": self._description}
 
     @cached_property
@@ -113,7 +109,6 @@ def build_order(
     batch_sampler: BatchSampler | None = None,
     size: int | None = None,
 ) -> Order:
-    """The order that a Loader's arguments ask for."""
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
             "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
@@ -144,16 +139,17 @@ def plain_order(
     shuffle: bool | BlockShuffle,
     seed: int,
     sizes: Sequence[int],
-    numbers: NDArray[np.int64] | None = None,
+    numbers: Numbers | None = None,
 ) -> Order:
     """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):
-        return in_blocks(sizes, shuffle, seed, numbers)
+        if shuffle.streams is None:
+            return BlockShuffled(sizes, shuffle.shards, seed, numbers)
+        return Streamed(sizes, shuffle, seed, numbers)
     return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))
 
 
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:
-    """Weights that make every class equally likely."""
     if lacking := int((dataset.labels < 0).sum()):
         raise ArgumentError(
             f"ClassBalanced needs a label for every sample: {lacking:,} of {len(dataset):,} have "

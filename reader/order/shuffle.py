@@ -1,13 +1,12 @@
 """Which sample comes when: a pure function of (seed, epoch, position).
 
-Nothing is stored: any position of any epoch is computed at once, so resuming is one integer and
-neither workers nor world size can change an order.
+Any position of any epoch is computed at once, so resuming is one integer, and neither workers nor
+world size can change an order.
 
 The shuffle is Black and Rogaway's generalized Feistel cipher with cycle walking ("Ciphers with
-arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Where a rectangle
-of odd sides has no or few numbers to spare (7 to 9, 21 to 25, 43 to 49, ...), a cipher of rotations
-favours even permutations or the odd ones. Few elements would show that, so up to 64 of them are
-drawn by Fisher and Yates instead.
+arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. A cipher of
+rotations favours even or odd permutations of some N (7 to 9, 21 to 25, ...), which few elements
+would show: up to 64 are drawn by Fisher and Yates instead.
 """
 
 import math
@@ -30,7 +29,6 @@ Words = NDArray[np.uint64]
 
 
 def _wrapped(x: Words, length: int) -> Words:
-    """`x` modulo `length`, of numbers below twice that."""
     return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 
@@ -44,39 +42,25 @@ class Blocks(NamedTuple):
 
 
 class Order:
-    """An order of `count` samples in each epoch; what it does not say is as here.
+    """An order of `count` samples in each epoch."""
 
-    Attributes:
-        count: positions an epoch.
-        is_in_turn: samples are read as they lie.
-        is_given: a user's sampler gives the numbers, when an epoch begins.
-        batch_size: of steps that are batches of their own `length`, the most; None: of one length.
-        shards: that are read at a time, where whole shards are read; else 0.
-        streams: that positions are divided among; see `Streamed`.
-    """
-
-    count: int
+    count: int  # positions an epoch
     is_in_turn = False
     is_given = False
+    # of steps that are batches of their own `length`, the most; None: of one length
     batch_size: int | None = None
     shards = 0
     streams = 1
 
     @property
     def epoch_samples(self) -> int:
-        """Samples an epoch."""
         return self.count
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """Return the sample numbers at `positions` of `epoch`."""
         raise NotImplementedError
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """Return what makes this order beside the seed, by the Loader's argument, to be compared.
-
-        Args:
-            epoch: one that has been begun and is to be the same; None if there is none.
-        """
+        """Return what makes this order beside the seed, by argument; all of a begun `epoch`."""
         raise NotImplementedError
 
     def begin(self, epoch: int) -> None:
@@ -95,26 +79,19 @@ class Order:
         raise NotImplementedError
 
     def residue(self, rank: int, world_size: int) -> int | None:
-        """Return what a rank's positions leave when they are divided by the world size.
-
-        None where any rank may take any position.
-        """
+        """Return what a rank's positions leave, divided by the world size; None if any does."""
         return None
 
 
 @dataclass(frozen=True)
 class Sequential(Order):
-    """Position i is sample i."""
-
     count: int
     is_in_turn = True
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """Return the positions themselves."""
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         return positions
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": "False"}
 
 
@@ -129,7 +106,7 @@ class GlobalShuffle(Order):
     count: int
     seed: int
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
         """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
         if self.count <= _FEW:
             return np.array(_permutation(self.count, self.seed, epoch), np.int64)[positions]
@@ -144,14 +121,13 @@ class GlobalShuffle(Order):
         return found.astype(np.int64)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": "True"}
 
     def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:
-        """One pass over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
+        """Pass once over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
 
-        Each side is added to by a random function of the other: 32 random bits times the side's
-        length, over 2**32. So `count` may be up to 2**62.
+        To each side is added a random function of the other: 32 random bits times its length, over
+        2**32.
         """
         highs = math.isqrt(self.count - 1) + 1
         lows = -(-self.count // highs)

@@ -15,21 +15,11 @@ from reader.errors import ArgumentError, ReaderError
 
 @dataclass(frozen=True)
 class Step:
-    """What one rank takes in one step.
-
-    Attributes:
-        position: of its first sample.
-        rows: samples in its batch, the same on every rank.
-        valid: how many of them are its own; the rest pad.
-        end: position up to which all ranks together have then read.
-        stride: from one of its samples to the next.
-    """
-
-    position: int
-    rows: int
-    valid: int
-    end: int
-    stride: int = 1
+    position: int  # of its first sample
+    rows: int  # samples in its batch, the same on every rank
+    valid: int  # how many of them are its own; the rest pad
+    end: int  # position up to which all ranks together have then read
+    stride: int = 1  # from one of its samples to the next
 
     @property
     def positions(self) -> NDArray[np.int64]:
@@ -41,15 +31,11 @@ class Step:
 class Steps:
     """The positions from `start` to `stop`, cut into steps of `world_size` batches.
 
-    Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
-    step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
-    does not depend on the world size. What is left for the last step is shared evenly.
-
-    With `residue`, a rank takes those positions of the step that leave it when they are divided by
-    `world_size`: the same ones, wherever a step begins.
-
-    With `length`, which tells the samples of the batch at a position, steps are batches of one rank
-    that lie `batch_size` positions apart.
+    Positions count on from epoch to epoch. A step takes the next ``batch_size * world_size``, rank
+    after rank, so the global order does not depend on the world size; the last one is shared
+    evenly. With `residue`, a rank takes the positions that leave it when divided by `world_size`.
+    With `length`, the samples of the batch at a position, steps are batches `batch_size` positions
+    apart.
     """
 
     stop: int
@@ -93,8 +79,6 @@ class Steps:
 
 
 class Share(NamedTuple):
-    """One rank of `world_size`."""
-
     rank: int
     world_size: int
 

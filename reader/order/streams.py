@@ -1,9 +1,8 @@
 """Streams: each a part of the shards, shuffled by itself, so that ranks read apart from each other.
 
-Position p of all epochs, counted on from one to the next, belongs to stream ``p % streams``. A rank
-has every ``world_size``-th position, so it has whole streams, or a share of one, and no step
-depends on where it begins. Which samples are a stream's is the same in every epoch: a machine's
-cache needs to hold what its own ranks read, and no more.
+Position p, counted on over all epochs, belongs to stream ``p % streams``, and a rank has every
+``world_size``-th position: whole streams, or a share of one, wherever a step begins. A stream has
+the same samples in every epoch: a machine's cache needs to hold only what its own ranks read.
 """
 
 from collections.abc import Sequence
@@ -24,11 +23,8 @@ _M64 = 2**64 - 1
 class Streamed(Order):
     """The order of a `BlockShuffle` with streams.
 
-    The shards, in an order that only the seed decides, are cut into streams of equal length, also
-    through a shard. What is left, fewer samples than streams, comes at an epoch's end.
-
-    Attributes:
-        shards: that each stream has open.
+    The shards, in an order that only the seed decides, are cut into streams of equal length. What
+    is left, fewer samples than streams, comes at an epoch's end. Each stream has `shards` open.
     """
 
     def __init__(
@@ -38,7 +34,6 @@ class Streamed(Order):
         seed: int,
         numbers: Numbers | None = None,
     ) -> None:
-        """`numbers`: what the samples are called; None: by their place, shard after shard."""
         assert shuffle.streams is not None
         self.shards, self.streams = shuffle.shards, shuffle.streams
         self._shuffle = shuffle
@@ -79,7 +74,6 @@ class Streamed(Order):
         return starts, np.diff(edges, append=self.count)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`."""
         turns = positions // self.streams
         streams = np.where(
             turns < self._length, (positions + self._first(epoch)) % self.streams, -1
@@ -94,10 +88,7 @@ class Streamed(Order):
         return found if self._numbers is None else self._numbers[found]
 
     def blocks(self, epoch: int) -> Blocks:
-        """The shards' parts, as `epoch` reads them, those of one stream after those of another.
-
-        The positions of a block lie `streams` apart.
-        """
+        """Return the shards' parts, stream by stream; a block's positions lie `streams` apart."""
         if self._blocks is None or self._blocks[0] != epoch:
             found = []
             for number, stream in enumerate(self._streams):
@@ -112,11 +103,9 @@ class Streamed(Order):
         return self._blocks[1]
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
         return {"shuffle": repr(self._shuffle)}
 
     def residue(self, rank: int, world_size: int) -> int:
-        """See `Order`."""
         streams = self.streams
         if gcd(streams, world_size) < min(streams, world_size):
             fitting = max(round(streams / world_size), 1) * world_size
@@ -131,17 +120,7 @@ class Streamed(Order):
         return rank // together + rank % together * streams
 
     def _first(self, epoch: int) -> int:
-        """The stream with which an epoch begins."""
         return epoch * self.count % self.streams
 
     def _shuffled_rest(self, places: Numbers, epoch: int) -> Numbers:
         return GlobalShuffle(len(self._rest), self._seed).samples(places, epoch)
-
-
-def in_blocks(
-    shard_sizes: Sequence[int], shuffle: BlockShuffle, seed: int, numbers: Numbers | None = None
-) -> Order:
-    """The order of a `BlockShuffle`; `numbers`: what the samples are called, None: by place."""
-    if shuffle.streams is None:
-        return BlockShuffled(shard_sizes, shuffle.shards, seed, numbers)
-    return Streamed(shard_sizes, shuffle, seed, numbers)

@@ -10,10 +10,11 @@ import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 # Like ``python -m MODULE``, but no module in the working directory can get in the way, and Ctrl-C
 # is left to the parent, which says when to end.
@@ -27,28 +28,11 @@ _ONE_THREAD = dict.fromkeys(
 )
 
 
-class Process(Protocol):
-    """As much of a `subprocess.Popen` as a `Child` needs."""
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-
-    def kill(self) -> None:
-        """End it."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Return its exit status, or raise `subprocess.TimeoutExpired`."""
-
-
 class Child:
-    """A process of this one; it ends with this one, however that ends, whatever it is doing then.
+    """A process that the system kills when this one's end of a pipe is closed."""
 
-    A pipe of which this process holds the other end has the system kill it.
-    """
-
-    def __init__(self, process: Process, life: int) -> None:
-        self._process = process
+    def __init__(self, process: Any, life: int) -> None:
+        self._process = process  # a subprocess.Popen, or what stands for one
         self._life = FileIO(life, "wb")  # which two threads may close
 
     @property
@@ -61,7 +45,6 @@ class Child:
         self._life.close()
 
     def kill(self) -> None:
-        """Have it end."""
         self.let_go()
         self._process.kill()
 
@@ -74,11 +57,7 @@ class Child:
 
 
 def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Child:
-    """Execute ``main`` of `module`.
-
-    Its arguments are the `descriptors` that it inherits, the one for `end_with_parent`, and
-    `arguments`.
-    """
+    """Execute ``main`` of `module` with `descriptors`, that of its life, and `arguments`."""
     theirs, life = os.pipe()
     # Held back until the process ignores it: an interpreter that is half started dies of it with a
     # traceback.
@@ -100,8 +79,30 @@ def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Chi
     return Child(process, life)
 
 
+class Held(Protocol):
+    """What a forked child must not keep, or the end of its owner would not be seen."""
+
+    def let_go(self) -> None:
+        """Close this process's ends, and leave the other ends alone."""
+
+
+_held: "weakref.WeakSet[Held]" = weakref.WeakSet()
+
+
+def let_go_in_forks(held: Held) -> None:
+    """Have `held` let go in each child that is forked from this process while it exists."""
+    _held.add(held)
+
+
+def _after_fork() -> None:
+    for held in _held:
+        held.let_go()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def environment() -> dict[str, str]:
-    """That of such a process."""
     package = str(Path(__file__).parent.parent.parent)
     path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
@@ -115,9 +116,8 @@ def can_be_ended() -> bool:
 def end_with_parent(life: int) -> None:
     """Have the system kill this process when the parent's end of the pipe `life` is closed.
 
-    It is closed when the parent ends, in whatever way. A process that is stopped or within a user's
-    callable would not see that from a connection. (PR_SET_PDEATHSIG would kill it also when just
-    the thread ends that started it.)
+    A process that is stopped or within a user's callable would not see that from a connection.
+    (PR_SET_PDEATHSIG would kill it also when just the thread ends that started it.)
     """
     if can_be_ended():
         with contextlib.suppress(OSError):

@@ -1,15 +1,11 @@
 """The process that others are forked from, on Linux: `main` of this module, executed once.
 
-Purpose: a process starts in a few milliseconds, and the memory of what all of them import is there
-once. A second loader, and a worker in place of one that died, wait for no imports.
+Processes start in a few milliseconds and share the memory of what all of them import.
 
-Guarantees: it imports the module whose ``main`` its processes run, and those that it is asked to
-load before, and nothing of the user's, so that each process begins as clean as if it were executed;
-what a process inherits (environment, working directory, cores, limits, output) is what the parent
-has when it is started, or another server is executed. It ends with its parent, and by itself once
-it has had no process for `_KEPT_SECONDS`.
-
-Assumptions: it runs one thread, so it may fork.
+Guarantees: it imports the module whose ``main`` its processes run, what it is asked to load before,
+and nothing of the user's. What a process inherits (environment, working directory, cores, limits,
+output) is what the parent has when it is started, or another server is executed. It ends with its
+parent, and after `_KEPT_SECONDS` without a process. It runs one thread, so it may fork.
 """
 
 import contextlib
@@ -44,10 +40,7 @@ _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith(
 
 
 class ForkServer:
-    """That process, as its parent sees it; it ends when this and its processes are gone.
-
-    Several threads may use it.
-    """
+    """That process, as its parent's threads see it; it ends when this is gone."""
 
     def __init__(self, module: str, load: Sequence[str] = ()) -> None:
         """Execute it, for processes that run ``main`` of `module`, with the modules `load`."""
@@ -68,16 +61,12 @@ class ForkServer:
         self._codes: dict[int, int] = {}
 
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
         while self._hear(0):
             pass
         return self._socket.fileno() >= 0
 
     def fork(self, descriptors: Sequence[int], argument: int = 0) -> Child:
-        """Start a process; where the server has just ended, one that has ended too.
-
-        The arguments of its ``main`` are those of a process that is executed by `start`.
-        """
+        """Start a process, with the arguments of `start`; of an ended server, an ended one."""
         theirs, life = os.pipe()
         folder = os.open(".", os.O_PATH)
         try:
@@ -163,7 +152,6 @@ class _Forked:
         """Do nothing: the system kills it when the pipe that holds it alive is closed."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return its exit status."""
         code = self._server.code(self._number, timeout or 0.0)
         if code is None:
             raise subprocess.TimeoutExpired("a process", timeout or 0.0)
@@ -178,10 +166,7 @@ living: "weakref.WeakSet[ForkServer]" = weakref.WeakSet()
 def fork(
     module: str, descriptors: Sequence[int], argument: int = 0, *, load: Sequence[str] = ()
 ) -> Child:
-    """Start ``main`` of `module` in a process that is as if this one had executed it now.
-
-    On Linux it is forked from a server that has loaded `module` and `load`; elsewhere executed.
-    """
+    """Start ``main`` of `module`, forked from a server that has loaded it, or executed."""
     if not can_be_ended():
         return start(module, descriptors, argument)
     kind = (module, *load)
@@ -194,7 +179,6 @@ def fork(
 
 
 def end() -> None:
-    """End the servers now."""
     with _lock:
         for server, _ in _servers.values():
             server.close()
@@ -214,7 +198,6 @@ os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def _inherited() -> tuple[Any, ...]:
-    """What a process that this one executes has of it."""
     output = []
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # it is closed
@@ -226,7 +209,6 @@ def _inherited() -> tuple[Any, ...]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fork processes, and report how they end."""
     requests_fd, life, patience = map(int, arguments[:3])
     end_with_parent(life)
     run = import_module(arguments[3]).main
@@ -284,7 +266,6 @@ def _tell(requests: socket.socket, number: int, pid: int, news: int) -> None:
 
 
 def _ended(pids: Iterable[int]) -> list[tuple[int, int]]:
-    """The processes that have ended, and their exit statuses."""
     found = []
     for pid in pids:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -34,26 +34,24 @@ _RULES: dict[str, Rule] = {
 class Boxes:
     """The boxes of a member, in coordinates of the image as it is stored, or as people see it.
 
-    They go through the image's transforms, are clipped to what is seen of the image, and those
-    with a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a
-    dict, as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format
-    and in pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
+    They go through the image's transforms and are clipped to what is seen of the image; those with
+    a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a dict,
+    as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format and in
+    pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
     ``labels``, int64 (N,), if there is a path to them.
 
     Where `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
     `normalized`, and ``Boxes("json")`` needs none of them. A `format` or `normalized` that
-    contradicts the record is refused. Nothing is taken from the record for another `path`, or with
-    `decode`.
+    contradicts the record is refused. The record is not used for another `path`, or with `decode`.
 
-    A member ``json`` says where its boxes are by paths. A member ``txt`` has lines of a class and
-    four numbers, as YOLO's label files do, and always gives ``labels``. They are those of the
-    upright image, as YOLO's tools read it, and COCO's those of the stored one: that differs in
-    photographs with an EXIF orientation, whatever the dataset's own ``upright`` is.
+    In a member ``json`` the boxes are at paths. A member ``txt`` has lines of a class and four
+    numbers, as YOLO's label files do, and always gives ``labels``. They are those of the upright
+    image, as YOLO's tools read it, and COCO's those of the stored one: that differs in photographs
+    with an EXIF orientation, whatever the dataset's own ``upright`` is.
 
-    What other boxes would make of it is refused with the sample's name: fractions without
-    `normalized` and pixels with it, a box that ends before it begins. Boxes that are too small
-    before a crop cuts them, or lie outside of the image, are dropped with a warning, and counted by
-    ``loader.statistics().dropped_boxes``.
+    Fractions without `normalized`, pixels with it, and boxes that end before they begin are refused
+    with the sample's name. Boxes that are too small before a crop cuts them, or outside of the
+    image, are dropped with a warning, and counted by ``loader.statistics().dropped_boxes``.
 
     Attributes:
         member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
@@ -63,10 +61,9 @@ class Boxes:
         format: "xyxy", "xywh" or "cxcywh". None: as recorded, or "xyxy".
         labels: path of as many whole numbers. None: as recorded, or no labels.
         min_size: pixels of the output.
-        normalized: the coordinates are fractions of the image's width and height, from 0 to 1.
-            None: as recorded, or False.
-        upright: they are those of the image that the EXIF orientation has turned upright; False:
-            of the image as it is stored. None: True for a ``txt``, False for any other member.
+        normalized: the coordinates are fractions of the image's size. None: as recorded, or False.
+        upright: they are those of the image turned upright by its EXIF orientation; False: of the
+            image as it is stored. None: True for a ``txt``, False for any other member.
         decode: from the member's bytes to what the paths lead through, such as a dict; None for
             JSON, and the lines of a ``txt``.
 
@@ -102,11 +99,7 @@ class Boxes:
         return self.upright
 
     def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
-        """Return these boxes with every argument: as given, as `recorded`, or the default.
-
-        Raises:
-            ArgumentError: an argument contradicts the record.
-        """
+        """Return these boxes with every argument: as given, as `recorded`, or the default."""
         path = self.path or (recorded.path if recorded else "boxes")
         if recorded is None or recorded.path != path:
             recorded = BoxEncoding(self.format or "xyxy", self.normalized)
@@ -125,16 +118,9 @@ class Boxes:
     def place(
         self, content: Any, view: View, orientation: int
     ) -> tuple[dict[str, NDArray[Any]], int]:
-        """The boxes of a parsed member as `view` shows them, and how many no crop explains.
+        """Return the boxes of a parsed member as `view` shows them, and how many no crop explains.
 
-        These `Boxes` are resolved.
-
-        Args:
-            orientation: EXIF's of the image, whether `view` is upright or not.
-
-        Raises:
-            ValueError: there are no boxes, or not as many labels, at the paths; or they are boxes
-                of another kind.
+        These `Boxes` are resolved; `orientation` is EXIF's, whether `view` is upright or not.
         """
         assert self.path
         assert self.format
@@ -231,7 +217,6 @@ def parse_lines(data: bytes) -> Mapping[str, Any]:
 def _field(
     boxes: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
 ) -> dict[str, NDArray[Any]]:
-    """The field's value; `labels` of all boxes."""
     found: dict[str, NDArray[Any]] = {
         "boxes": boxes.astype(np.float32),
         "kept": kept.astype(np.int64),
@@ -248,7 +233,6 @@ def _carried(
 
 
 def _at(content: Any, path: str) -> Any:
-    """What lies at `path` in parsed JSON."""
     step, _, rest = path.partition(".")
     if step == "*":
         return [_at(entry, rest) if rest else entry for entry in content]
@@ -261,7 +245,6 @@ def _at(content: Any, path: str) -> Any:
 
 
 def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
-    """An array (N, 4) of what lies at `path`."""
     try:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
@@ -270,7 +253,6 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
 
 
 def _whole(found: Any, path: str) -> NDArray[np.int64]:
-    """An array (N,) of what lies at `path`."""
     try:
         numbers = np.asarray(found, np.float64).reshape(len(found))
     except (TypeError, ValueError):

@@ -1,24 +1,19 @@
 """Decoded images in memory, for all processes of a user on a machine (``cache="decoded"``).
 
-Purpose: pay for decoding once. What the first epoch decodes, later ones, and other ranks, copy.
-
-Guarantees: every batch has the pixels that it has without the cache, bit for bit, because what is
-kept is what the decoder had in hand: the whole image before it is cropped, or, where the transforms
-show the same of it in every epoch but for mirroring, that result. An image is marked after its
-pixels are written and stays as it is then; who dies in between leaves it unmarked, and two that
+Guarantees: every batch has the pixels that it has without the cache, because what is kept is what
+the decoder had in hand: the whole image, or, where the transforms show the same of it in every
+epoch but for mirroring, that result. An image is marked after its pixels are written; two that
 write it at once write the same bytes. What does not decode without fault is never marked.
 
-Assumptions: those of `reader.dataset.shared_memory`. The owner lays the memory out, any worker
-fills it; pages that nobody has written take none, so it grows during the first epoch. Between
-the pixels and their mark, on either side, an interpreter does so much that no processor shows
-the two in another order.
+The owner of the memory lays it out, any worker fills it. Between the pixels and their mark an
+interpreter does so much that no processor shows the two in another order.
 """
 
 import hashlib
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,18 +22,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import Shared, Wanted, share
-from reader.transforms import (
-    CenterCrop,
-    Letterbox,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-    Resize,
-    Transform,
-    largest_output,
-)
+from reader.transforms import FIXED, MIRRORS, Transform, largest_output
 
-_FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
-_MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 _PAGE = 4096
 
 Pixels = NDArray[Any]  # uint8
@@ -48,27 +33,16 @@ Pixels = NDArray[Any]  # uint8
 class DecodedImages:
     """The memory, as the loader holds it and as its workers open it.
 
-    It begins with a byte for each image, not 0 where its pixels are there, followed (from a
-    multiple of 8 on) by int64 that tell at which byte each image starts, and where the last ends.
-
-    Attributes:
-        path: of its file.
-        count: images.
-        size: bytes.
-        channels: of the images, 3 or 1.
-        of_results: whether it holds what the transforms show, not whole images as they are stored.
-        held: what keeps the file, in the process that made this.
+    It begins with a byte for each image, not 0 if its pixels are there; int64 follow, from a
+    multiple of 8 on, that tell at which byte each image starts, and where the last ends.
     """
 
-    path: str
-    count: int
-    size: int
-    channels: int
+    memory: Shared
+    count: int  # images
+    size: int  # bytes
+    channels: int  # of the images, 3 or 1
+    # whether it holds what the transforms show, not whole images as they are stored
     of_results: bool
-    held: Shared | None = field(default=None, repr=False, compare=False)
-
-    def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, int, bool]]:
-        return DecodedImages, (self.path, self.count, self.size, self.channels, self.of_results)
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
         """An image, (height, width, channels); None until it is there. Not to be changed."""
@@ -82,9 +56,7 @@ class DecodedImages:
         return room
 
     def close(self) -> None:
-        """Let go of the memory: it is gone when its last holder has done so."""
-        if self.held is not None:
-            self.held.close()
+        self.memory.close()
 
     def _room(self, number: int, height: int, width: int) -> Pixels:
         start, end = self._starts[number : number + 2].tolist()
@@ -92,7 +64,7 @@ class DecodedImages:
 
     @cached_property
     def _bytes(self) -> Pixels:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(self.memory.path, os.O_RDWR | os.O_CLOEXEC)
         try:
             return np.frombuffer(mmap.mmap(descriptor, self.size), np.uint8)
         finally:
@@ -119,7 +91,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
         sizes = np.where(pixels <= dataset.limits.pixels, pixels, 0) * channels
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
-        height, width = result.size
+        height, width = result[1]
         sizes = np.full(count, height * width * channels, np.int64)
         what = f"{count:,} images of {height} x {width} pixels of {dataset.source}"
     first = _starts_at(count)
@@ -127,7 +99,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     np.cumsum(sizes, out=starts[1:])
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
     of_what = dataset.fingerprint, dataset.places.description
-    kind = f"{of_what} {result and (result.fixed, dataset.upright)} {channels}"
+    kind = f"{of_what} {result and (result[0], dataset.upright)} {channels}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
     def write_starts(descriptor: int) -> None:
@@ -136,29 +108,23 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     size = int(starts[-1])
     wanted = Wanted("decoded", identity, size, what, is_constant=False)
     shared = share(wanted, write_starts, dataset.cache_limit)
-    return DecodedImages(shared.path, count, size, channels, result is not None, shared)
+    return DecodedImages(shared, count, size, channels, result is not None)
 
 
-@dataclass(frozen=True)
-class _Result:
-    """What a pipeline makes of every image, but for mirroring: of (height, width) `size`."""
+def _result(
+    dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
+) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
+    """Return transforms, and the (height, width) that they give, if that can be kept.
 
-    fixed: tuple[Transform, ...]
-    size: tuple[int, int]
-
-
-def _result(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> _Result | None:
-    """The result that can be kept in place of whole images.
-
-    A crop of it, or scaling it, would not give the pixels that come of doing all at once.
+    No crop or scaling of it may follow, only mirroring.
     """
     fixed = [*pipelines[0]]
-    while fixed and type(fixed[-1]) in _MIRRORS:
+    while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()
-    if len(pipelines) > 1 or any(type(transform) not in _FIXED for transform in fixed):
+    if len(pipelines) > 1 or any(type(transform) not in FIXED for transform in fixed):
         return None
     size, is_one_size = largest_output(fixed, dataset.sizes)
-    return _Result(tuple(fixed), size) if is_one_size else None
+    return (tuple(fixed), size) if is_one_size else None
 
 
 def _starts_at(count: int) -> int:

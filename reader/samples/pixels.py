@@ -14,13 +14,6 @@ from reader.samples.decoded_cache import DecodedImages
 
 
 class Planned(NamedTuple):
-    """A sample of which is decided what it will show.
-
-    Attributes:
-        mirrored: whether the transforms mirror the first view, left-right and up-down.
-        result: the first view as it is before that, where it was kept.
-    """
-
     shard: Shard
     row: int
     number: int
@@ -28,12 +21,12 @@ class Planned(NamedTuple):
     position: int
     label: int
     views: tuple[View, ...]
+    # whether the transforms mirror the first view, left-right and up-down
     mirrored: tuple[bool, bool]
-    result: Pixels | None
+    result: Pixels | None  # the first view as it is before that, where it was kept
 
     @property
     def view(self) -> View:
-        """The first view."""
         return self.views[0]
 
     def value(self, name: str) -> Any:
@@ -50,8 +43,9 @@ class Planned(NamedTuple):
 class PixelSource:
     """Gives views of images, all of which are decoded for it."""
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(self, decoder: Decoder, images: DecodedImages | None = None) -> None:
         self._decoder = decoder
+        self._images = images
         self.cached = 0
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
@@ -76,12 +70,9 @@ class PixelSource:
 class CachedImages(PixelSource):
     """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
 
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
+    _images: DecodedImages
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
-        """See `PixelSource`."""
         return replace(image, pixels=self._images.find(number, image.height, image.width))
 
     def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
@@ -104,12 +95,9 @@ class CachedImages(PixelSource):
 class CachedResults(PixelSource):
     """The same with a memory for what the transforms, which give one view, make of each image."""
 
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
+    _images: DecodedImages
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """See `PixelSource`."""
         return self._images.find(number, *size)
 
     def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
@@ -124,7 +112,6 @@ class CachedResults(PixelSource):
 
 
 def pixel_source(decoder: Decoder, images: DecodedImages | None) -> PixelSource:
-    """Return the source with this memory, or without any."""
     if images is None:
         return PixelSource(decoder)
     return (CachedResults if images.of_results else CachedImages)(decoder, images)

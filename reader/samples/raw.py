@@ -8,7 +8,7 @@ index whose items are whole images or, of a crop that is narrower, its rows; one
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import cv2
 import numpy as np
@@ -20,30 +20,16 @@ from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
 from reader.samples.sample import Recipe
-from reader.transforms import (
-    CenterCrop,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-    Transform,
-    transformed,
-)
+from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transformed
 
 _MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
-_BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
+_BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 Bytes = NDArray[Any]  # uint8
-
-
-class RawBatch(NamedTuple):
-    """What is known of raw images that were read together: labels, (height, width) of all."""
-
-    labels: NDArray[np.int64]
-    size: tuple[int, int]
+Numbers = NDArray[np.int64]
 
 
 def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
-    """Return whether all images are raw ones of one size, and nothing scales them."""
     if "raw" not in dataset.extensions:
         return False
     if any(type(transform) not in _BATCHED for transform in transforms):
@@ -61,10 +47,7 @@ def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
 
 
 class RawBatchReader:
-    """Copies raw images to where they are wanted."""
-
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
-        """Take a dataset and recipe for which `can_gather` is true."""
         self._turn_to = turn_to
         self._dataset = dataset
         self._recipe = recipe
@@ -76,9 +59,8 @@ class RawBatchReader:
         self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(
-        self, images: Bytes, samples: NDArray[np.int64], epoch: int, positions: NDArray[np.int64]
-    ) -> RawBatch:
-        """Fill `images`, (N, height, width, channels), of samples at `positions`."""
+        self, images: Bytes, samples: Numbers, epoch: int, positions: Numbers
+    ) -> dict[str, Any]:
         out, labels = images, np.empty(len(samples), np.int64)
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
@@ -90,11 +72,9 @@ class RawBatchReader:
             self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)
         if out is not images:
             images[:] = out
-        return RawBatch(labels, self._size)
+        return {"label": labels, "size": self._size}
 
-    def _show(
-        self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes
-    ) -> None:
+    def _show(self, geometry: Any, samples: Numbers, labels: Numbers, out: Bytes) -> None:
         """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
         count, height, width, channels = out.shape
         top, left, upwards, mirrored = (
@@ -123,17 +103,12 @@ class RawBatchReader:
 
     def _read(
         self,
-        samples: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        starts: NDArray[np.int64],
+        samples: Numbers,
+        labels: Numbers,
+        starts: Numbers,
         out: Bytes,
     ) -> None:
-        """Copy pieces of images, and their labels.
-
-        Args:
-            starts: (N, K): the first byte of each piece, counted from its image's first.
-            out: (N, K, bytes of a piece), contiguous.
-        """
+        """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]
         for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
@@ -147,13 +122,12 @@ class RawBatchReader:
 
     def _copy_from(
         self,
-        offsets: NDArray[np.int64],
-        starts: NDArray[np.int64],
+        offsets: Numbers,
+        starts: Numbers,
         pieces: NDArray[Any],
-        chosen: NDArray[np.int64] | slice,
+        chosen: Numbers | slice,
         content: Any,
     ) -> None:
-        """Set the `chosen` of `pieces` to what the tar `content` has for them."""
         length = pieces.dtype.itemsize
         firsts = offsets[:, None] + starts
         is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
@@ -171,9 +145,7 @@ class RawBatchReader:
             pieces[places[at]] = _overlapping(padded, length)[begins + reach]
 
 
-def _copy(
-    content: Any, firsts: NDArray[np.int64], pieces: NDArray[Any], chosen: NDArray[np.int64] | slice
-) -> None:
+def _copy(content: Any, firsts: Numbers, pieces: NDArray[Any], chosen: Numbers | slice) -> None:
     """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
     length = pieces.dtype.itemsize
     unit = math.gcd(length, BLOCK)
@@ -187,26 +159,14 @@ def _copy(
     np.take(blocks, items, out=pieces.view(blocks.dtype).reshape(items.shape), mode="clip")
 
 
-def _border(
-    start: NDArray[np.int64], length: int, seen: Any, is_turned: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """How much of a box of `length` from `start` on lies before and after what is seen; (2, N).
-
-    Args:
-        seen: where that starts and ends, in the image.
-        is_turned: where the box is shown the other way round.
-    """
+def _border(start: Numbers, length: int, seen: Any, is_turned: Numbers) -> Numbers:
+    """Return (2, N) how much of a box lies before and after what is seen, as it is turned."""
     border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
     return np.where(is_turned, border[::-1], border)
 
 
-def _fill(lines: Bytes, border: NDArray[np.int64], unit: int, value: int) -> None:
-    """Set the first and last bytes of each image's lines to `value`.
-
-    Args:
-        lines: (N, lines, bytes), contiguous.
-        border: (2, N), how many `unit` bytes before and after.
-    """
+def _fill(lines: Bytes, border: Numbers, unit: int, value: int) -> None:
+    """Set `border`, (2, N) units, at both ends of lines, (N, lines, bytes), to `value`."""
     length = lines.shape[2]
     for times in range(1, int(border.max()) + 1):
         size = times * unit

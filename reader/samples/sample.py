@@ -5,21 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from reader.dataset.dataset import Dataset
-from reader.decode.decoder import Decoder, Pixels, draw_mask
-from reader.decode.formats import has_colours, read_values
+from reader.decode.decoder import Decoder, Pixels
 from reader.decode.plan import plan
 from reader.errors import ReaderError, SampleError, UserCodeError, called, own_lines
-from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
-from reader.format.members import picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
-from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages
-from reader.samples.fields import PHOTOGRAPHS, Mask, ResolvedField
+from reader.samples.fields import ResolvedField, Tools
 from reader.samples.pixels import PixelSource, Planned, pixel_source
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
@@ -32,8 +26,6 @@ READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
 
 @dataclass(frozen=True)
 class Recipe:
-    """What becomes of every sample."""
-
     transforms: tuple[Transform, ...] = ()
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")
@@ -70,16 +62,18 @@ class SampleReader:
     ) -> None:
         self._dataset = dataset
         self._recipe = recipe
-        self._decoder = Decoder()
-        self._source = source(self._decoder, decoded)
+        self._tools = Tools(Decoder())
+        self._source = source(self._tools.decoder, decoded)
         self._read_only = READ_ONLY.intersection(recipe.names)
-        self.dropped_boxes = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
     @property
     def cached(self) -> int:
-        """Samples so far whose image came from `decoded` without a decode."""
         return self._source.cached
+
+    @property
+    def dropped_boxes(self) -> int:
+        return self._tools.dropped_boxes
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
@@ -100,7 +94,6 @@ class SampleReader:
         return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
 
     def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
-        """What each view shows of an image of (height, width)."""
         began = time.perf_counter_ns()
         pipelines = (self._recipe.transforms, *self._recipe.further)
         try:
@@ -136,12 +129,11 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
-        absent = member.field.none() if isinstance(member.field, Boxes) else None
-        shown: Sequence[Any] = [absent] * len(planned.views)
+        shown: Sequence[Any] = [member.absent] * len(planned.views)
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
-                shown = self._shown(planned, member, data)
+                shown = member.shown(data, planned, self._tools)
             except MemoryError:
                 raise  # which says nothing of the member
             except Exception as error:  # a user's decoder may raise anything
@@ -149,35 +141,10 @@ class SampleReader:
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
                 raise shard.error(row, f"its .{member.ext} does not decode{reason}") from error
         elif not member.is_optional:
-            what = "None" if absent is None else "no boxes"
+            what = "None" if member.absent is None else "no boxes"
             advice = f'"{member.ext}?" among the fields gives {what} for it'
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
-
-    def _shown(self, planned: Planned, member: ResolvedField, data: bytes) -> Sequence[Any]:
-        """A member as each view shows it; once, if it does not follow the image."""
-        if member.decode is None:
-            return self._pictures(planned, member, data)
-        content = member.decode(data)
-        if not isinstance(member.field, Boxes):
-            return [content]
-        orientation = int(planned.shard.index.columns["orientation"][planned.row])
-        placed = [member.field.place(content, view, orientation) for view in planned.views]
-        self.dropped_boxes += sum(dropped for _, dropped in placed)
-        return [boxes for boxes, _ in placed]
-
-    def _pictures(self, planned: Planned, member: ResolvedField, data: bytes) -> list[Pixels]:
-        """A picture that lies over the image, as each view shows it."""
-        kind = picture_format(member.ext) or ""
-        bands = bands_of(planned.shard.index.columns, planned.row, member.ext)
-        views = [view.of_other(data, kind, bands) for view in planned.views]
-        if member.is_picture and (kind in PHOTOGRAPHS or has_colours(views[0])):
-            outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
-            self._decoder.draw_all(views, outs)
-            return outs
-        fill = member.field.fill if isinstance(member.field, Mask) else 0
-        parts = zip(views, read_values(views), strict=True)
-        return [draw_mask(view, pixels, fill) for view, pixels in parts]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
         assert self._recipe.map_sample is not None

@@ -13,16 +13,12 @@ _WORD = 1 << 64
 
 
 def seed_sample(seed: int, epoch: int, position: int) -> None:
-    """Seed `random`, `numpy.random` and, if it is imported, torch's CPU generator.
+    """Seed `random`, `numpy.random` and, if it is imported, torch's CPU generator, in about 20 us.
 
-    Called before a user's function sees a sample, it makes what the function draws from them a
-    function of (seed, epoch, position): the same whichever worker runs it and whatever ran there
-    before, and another for every sample of every epoch. (Workers that merely inherit a seed repeat
-    each other's augmentations: pytorch/pytorch#5059.) Takes about 20 us with all three.
-
-    A generator of the user's own, such as ``numpy.random.default_rng()``, is not reached. That
-    includes a pipeline of albumentations 2, which keeps one, unless the function begins with
-    ``pipeline.set_random_seed(random.getrandbits(32))``.
+    What a user's function draws is then a function of (seed, epoch, position), whichever worker
+    runs it. (Workers that inherit a seed repeat each other: pytorch/pytorch#5059.) Generators of
+    the user's own are not reached, such as that of albumentations 2, unless the function begins
+    with ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
     words = SampleRandom(seed, epoch, position)
     # A word each: random and numpy are both MT19937 and would give the same numbers for the same

@@ -14,14 +14,11 @@ from reader.samples.fields import PHOTOGRAPHS
 
 
 class WholeSamples:
-    """Decodes images and members by row."""
-
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._decoder = Decoder()
 
     def image(self, row: int) -> Pixels:
-        """The upright image, (height, width, 3) RGB."""
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:

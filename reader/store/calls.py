@@ -1,12 +1,8 @@
 """A store that is asked by blocking calls in threads, awaited by an event loop.
 
-Purpose: to ask a store costs two thirds of the processor's time that the network library's own
-coroutines take, which hand every answer through three threads.
-
-Guarantees: a call begins at once, however many are under way, and what it gives or raises arrives.
-
-Assumptions: the threads end with the process, which has nothing else to do than this. A call that
-nobody awaits any more runs to its end.
+This costs two thirds of the processor's time of the network library's own coroutines, which hand
+every answer through three threads. A call begins at once, however many are under way; one that
+nobody awaits any more runs to its end. The threads end with the process.
 """
 
 import asyncio
@@ -34,7 +30,6 @@ class Calls:
         self._is_told = False  # whether the loop is about to look at what is done
 
     async def run(self, call: Callable[[], T]) -> T:
-        """What `call` gives, in a thread."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.put((future, call))

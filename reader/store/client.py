@@ -1,8 +1,5 @@
 """A store as this process sees it; it, `calls`, `listing` and `writable` ask a network library.
 
-Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
-library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.
-
 Guarantees: what fails in passing is tried again until `retry_timeout`; then it is an error. All
 bytes of an object are of one version of it: the first answer tells its ETag, the following requests
 ask for that one (If-Match), and where a store does not heed that, its answers are compared.
@@ -22,18 +19,8 @@ import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
+from reader.store import errors
 from reader.store.credentials import received
-from reader.store.errors import (
-    NO_PARTS,
-    Failure,
-    Missing,
-    NoPlace,
-    NotPartial,
-    Passing,
-    Refused,
-    Replaced,
-    meaning,
-)
 from reader.store.limits import Body, Gate, Pace, Requests
 from reader.store.urls import folder_of
 
@@ -52,19 +39,14 @@ T = TypeVar("T")
 
 @dataclass
 class Version:
-    """Which of its versions an object is read in."""
-
     tag: str | None
     size: int
 
 
 class Store:
-    """Reads the objects of one dataset."""
-
     pace = Pace()
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Find the store; nothing is asked of it yet."""
         self.url = url
         self.gate = Gate()
         self.counts = Requests()
@@ -78,7 +60,7 @@ class Store:
 
     def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
         try:
-            return _opened(self.url, dict(self._options), self._provider, times, self._find)
+            return self._open(dict(self._options), times)
         except StoreError:
             raise
         except Exception as error:  # the library may raise anything, and quote what it was given
@@ -89,17 +71,42 @@ class Store:
                 "credentials."
             ) from None
 
+    def _open(self, options: dict[str, Any], times: Mapping[str, str]) -> Any:
+        url, provider = self.url, self._provider
+        options.pop("retry_timeout", None)
+        client = {**_CONNECT, **times, **options.pop("client_options", {})}
+        places = url, options.get("endpoint"), *map(os.environ.get, _ENDPOINTS)
+        if any(str(place).startswith("http://") for place in places):
+            client["allow_http"] = True
+        retry = {"max_retries": 0}  # the library's own would hide that it is too much for the store
+        if url.startswith("hf://"):
+            token = options.pop("token", None) or os.environ.get("HF_TOKEN")
+            if token:
+                headers = client.get("default_headers", {})
+                client["default_headers"] = {**headers, "authorization": f"Bearer {token}"}
+            base = options.pop("endpoint", None) or os.environ.get("HF_ENDPOINT") or _HUGGING_FACE
+            client["allow_http"] = base.startswith("http://")
+            _check_none(options)
+            return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
+        if url.startswith("file://"):
+            _check_none(options)
+            self._find(folder_of(url))
+            return from_url(url)
+        if url.startswith("http"):
+            return from_url(url, client_options=client, retry_config=retry, **options)
+        if provider is not None:
+            options["credential_provider"] = received(provider)
+        return from_url(url, client_options=client, retry_config=retry, **options)
+
     def _find(self, folder: Path) -> None:
         """See that a folder of this machine is there, which the library tells in other words."""
         if not folder.exists():
             raise StoreError(f"{self.url}: there is no folder {folder}.")
 
     async def whole(self, name: str, most: int = _MOST_BYTES) -> bytes:
-        """Return all bytes of a small object."""
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
-        """A range of the object `name`, which has `size` bytes."""
         return await self._persisting(name, lambda: self._part(name, start, stop, size))
 
     async def _part(self, name: str, start: int, stop: int, size: int) -> memoryview:
@@ -110,17 +117,16 @@ class Store:
             options["if_match"] = tag
         try:
             content = await self._get(name, options, stop - start, size)
-        except NotPartial as failure:
+        except errors.NotPartial as failure:
             if await self._size(name) != size:  # there is less of it than dataset.json says
                 raise self._replaced(name) from None
-            told = f"the server does not support range requests: {failure} {NO_PARTS}"
+            told = f"the server does not support range requests: {failure} {errors.NO_PARTS}"
             raise self._error(name, told) from None
         if len(content) != stop - start:
-            raise Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
+            raise errors.Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
         return content
 
     async def _size(self, name: str) -> int:
-        """Return the bytes that an object has now."""
         with self._asking(name) as store:
             found = await obstore.head_async(store, name)
         return int(found["size"])
@@ -147,10 +153,10 @@ class Store:
             yield store
         except StoreError:
             raise
-        except Failure as failure:
+        except errors.Failure as failure:
             raise self._meaning(name, self._store, failure) from None
         except Exception as error:  # the library's, and whatever a provider of credentials does
-            raise self._meaning(name, store, meaning(error)) from None
+            raise self._meaning(name, store, errors.meaning(error)) from None
         finally:
             self._add(in_flight=-1, asking=time.monotonic() - began)
         self._has_answered = True
@@ -159,7 +165,6 @@ class Store:
     async def _got(
         self, store: Any, name: str, options: dict[str, Any], most: int
     ) -> tuple[Any, memoryview]:
-        """Return what the library knows of an object, and its bytes, or some of them."""
         found = await obstore.get_async(store, name, options=options)
         body = self._body(found, options, most)
         async for chunk in found.stream(min_chunk_size=body.chunk):
@@ -168,7 +173,6 @@ class Store:
         return found.meta, body.content
 
     def _body(self, found: Any, options: dict[str, Any], most: int) -> Body:
-        """Return what takes the bytes of an answer."""
         start, stop = found.range
         return Body(stop - start, most, None if "range" in options else self.pace)
 
@@ -185,19 +189,19 @@ class Store:
             "describes. Open the dataset anew.",
         )
 
-    def _meaning(self, name: str, store: Any, failure: Failure) -> Exception:
+    def _meaning(self, name: str, store: Any, failure: errors.Failure) -> Exception:
         """What is to be raised, or done, about a request that failed."""
-        if isinstance(failure, Missing | NotPartial | Passing):
+        if isinstance(failure, errors.Missing | errors.NotPartial | errors.Passing):
             return failure
-        if isinstance(failure, NoPlace):
+        if isinstance(failure, errors.NoPlace):
             return self._no_place()
-        if isinstance(failure, Replaced):
+        if isinstance(failure, errors.Replaced):
             return self._replaced(name)
-        if isinstance(failure, Refused) and self._provider is not None:
+        if isinstance(failure, errors.Refused) and self._provider is not None:
             if store is self._store and self._is_accepted:  # they may have expired since
                 self._store, self._is_accepted = self._opened(), False
             if store is not self._store:
-                return Passing(str(failure), is_answer=True)
+                return errors.Passing(str(failure), is_answer=True)
         return self._error(name, str(failure))
 
     async def _persisting(self, name: str, call: Callable[[], Awaitable[T]], least: int = 1) -> T:
@@ -206,9 +210,9 @@ class Store:
         while True:
             try:
                 return await call()
-            except NotPartial as failed:
+            except errors.NotPartial as failed:
                 raise self._error(name, str(failed)) from None
-            except Passing as failed:
+            except errors.Passing as failed:
                 if failed.is_throttle:
                     self.gate.throttled()
                 patience = self._patience
@@ -238,39 +242,6 @@ class Store:
     def _add(self, **amounts: float) -> None:
         grown = {name: getattr(self.counts, name) + more for name, more in amounts.items()}
         self.counts = self.counts._replace(**grown)
-
-
-def _opened(
-    url: str,
-    options: dict[str, Any],
-    provider: bytes | None,
-    times: Mapping[str, str],
-    find: Callable[[Path], None],
-) -> Any:
-    options.pop("retry_timeout", None)
-    client = {**_CONNECT, **times, **options.pop("client_options", {})}
-    places = url, options.get("endpoint"), *map(os.environ.get, _ENDPOINTS)
-    if any(str(place).startswith("http://") for place in places):
-        client["allow_http"] = True
-    retry = {"max_retries": 0}  # the library's own would hide that it is too much for the store
-    if url.startswith("hf://"):
-        token = options.pop("token", None) or os.environ.get("HF_TOKEN")
-        if token:
-            headers = client.get("default_headers", {})
-            client["default_headers"] = {**headers, "authorization": f"Bearer {token}"}
-        base = options.pop("endpoint", None) or os.environ.get("HF_ENDPOINT") or _HUGGING_FACE
-        client["allow_http"] = base.startswith("http://")
-        _check_none(options)
-        return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
-    if url.startswith("file://"):
-        _check_none(options)
-        find(folder_of(url))
-        return from_url(url)
-    if url.startswith("http"):
-        return from_url(url, client_options=client, retry_config=retry, **options)
-    if provider is not None:
-        options["credential_provider"] = received(provider)
-    return from_url(url, client_options=client, retry_config=retry, **options)
 
 
 def _check_none(options: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ _SIGNED = ("s3", "gs", "az")
 
 
 def sent(provider: Callable[..., Any] | None, url: str) -> bytes | None:
-    """What `received` takes; None for None."""
     if provider is None:
         return None
     if url.partition("://")[0] not in _SIGNED:

@@ -17,69 +17,51 @@ from reader.store.urls import checked
 
 _AT_ONCE = 16  # requests
 
+Advance = Callable[[int], object]
+
 
 def download(
-    url: str, folder: Path, *, is_whole: bool, advance: Callable[[int], object] = lambda count: None
+    url: str, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
 ) -> None:
-    """Fetch dataset.json and the indexes, and the tars if it is to be whole.
-
-    What is fetched is not checked; what is not in the store is not in the folder either.
-    """
+    """Fetch dataset.json and the indexes, and the tars if it is to be whole; nothing is checked."""
     store = Store(checked(url), {}, None)
     asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))
 
 
 async def fetch_dataset(
-    store: Store,
-    folder: Path,
-    *,
-    is_whole: bool,
-    advance: Callable[[int], object] = lambda count: None,
+    store: Store, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
 ) -> None:
     """The same, of a store that is open."""
-    await _Download(store, folder, advance).run(is_whole)
+    gate = asyncio.Semaphore(_AT_ONCE)
 
-
-class _Download:
-    def __init__(self, store: Store, folder: Path, advance: Callable[[int], object]) -> None:
-        self._store = store
-        self._folder = folder
-        self._advance = advance
-        self._gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def run(self, is_whole: bool) -> None:
-        try:
-            text = await self._store.whole(FILENAME, MAX_BYTES)
-        except Missing:
-            raise FormatError(
-                f"{self._store.url} is not a dataset: it has no {FILENAME}."
-            ) from None
-        (self._folder / FILENAME).write_bytes(text)
-        shards = Manifest.parse(text, f"{self._store.url}/{FILENAME}").shards
-        await asyncio.gather(*(self._shard(shard, is_whole) for shard in shards))
-
-    async def _shard(self, shard: ShardEntry, is_whole: bool) -> None:
-        tar = self._folder / shard.file
+    async def fetch(shard: ShardEntry) -> None:
+        tar = folder / shard.file
         tar.parent.mkdir(parents=True, exist_ok=True)
         try:
-            async with self._gate:
-                (self._folder / shard.index).write_bytes(await self._store.whole(shard.index))
+            async with gate:
+                (folder / shard.index).write_bytes(await store.whole(shard.index))
         except Missing:
             return
         with tar.open("wb") as file:
             file.truncate(shard.bytes)
-            if is_whole:
-                starts = range(0, shard.bytes, PART)
-                parts = (self._part(shard, file.fileno(), start) for start in starts)
-                done = await asyncio.gather(*parts, return_exceptions=True)
-                for error in filter(None, done):
-                    if not isinstance(error, Missing):
-                        raise error
-                    tar.unlink(missing_ok=True)
+            starts = range(0, shard.bytes, PART) if is_whole else ()
+            parts = (fetch_part(shard, file.fileno(), start) for start in starts)
+            done = await asyncio.gather(*parts, return_exceptions=True)
+            for error in filter(None, done):
+                if not isinstance(error, Missing):
+                    raise error
+                tar.unlink(missing_ok=True)
 
-    async def _part(self, shard: ShardEntry, file: int, start: int) -> None:
+    async def fetch_part(shard: ShardEntry, file: int, start: int) -> None:
         stop = min(start + PART, shard.bytes)
-        async with self._gate:
-            content = await self._store.part(shard.file, start, stop, shard.bytes)
+        async with gate:
+            content = await store.part(shard.file, start, stop, shard.bytes)
         os.pwrite(file, content, start)
-        self._advance(stop - start)
+        advance(stop - start)
+
+    try:
+        text = await store.whole(FILENAME, MAX_BYTES)
+    except Missing:
+        raise FormatError(f"{store.url} is not a dataset: it has no {FILENAME}.") from None
+    (folder / FILENAME).write_bytes(text)
+    await asyncio.gather(*map(fetch, Manifest.parse(text, f"{store.url}/{FILENAME}").shards))

@@ -1,7 +1,7 @@
 """What the failure of a request means, in words that hold no credentials.
 
-What the network library says may quote URLs and headers, and what a provider of credentials
-raised, so nothing of it is passed on but a status and names of kinds.
+What the network library says may quote URLs, headers and errors of a provider of credentials, so
+only a status and names of kinds are passed on.
 """
 
 import re
@@ -52,8 +52,6 @@ class Refused(Failure):
 
 
 class Passing(Failure):
-    """A failure that may not be there the next time."""
-
     def __init__(
         self,
         what: str,
@@ -69,7 +67,6 @@ class Passing(Failure):
 
 
 def meaning(error: Exception) -> Failure:
-    """What an error of the network library means."""
     from obstore import exceptions  # not to be loaded for the names above
 
     said = str(error)

@@ -24,54 +24,34 @@ class Gate:
         self._halved = 0.0
 
     def passed(self) -> None:
-        """A request was served."""
         self.most = min(self.most + 1, MOST_IN_FLIGHT)
 
     def throttled(self) -> None:
-        """The store asked for fewer."""
         if time.monotonic() - self._halved > _CALM_SECONDS:
             self._halved = time.monotonic()
             self.most = max(self.most / 2, 1)
 
 
 class Requests(NamedTuple):
-    """What a store was asked.
-
-    Attributes:
-        fetched_bytes, requests, retries: that the store served, or failed to.
-        asking: seconds of all requests, those at the same time added up.
-        in_flight: requests under way now.
-        latency: seconds of a request, lately.
-    """
-
-    fetched_bytes: int = 0
+    fetched_bytes: int = 0  # with requests, retries: that the store served, or failed to
     requests: int = 0
     retries: int = 0
-    asking: float = 0.0
-    in_flight: int = 0
-    latency: float = 0.0
+    asking: float = 0.0  # seconds of all requests, those at the same time added up
+    in_flight: int = 0  # requests under way now
+    latency: float = 0.0  # seconds of a request, lately
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The slowest answer that is waited for.
+    """The slowest answer that is waited for."""
 
-    Attributes:
-        grace: seconds in which no bytes are expected.
-        rate: bytes that are expected in each second after them.
-        seconds: for all of an answer, plus its bytes at four times `rate`.
-    """
-
-    grace: float = 10.0
-    rate: int = 16 << 10
-    seconds: float = 60.0
+    grace: float = 10.0  # seconds in which no bytes are expected
+    rate: int = 16 << 10  # bytes that are expected in each second after them
+    seconds: float = 60.0  # for all of an answer, plus its bytes at four times `rate`
 
 
 class Body:
-    """The bytes of one answer."""
-
     def __init__(self, size: int, most: int, pace: Pace | None) -> None:
-        """Expect an answer."""
         self._size = size
         self._most = most
         self._pace = pace
@@ -82,12 +62,10 @@ class Body:
 
     @property
     def chunk(self) -> int:
-        """Bytes to wait for at a time."""
         return 1 if self._pace is not None else max(self._size, 1)
 
     @property
     def content(self) -> memoryview:
-        """All that came."""
         return memoryview(self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks))
 
     def add(self, chunk: bytes) -> bool:

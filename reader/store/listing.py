@@ -1,8 +1,4 @@
-"""A store whose objects are listed before they are read, each in the version that was listed.
-
-Purpose: what a command needs that is not told beforehand what there is. It knows the network
-library, as `store` does.
-"""
+"""A store whose objects are listed before they are read, each in the version that was listed."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -19,25 +15,19 @@ _LISTED = 1000  # names at a time
 
 @dataclass(frozen=True)
 class Listed:
-    """An object as a list of the store has it."""
-
     size: int
     tag: str | None  # of its content, in quotes; None where the store tells none
     mtime_ns: int
 
 
 class ListingStore(Store):
-    """Lists the objects below a URL, and reads them."""
-
     async def look(self, name: str) -> Listed | None:
-        """What is there under this name."""
         try:
             return await self._persisting(name, lambda: self._look(name))
         except Missing:
             return None
 
     async def names(self) -> dict[str, Listed]:
-        """All objects below the URL."""
         try:
             return await self._persisting("", self._names)
         except Missing:

@@ -14,12 +14,10 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def is_url(given: object) -> bool:
-    """Whether it is meant as a URL, and not as a path."""
     return isinstance(given, str) and _URL.match(given) is not None
 
 
 def checked(url: str) -> str:
-    """The URL of a dataset, without a slash at its end."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in _SCHEMES:
         raise ArgumentError(
@@ -42,12 +40,10 @@ def checked(url: str) -> str:
 
 
 def folder_of(url: str) -> Path:
-    """The folder that a file URL names."""
     return Path(unquote(urlsplit(url).path))
 
 
 def need(module: str, url: str) -> None:
-    """See that a module of the extra is there."""
     if find_spec(module) is None:
         raise StoreError(
             f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."

@@ -1,14 +1,9 @@
 """A store that is written to: objects that appear whole, and never in place of others.
 
-Purpose: what `packer` needs of a store beside reading it. It knows the network library, as
-`store` does.
-
 Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
 does not, `create` looks first, which another writer of the same moment may slip through. An object
-is written by one request, so it is there whole or not at all, and a process that is killed leaves
-nothing in the store. What fails in passing is tried again, as in reading.
-
-Assumption: an object has no more than `MOST_BYTES`, which one request may bring.
+of up to `MOST_BYTES` is written by one request, so it is there whole or not at all. What fails in
+passing is tried again, as in reading.
 """
 
 from contextlib import suppress
@@ -31,9 +26,7 @@ _TRIES = 3  # at least, however long each takes
 class WritableStore(ListingStore):
     """Reads and writes the objects below a URL.
 
-    Attributes:
-        heeds_conditions: whether it refuses to create what is there; taken for granted until
-            `create` was seen to replace something.
+    `heeds_conditions` is taken for granted until `create` was seen to replace something.
     """
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
@@ -42,10 +35,7 @@ class WritableStore(ListingStore):
         self._patient: dict[int, tuple[Any, Any]] = {}
 
     async def create(self, name: str, content: bytes | memoryview) -> bool:
-        """Write an object; False if there is one of this name, which stays.
-
-        It may be this very content: the answer to an earlier try may have been lost.
-        """
+        """Write an object; False if there is one, maybe of an earlier try whose answer was lost."""
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
     async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
@@ -53,7 +43,6 @@ class WritableStore(ListingStore):
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 
@@ -101,10 +90,7 @@ class WritableStore(ListingStore):
         return True
 
     async def _put(self, store: Any, name: str, content: bytes | memoryview, mode: Any) -> None:
-        """Write by one request, for as long as that many bytes may take.
-
-        The library counts sending as waiting for the answer.
-        """
+        """Write by one request, for as long as that many bytes may take to send."""
         seconds = 60
         while len(content) > seconds * _SLOWEST:
             seconds *= 2

@@ -1,16 +1,15 @@
 """An exception of the user's code on its way from a worker to the loop, as if it were raised there.
 
-Purpose: the loop can catch what was raised, and a traceback shows the user's own lines.
-
-Guarantees: type, arguments, attributes and the chain of causes arrive; an exception whose class
-cannot be called with its arguments, or with attributes that cannot be sent, arrives as well. The
-process that receives it runs none of the user's functions.
+Guarantees: type, arguments, attributes, frames and the chain of causes arrive, also of a class that
+cannot be called with its arguments, or with attributes that cannot be sent. The process that
+receives it runs none of the user's functions.
 """
 
 import ast
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -23,17 +22,10 @@ _MOST_CAUSES = 8
 
 @dataclass(frozen=True)
 class Carried:
-    """What is sent of an exception.
-
-    Attributes:
-        content: the exception, pickled; empty where it cannot be sent at all.
-        frames: file, function and position (line, last line, first and last column) of each.
-        cause, context, is_suppressed: its chain.
-    """
-
-    content: bytes
+    content: bytes  # the exception, pickled; empty where it cannot be sent at all
+    # file, function and position (line, last line, first and last column) of each
     frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]
-    cause: "Carried | None"
+    cause: "Carried | None"  # with context, is_suppressed: its chain
     context: "Carried | None"
     is_suppressed: bool
 
@@ -52,7 +44,7 @@ class Carried:
     def unpack(self) -> BaseException | None:
         """Return the exception with its chain and frames, or None where it cannot be loaded."""
         try:
-            error = cloudpickle.loads(self.content)
+            error = cloudpickle.loads(self.content)()
         except Exception:  # as its class likes
             return None
         if not isinstance(error, BaseException):
@@ -69,16 +61,16 @@ class Carried:
 def _content(error: BaseException) -> bytes:
     """Pickle an exception in the first way by which its type and text come back."""
     kind, arguments = type(error), error.args
-    ways: list[Callable[[], Any]] = [
-        lambda: error,
-        lambda: _Rebuilt(kind, arguments, vars(error)),
-        lambda: _Rebuilt(kind, arguments, {}),
-        lambda: _Rebuilt(kind, (str(error),), {}),
+    ways: list[Callable[[], BaseException]] = [
+        partial(_same, error),
+        partial(_rebuilt, kind, arguments, vars(error)),
+        partial(_rebuilt, kind, arguments, {}),
+        partial(_rebuilt, kind, (str(error),), {}),
     ]
     for way in ways:
         try:
-            content: bytes = cloudpickle.dumps(way())
-            found = cloudpickle.loads(content)
+            content: bytes = cloudpickle.dumps(way)
+            found = cloudpickle.loads(content)()
             if type(found) is kind and str(found) == str(error):
                 return content
         except Exception:  # of whatever the user's class does
@@ -86,16 +78,8 @@ def _content(error: BaseException) -> bytes:
     return b""
 
 
-@dataclass(frozen=True)
-class _Rebuilt:
-    """Pickles as an exception that is made without a call of its class."""
-
-    kind: type[BaseException]
-    arguments: tuple[Any, ...]
-    attributes: dict[str, Any]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.kind, self.arguments, self.attributes)
+def _same(error: BaseException) -> BaseException:
+    return error
 
 
 def _rebuilt(
@@ -108,7 +92,6 @@ def _rebuilt(
 
 
 def _position(frame: traceback.FrameSummary) -> tuple[int, int, int, int]:
-    """Lines and columns; Python 3.10 knows the line alone."""
     line = frame.lineno or 1
     last = getattr(frame, "end_lineno", None) or line
     first, end = (getattr(frame, name, None) or 0 for name in ("colno", "end_colno"))

@@ -1,10 +1,8 @@
 """What parent and workers say to each other; `reader.workers.worker` tells in what order.
 
 A message is a pickle. It comes by a socket without a name (`Setup`: by such a file) from a process
-of the same user, which inherited it: what it says is trusted, and would not have to ask to do harm.
-Not trusted is that it arrives. What is cut short by a death ends the connection; what is no
-message, or one that nobody expects, is a `WorkerError` on the side that reads it. Nobody goes on
-waiting for what it meant.
+of the same user that inherited it, so its content is trusted. A message that a death cuts short
+ends the connection; one that nobody expects is a `WorkerError` on the side that reads it.
 """
 
 import pickle
@@ -12,8 +10,7 @@ import select
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from operator import sub
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +18,7 @@ from numpy.typing import NDArray
 from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
+from reader.monitoring.counters import Spent
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.sample import Recipe
 from reader.workers.carried import Carried
@@ -44,30 +42,19 @@ class Setup:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of a batch.
-
-    Attributes:
-        slot, row: where its first sample goes.
-        epoch, position: of its first sample; with the seed they determine the augmentations.
-        samples: sample numbers, int64; the rows follow each other.
-        valid: how many of them count; the rest pad the batch.
-        spare: what comes after them in the order, to take the place of what cannot be read.
-        stride: from one sample's position to the next one's.
-    """
-
     number: int
-    slot: int
+    slot: int  # with row: where its first sample goes
     row: int
-    epoch: int
+    epoch: int  # with position: of its first sample; with the seed they determine the augmentations
     position: int
-    samples: NDArray[np.int64]
-    valid: int
+    samples: NDArray[np.int64]  # sample numbers, int64; the rows follow each other
+    valid: int  # how many of them count; the rest pad the batch
+    # what comes after them in the order, to take the place of what cannot be read
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    stride: int = 1
+    stride: int = 1  # from one sample's position to the next one's
 
     @property
     def positions(self) -> NDArray[np.int64]:
-        """Of each sample."""
         return self.position + self.stride * np.arange(len(self.samples))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -118,56 +105,27 @@ class Idle:
     number: int
 
 
-class Spent(NamedTuple):
-    """What a task took: seconds of all of it, of processor time, in reading, in transforms.
-
-    And what that was for: the bytes that were read, the images that came from memory, decoded, the
-    boxes that were dropped. And, of the time, what was spent waiting for a store.
-    """
-
-    busy: float
-    cpu: float
-    read: float
-    transform: float
-    read_bytes: int
-    cached: int
-    dropped_boxes: int
-    waiting: float
-
-    def since(self, before: "Spent") -> "Spent":
-        """The difference between two looks at the clocks."""
-        return Spent(*map(sub, self, before))
-
-
 @dataclass(frozen=True)
 class Done:
-    """Worker to parent: a task's rows are written.
-
-    Attributes:
-        bad: (sample number, reason) of what could not be read and was substituted or masked.
-        loose: what `RowWriter` gave back for each row.
-    """
+    """Worker to parent: a task's rows are written."""
 
     number: int
     spent: Spent
+    # (sample number, reason) of what could not be read and was substituted or masked
     bad: tuple[tuple[int, str], ...] = ()
-    loose: tuple[tuple[Any, ...], ...] = ()
+    loose: tuple[tuple[Any, ...], ...] = ()  # what `RowWriter` gave back for each row
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Worker to parent: a task, or (number -1) the set-up, ended in an error.
-
-    Attributes:
-        text: a sentence for a sample, shard or store that cannot be read, a traceback for anything
-            else.
-        kind: the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`.
-        error: what the user's code raised, which is delivered instead wherever it can be sent.
-    """
+    """Worker to parent: a task, or (number -1) the set-up, ended in an error."""
 
     number: int
+    # a sentence for a sample, shard or store that cannot be read, a traceback for anything else
     text: str
+    # the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`
     kind: type[ReaderError]
+    # what the user's code raised, which is delivered instead wherever it can be sent
     error: Exception | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -181,9 +139,9 @@ def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | 
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
-    """Those with a message, or at their end, after a wait of up to `timeout` seconds.
+    """Return the connections with a message, or at their end, after up to `timeout` seconds.
 
-    That is `multiprocessing.connection.wait` without the selector that it makes in each call.
+    It is `multiprocessing.connection.wait` without the selector that is made in each call.
     """
     news = select.poll()
     for connection in connections:
@@ -193,7 +151,6 @@ def with_news(connections: Sequence[Connection], timeout: float | None) -> list[
 
 
 def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
-    """The next message, which is of one of `kinds`."""
     try:
         content = connection.recv_bytes()
     except (MemoryError, OverflowError) as error:  # of its length
@@ -202,7 +159,6 @@ def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message
 
 
 def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
-    """The same for a message's bytes."""
     try:
         message = pickle.loads(content)
     except Exception as error:  # a damaged pickle may raise anything

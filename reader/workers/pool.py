@@ -1,28 +1,24 @@
 """The parent's side of the workers: start, watch, replace, resize, stop.
 
-Purpose: have tasks done by worker processes, whatever becomes of a single one.
-
 Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
 `poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
-only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
-that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
-whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
-where there is a `timeout` (see `reader.workers.stall`); there is no other: a worker that is
-stopped, at whatever point, keeps nobody from starting, telling and ending it.
+only then is what the dead one held handed out again: no task ever runs twice at a time. Workers
+that cannot start, and a task that kills whoever takes it, become a `WorkerError`. A wait in which
+no worker gets on is reported, and ended after a `timeout` (see `reader.monitoring.stalls`).
 
 Assumptions: used by one thread at a time, in the process that made it.
 """
 
 import contextlib
-import os
 import signal
 import time
-import weakref
 from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
 
 from reader.errors import WorkerError
+from reader.monitoring.stalls import StallDetector, WorkerState
+from reader.processes.child import let_go_in_forks
 from reader.workers.messages import (
     Done,
     Failed,
@@ -39,7 +35,6 @@ from reader.workers.messages import (
 from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
 from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
-from reader.workers.stall import StallDetector, WorkerState
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
@@ -50,10 +45,7 @@ _KILLING_SECONDS = 60.0  # the same, while something kills workers that are know
 
 
 class Pool:
-    """Worker processes and the tasks in their hands."""
-
     def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
-        """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
         self._dataset = setup.dataset
         self._watch = StallDetector(setup.dataset, timeout)
         self._memory = memory
@@ -69,7 +61,7 @@ class Pool:
         self._syncs = 0  # the number of the newest Sync
         self._cores: Set[int] = frozenset()  # none: wherever the system likes
         self.restarts = 0
-        _pools.add(self)
+        let_go_in_forks(self)
         self._processes: list[WorkerProcess] = []
         try:
             for _ in range(workers):
@@ -96,7 +88,6 @@ class Pool:
 
     @property
     def is_settled(self) -> bool:
-        """Whether none is starting or ending."""
         return len(self._processes) == self.size and not self.starting
 
     def resize(self, workers: int) -> None:
@@ -114,7 +105,6 @@ class Pool:
             process.bind(cores)
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Queue tasks; numbers are unique."""
         for task in tasks:
             self._outstanding[task.number] = task
         self._queue.put(tasks)
@@ -137,7 +127,6 @@ class Pool:
         return ended
 
     def close(self) -> None:
-        """End all workers."""
         for process in self._processes:
             process.kill()
         for process in self._processes:
@@ -191,7 +180,7 @@ class Pool:
         while not (ready := with_news(controls, self._watch.tick)):
             self._watch.look(
                 [
-                    WorkerState(p.pid, p.is_ready, self._board.slot(p.place).read())
+                    WorkerState(p.pid, p.is_ready, *self._board.slot(p.place).read())
                     for p in self._processes
                 ]
             )
@@ -219,7 +208,6 @@ class Pool:
             process.is_retired = process.is_resting = True
 
     def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:
-        """Replace dead workers and hand out again what they held."""
         codes = []
         fatal: dict[int, tuple[int, int]] = {}  # exit status and sample, by task
         size = self.size
@@ -266,18 +254,6 @@ class Pool:
                 f"Workers die before they are ready ({cause_of(codes[-1])}).{start_failure()}"
             )
         self.resize(size)
-
-
-_pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    # A forked child that kept the connections would keep the workers alive after their owner.
-    for pool in _pools:
-        pool.let_go()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def failure(failed: Failed) -> Exception:

@@ -25,19 +25,7 @@ _TRIAL_SECONDS = 2.0  # to hear why a worker dies
 
 
 class WorkerProcess:
-    """One worker as the parent sees it.
-
-    Telling it something waits for nothing, also if it is stopped: what is long lies in the file of
-    its set-up, and the little that it has not heard yet has room in its socket.
-
-    Attributes:
-        place: its place on the board.
-        control: what is said to it and by it; at its end the worker has died.
-        is_ready, ready_at: whether and when it has said that it is set up.
-        is_going: whether it may take tasks, once it is ready.
-        is_resting: whether it has no task and will take none until it is let go.
-        is_retiring, is_retired: whether it was told to end; and has, without a task.
-    """
+    """One worker as the parent sees it; telling it something never waits, also if it is stopped."""
 
     def __init__(
         self, setup: int, tasks: socket.socket, memory: int, board: int, place: int
@@ -62,7 +50,6 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Of its process."""
         return self._child.pid
 
     def send(self, message: object) -> None:
@@ -87,21 +74,16 @@ class WorkerProcess:
         self._child.let_go()
 
     def kill(self) -> None:
-        """Have it end."""
         self.control.close()
         self._child.kill()
 
     def stop(self) -> int:
-        """Kill it; its exit status."""
         self.kill()
         return self._child.wait(_DYING_SECONDS)
 
 
 def setup_file(setup: Setup) -> FileIO:
-    """A file without a name from which each worker reads its set-up, and where modules are found.
-
-    A socket would hold no more than some hundred kilobytes until a worker reads them.
-    """
+    """Write the set-up, and where modules are found, to a file: a socket would not hold it."""
     content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
     file = FileIO(unnamed_file(len(content)), "wb")
     try:
@@ -130,7 +112,6 @@ def start_failure() -> str:
 
 
 def cause_of(code: int) -> str:
-    """What an exit status tells of a process's end."""
     if code == -signal.SIGKILL:
         return "killed with SIGKILL, as the system does when memory runs out"
     if code == -signal.SIGBUS:
@@ -139,7 +120,6 @@ def cause_of(code: int) -> str:
 
 
 def remedy_for(code: int) -> str:
-    """What may help against an end of this kind."""
     if code == -signal.SIGKILL:
         return "Fewer workers, a smaller batch_size or smaller images need less memory."
     if code == -signal.SIGBUS:

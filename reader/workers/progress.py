@@ -1,10 +1,8 @@
 """A board in shared memory on which each worker notes the sample in its hands.
 
-Purpose: the parent can tell who holds what, also of a worker that hangs, was stopped or has died.
-No message could say so, and none is needed: a note costs a worker two stores into memory.
-
-Assumptions: each place has one writer, and stores of eight bytes are whole. A reader may see a task
-with another task's sample for a moment, which does no harm to who looks once a second.
+The parent can tell who holds what, also of a worker that hangs or has died, and a note costs a
+worker two stores into memory. Each place has one writer, and stores of eight bytes are whole. A
+reader may for a moment see a task with another task's sample.
 """
 
 import mmap
@@ -24,26 +22,20 @@ class CurrentSample(NamedTuple):
 
 
 class WorkerSlot:
-    """A worker's own place on the board."""
-
     def __init__(self, words: "memoryview[int]") -> None:
         self._words = words
 
     def begin(self, task: int, sample: int) -> None:
-        """A task is in hand, with its first sample."""
         self._words[1] = sample + 1
         self._words[0] = task + 1
 
     def turn_to(self, sample: int) -> None:
-        """This sample is next."""
         self._words[1] = sample + 1
 
     def end(self) -> None:
-        """Nothing is in hand."""
         self._words[0] = self._words[1] = 0
 
     def read(self) -> CurrentSample:
-        """What is in hand."""
         return CurrentSample(self._words[0] - 1, self._words[1] - 1)
 
 
@@ -56,7 +48,6 @@ class ProgressBoard:
 
     @classmethod
     def create(cls) -> "ProgressBoard":
-        """A new, empty board."""
         descriptor = unnamed_file(16 * _PLACES)
         try:
             return cls(descriptor)
@@ -65,7 +56,6 @@ class ProgressBoard:
             raise
 
     def slot(self, number: int) -> WorkerSlot:
-        """The place of the `number`-th worker."""
         begin = 2 * (number % _PLACES)
         return WorkerSlot(self._words[begin : begin + 2])
 

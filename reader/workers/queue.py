@@ -1,11 +1,8 @@
 """The queue that all workers take tasks from.
 
-Purpose: no worker is idle while there is work, and a slow sample delays only its own chunk.
-
 Guarantees: a task is in the hands of one worker at the most, and those that no worker has taken can
-be had back. It never waits: what the system's queue has no room for stays behind it.
-
-Assumptions: one thread puts tasks in and takes them back; workers may take one at any moment.
+be taken back. It never waits: what the system's queue has no room for stays behind it. One thread
+puts tasks in and takes them back; workers may take one at any moment.
 """
 
 import errno
@@ -18,18 +15,13 @@ from reader.workers.messages import MAX_TASK_BYTES, Task
 
 
 class TaskQueue:
-    """A datagram socket, whose other end workers inherit, and a backlog.
-
-    Attributes:
-        outlet: the end that workers take from.
-    """
+    """A datagram socket, whose `outlet` workers inherit, and a backlog."""
 
     def __init__(self) -> None:
         self._inlet, self.outlet = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._backlog: deque[Task] = deque()
 
     def put(self, tasks: Iterable[Task]) -> None:
-        """Append tasks."""
         self._backlog.extend(tasks)
         self.flush()
 
@@ -69,6 +61,5 @@ class TaskQueue:
         self._backlog.extendleft(reversed(list(tasks)))
 
     def close(self) -> None:
-        """Close both ends."""
         self._inlet.close()
         self.outlet.close()

@@ -1,13 +1,8 @@
 """No workers: the tasks are done in this very process, when their batch is waited for.
 
-Purpose: debuggers, notebooks and profilers see what a worker does, and the user's code runs where
-they look.
-
 Guarantees: a task is done by the code that a worker runs, with the same results. No process or
 thread is started, no global of the process is left changed. A task that an interrupt cuts short is
-done anew.
-
-Assumptions: used by one thread at a time.
+done anew. Used by one thread at a time.
 """
 
 import time
@@ -22,16 +17,9 @@ from reader.workers.worker import Worker
 
 
 class SerialPool:
-    """Stands where a `Pool` would.
-
-    Attributes:
-        size, starting, restarts: of worker processes, which there are none of.
-    """
-
     size = starting = restarts = 0
 
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
-        """Do tasks over the ring's `memory`."""
         self._worker = Worker(setup, memory, WorkerSlot(memoryview(bytearray(16)).cast("q")))
         self._tasks: deque[Task] = deque()
         self._worked = 0.0  # seconds, since they were asked for
@@ -45,11 +33,9 @@ class SerialPool:
         """Leave this process where it runs."""
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Queue tasks; numbers are unique."""
         self._tasks.extend(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
-        """Take back tasks; which those are."""
         taken = numbers & {task.number for task in self._tasks}
         self._tasks = deque(task for task in self._tasks if task.number not in taken)
         return taken
@@ -68,5 +54,4 @@ class SerialPool:
         return [ended]
 
     def close(self) -> None:
-        """Forget all tasks."""
         self._tasks.clear()

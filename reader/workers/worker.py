@@ -1,13 +1,9 @@
 """A worker process: `main` of this module, with its inherited descriptors as arguments.
 
-Purpose: take tasks, decode their samples into the ring.
-
-Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
-be done again by another worker after this one died. The process ends when the other end of its
-control connection is closed, whatever closed it; on Linux also in the middle of a task, and while
-it is stopped. It never imports torch.
-
-Assumptions: nobody else writes to the rows of a task while it runs.
+Guarantees: what a task writes is a pure function of its message and of the set-up, so another
+worker may do it again after this one died. The process ends when the other end of its control
+connection is closed; on Linux also in the middle of a task, and while it is stopped. It never
+imports torch. Nobody else writes to the rows of a task while it runs.
 
 States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
 tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
@@ -40,6 +36,7 @@ from reader.errors import (
     own_lines,
 )
 from reader.format import ShardfeedError
+from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
 from reader.samples.pixels import Planned
 from reader.samples.raw import RawBatchReader
@@ -54,7 +51,6 @@ from reader.workers.messages import (
     Retire,
     Retired,
     Setup,
-    Spent,
     Sync,
     Task,
     parse,
@@ -69,8 +65,6 @@ _MEMORY_ADVICE = (
 
 
 class Worker:
-    """Does tasks, one after the other."""
-
     def __init__(self, setup: Setup, memory: RingMemory, slot: WorkerSlot) -> None:
         self._setup = setup
         self._slot = slot
@@ -81,7 +75,6 @@ class Worker:
         self._raw: RawBatchReader | None = None
 
     def run(self, task: Task) -> Done | Failed:
-        """Fill the task's rows."""
         self._slot.begin(task.number, int(task.samples[0]))
         try:
             return self._done(task)
@@ -104,7 +97,7 @@ class Worker:
         loose: list[tuple[Any, ...]] = []
         if not self._setup.schema.is_gathered or not self._is_gathered(task):
             self._decode(task, bad, loose)
-        return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
+        return Done(task.number, minus(self._clocks(), before), tuple(bad), tuple(loose))
 
     def _is_gathered(self, task: Task) -> bool:
         """Fill the task's rows at once; False where bad samples have to be told from good ones."""
@@ -121,7 +114,6 @@ class Worker:
         return True
 
     def _decode(self, task: Task, bad: list[tuple[int, str]], loose: list[tuple[Any, ...]]) -> None:
-        """Fill the task's rows one by one, and the lists of `Done`."""
         # All of the chunk first, so that the system reads one sample while another is decoded.
         planned = [
             self._plan_or_error(sample, task.epoch, position)
@@ -162,7 +154,6 @@ class Worker:
             return SampleError(str(error))
 
     def _written(self, planned: Planned | SampleError, task: Task, step: int) -> tuple[Any, ...]:
-        """Read a sample into the row of a step of the task."""
         if isinstance(planned, SampleError):
             raise planned
         row, is_valid = task.row + step, step < task.valid
@@ -186,7 +177,6 @@ def _told(error: Exception) -> str:
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    """Answer the parent and take tasks until the parent sends `Retire`."""
     news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
     news.register(control.fileno(), select.POLLIN)
     while True:
@@ -214,10 +204,10 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
 
 
 def _answer(message: Done | Failed) -> bytes:
-    """The message as a pickle, of values of the user's that may be anything.
+    """Pickle a message, of values of the user's that may be anything.
 
-    Plain pickling sends a tensor's values, where `Connection.send` would offer its memory, which
-    ends with this process. Classes of the user's script are known here by value alone.
+    Plain pickling sends a tensor's values; `Connection.send` would offer its memory, which ends
+    with this process. Classes of the user's script are known here by value.
     """
     try:
         return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
@@ -232,7 +222,6 @@ def _answer(message: Done | Failed) -> bytes:
 
 
 def _setup(descriptor: int) -> Setup:
-    """What `process.setup_file` has put into the file; modules are found from now on."""
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
         os.close(descriptor)
         modules, setup = parse(content[:], (tuple,))
@@ -241,7 +230,6 @@ def _setup(descriptor: int) -> Setup:
 
 
 def main(arguments: Sequence[str | int]) -> None:
-    """Set up and serve."""
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, number = map(int, arguments)
     end_with_parent(life_fd)
     control = Connection(control_fd)

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from live_workers import workers
 
-import reader.workers.stall
+import reader.monitoring.stalls
 from reader import CenterCrop, Dataset, Loader, ReaderError, WorkerError
 
 NUMBER = 17  # the sample at which it happens
@@ -111,8 +111,8 @@ def test_a_stopped_worker_that_goes_on_in_time_changes_nothing(packed: Path) -> 
 def test_without_a_timeout_a_stall_is_warned_of_once_and_waited_for(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader.workers.stall, "PATIENCE", 0.4)
-    monkeypatch.setattr(reader.workers.stall, "TICK", 0.1)
+    monkeypatch.setattr(reader.monitoring.stalls, "PATIENCE", 0.4)
+    monkeypatch.setattr(reader.monitoring.stalls, "TICK", 0.1)
     with load(packed, timeout=0, map_sample=at_the_sample(stop_itself)) as loader:
         (worker,) = workers()
 

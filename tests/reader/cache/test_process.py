@@ -14,6 +14,8 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
+from reader.cache.client import Line
+from reader.cache.messages import Begin, Tell
 from reader.cache.ranges import Spans, Window, kept_bytes
 from reader.format import Index, Manifest
 from reader.order.access import AccessPattern
@@ -121,9 +123,9 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     ahead = AccessPattern(Sequential(COUNT), Steps(COUNT, 4, 0, 1, False), sizes)
     limit = kept_bytes(shards) + Window.of(ahead, shards, 1).least
     dataset = opened(cache_limit=limit)
-    plans = dataset.fetching.plans()
-    plans.begin(0, ahead, len(ahead.steps))
-    plans.counts()  # answered after all requests of the window have begun
+    line = Line(dataset.fetching)
+    line.ask(Begin(0, ahead, len(ahead.steps)), None)
+    line.ask(Tell(), None)  # answered after all requests of the window have begun
     last = ahead.pieces(len(ahead.steps) - 1)[-1]
     dataset.fetching.want(last.shard, np.array([last.stop - 1]))
     spans = Spans.of(Index(packed / shards[last.shard].index))

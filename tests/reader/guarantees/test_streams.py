@@ -173,7 +173,7 @@ def test_the_pretended_gpu_sees_what_would_go_wrong_without(
         monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
         fault = "freed while"
     else:
-        monkeypatch.setattr(lane.StreamTransfer, "is_over", lambda self: True)
+        monkeypatch.setattr(lane.Transfer, "is_over", lambda self: True)
         fault = "let go before"
     consume(gpu, CUDAPrefetcher(batches(gpu, 12), **NORM))
     assert fault in gpu.faults[0]

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 import torch
+from counted import statistics_of
 from delivered import slow
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ def run(workers: int, step: float, work: float, saturated: float = float("inf"))
     """
     rate = min(1 / step, workers / work, saturated)
     spent = workers * 1.0 if rate < 1 / step else rate * work
-    return Statistics(
+    return statistics_of(
         batches=10,
         samples=round(rate * 1000),
         elapsed=1000.0,
@@ -86,7 +87,7 @@ def test_workers_that_were_too_few_are_not_tried_again() -> None:
 
 
 def test_it_stays_while_workers_are_being_started() -> None:
-    seen = Statistics(
+    seen = statistics_of(
         batches=3, samples=30, elapsed=1.0, waited=0.9, worker_seconds=2.0, busy=0.3, workers=2
     )
     assert choose(Choice.first(8), seen) == Choice.first(8)

@@ -34,8 +34,9 @@ from reader import (
     SampleError,
     Statistics,
 )
+from reader.columns.kinds import parse_fields
 from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import name_of, parse_fields
+from reader.samples.fields import name_of
 from reader.samples.sample import Recipe, SampleReader
 
 pytestmark = [

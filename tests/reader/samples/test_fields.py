@@ -521,7 +521,8 @@ def reading(
     dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
 ) -> Callable[[int], dict[str, Any]]:
     """Read the first sample as it is augmented at a position, in this process."""
-    from reader.samples.fields import name_of, parse_fields
+    from reader.columns.kinds import parse_fields
+    from reader.samples.fields import name_of
     from reader.samples.sample import Recipe, SampleReader
 
     opened = reader.Dataset(dataset)

@@ -9,10 +9,7 @@ from reader.errors import SampleError, warn
 
 
 class BadSamples:
-    """Counts them over the loader's life, on this rank."""
-
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
-        """Take what becomes of them, as the Loader's argument says; `count`: samples an epoch."""
         self.reasons: dict[int, str] = {}
         self._count = count
         self._max_bad = max_bad
@@ -22,7 +19,6 @@ class BadSamples:
         self._is_in_doubt = on_error == "substitute"  # whether there is one that could
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
-        """Take note of some."""
         self.reasons.update(found)
         if len(self.reasons) > self._most:
             raise SampleError(
@@ -49,13 +45,10 @@ class BadSamples:
 
 
 class DroppedBoxes:
-    """Warns of them once."""
-
     def __init__(self) -> None:
         self._has_told = False
 
     def tell(self, count: int) -> None:
-        """Take note of how many there were so far."""
         if count and not self._has_told:
             self._has_told = True
             boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")

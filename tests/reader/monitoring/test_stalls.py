@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from reader import Dataset, WorkerError
+from reader.monitoring.stalls import PATIENCE, TICK, StallDetector, WorkerState, within
 from reader.workers.progress import CurrentSample, ProgressBoard
-from reader.workers.stall import PATIENCE, TICK, StallDetector, WorkerState, within
 
 IDLE = CurrentSample(-1, -1)
 HERE = os.getpid()
 
 
 def hands(*notes: CurrentSample, is_ready: bool = True) -> list[WorkerState]:
-    return [WorkerState(HERE, is_ready, note) for note in notes]
+    return [WorkerState(HERE, is_ready, *note) for note in notes]
 
 
 def look(watch: StallDetector, seen: Sequence[WorkerState], seconds: float) -> list[str]:

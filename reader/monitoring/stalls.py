@@ -1,12 +1,8 @@
 """Notices that no worker gets on, and says what each of them has in its hands.
 
-Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
-learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
-
-Guarantees: each stall is reported once. Only time counts in which this process waited and ran,
-since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept with its machine,
-reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
-back.
+Guarantees: each stall is reported once. Time is counted in ticks in which this process waited and
+ran: one that was stopped itself (Ctrl-Z), or slept with its machine, reports nothing when it goes
+on. Files that may hang are looked at by a thread that need not come back.
 
 Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
 """
@@ -20,7 +16,6 @@ from typing import NamedTuple, TypeVar
 
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError, warn
-from reader.workers.progress import CurrentSample
 
 T = TypeVar("T")
 
@@ -39,22 +34,18 @@ _STATES = {
 
 
 class WorkerState(NamedTuple):
-    """A worker, and what it holds."""
+    """A worker, with the numbers of the task and of the sample in its hands; -1 for none."""
 
     pid: int
     is_ready: bool
-    current: CurrentSample
+    task: int
+    sample: int
 
 
 class StallDetector:
-    """Counts the time in which nothing changes in the workers' states.
-
-    Attributes:
-        tick: seconds to wait for news between two looks.
-    """
+    """Counts the time, in ticks of seconds, in which nothing changes in the workers' states."""
 
     def __init__(self, dataset: Dataset, timeout: float) -> None:
-        """Watch workers that read `dataset`; `timeout` as the Loader's."""
         self.tick = min(TICK, timeout or TICK)
         self._dataset = dataset
         self._timeout = timeout
@@ -83,7 +74,7 @@ class StallDetector:
             )
 
     def _report(self) -> str:
-        busy = [state for state in self._since if state.current.task >= 0]
+        busy = [state for state in self._since if state.task >= 0]
         shown = sorted(busy or self._since, key=self._since.__getitem__)
         said = [self._of_worker(state) for state in shown[:_NAMED]]
         if len(shown) > _NAMED:
@@ -95,15 +86,14 @@ class StallDetector:
         seconds = self._clock - self._since[state]
         if not state.is_ready:
             what = "has not yet started"
-        elif state.current.task < 0:
+        elif state.task < 0:
             what = "takes no sample"
         else:
-            what = f"has {named_in_time(self._dataset, state.current.sample)}"
+            what = f"has {named_in_time(self._dataset, state.sample)}"
         return f"worker {state.pid} {doing} and {what} for {seconds:.0f} seconds"
 
 
 def _state(pid: int) -> str:
-    """The letter of a process's state (proc(5)), where the system tells."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
@@ -111,10 +101,7 @@ def _state(pid: int) -> str:
 
 
 def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) -> T:
-    """What `call` gives, or raises; what `otherwise` does if that takes longer.
-
-    It is called in a thread of its own, which is left alone then.
-    """
+    """Return what `call` gives, or what `otherwise` gives if its thread takes longer."""
     done: Future[T] = Future()
 
     def run() -> None:

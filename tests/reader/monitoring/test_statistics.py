@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counted import statistics_of
 from delivered import slow
 from PIL import Image
 
@@ -27,7 +28,7 @@ def statistics(**changes: Any) -> Statistics:
         "cpu": 39.0,
         "busy": 39.0,
     }
-    return Statistics(**{**counts, **changes})
+    return statistics_of(**{**counts, **changes})
 
 
 def test_statistics_print_as_a_table_that_ends_with_the_bottleneck() -> None:

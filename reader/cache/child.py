@@ -1,0 +1,80 @@
+"""A fetching process, as the process that started it sees it."""
+
+import errno
+import fcntl
+import os
+import socket
+import sys
+import weakref
+from multiprocessing.connection import Connection
+
+from reader.cache.messages import Coming, Opened, Setup
+from reader.errors import StoreError
+from reader.format import ShardfeedError
+from reader.processes.child import Child, let_go_in_forks, start
+from reader.store.urls import LIBRARY, need
+
+_ENDING_SECONDS = 60.0
+_CONNECTIONS = 4096
+
+
+class Taken(Exception):
+    """Another process that has the dataset has started a fetching process meanwhile."""
+
+
+class FetchingProcess:
+    """A process that listens at an address; it ends with this one."""
+
+    def __init__(self, url: str, address: bytes) -> None:
+        """Start it, unless another process listens there: then raise `Taken`."""
+        if not hasattr(fcntl, "F_OFD_SETLK"):
+            raise StoreError(f"{url}: reading from a store needs Linux.")
+        need(LIBRARY, url)
+        ours, theirs = socket.socketpair()
+        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            try:
+                listener.bind(address)
+                listener.listen(_CONNECTIONS)
+                self._child = start("reader.cache.process", (theirs.fileno(), listener.fileno()))
+            except OSError as error:
+                ours.close()
+                if error.errno == errno.EADDRINUSE:
+                    raise Taken from None
+                raise StoreError(f"{sys.executable} cannot be started: {error}.") from error
+        self.pid = self._child.pid
+        self._control = Connection(ours.detach())
+        self.end = weakref.finalize(self, _end, self._child, os.getpid())
+        let_go_in_forks(self)
+
+    def open(self, setup: Setup) -> str:
+        """Have it open the dataset, and return the folder; a terminal shows how far it is."""
+        bar = None
+        try:
+            self._control.send(setup)
+            while isinstance(message := self._control.recv(), Coming):
+                if bar is None:
+                    from tqdm import tqdm  # few need it
+
+                    bar = tqdm(None, "indexes", message.total, leave=False, disable=None)
+                bar.update(message.done - bar.n)
+        except (EOFError, OSError):
+            raise StoreError(f"{setup.url}: the process that fetches from it has died.") from None
+        finally:
+            if bar is not None:
+                bar.close()
+        if isinstance(message, ShardfeedError):
+            raise message
+        assert isinstance(message, Opened)
+        return message.folder
+
+    def let_go(self) -> None:
+        """Leave it to the process that this one is a fork of."""
+        if self.end.detach():
+            self._child.let_go()
+        self._control.close()
+
+
+def _end(child: Child, owner: int) -> None:
+    if os.getpid() == owner:
+        child.kill()
+        child.wait(_ENDING_SECONDS)

@@ -1,0 +1,241 @@
+"""Answers those that ask for rows, and decides what is fetched next.
+
+Guarantees: who asks for rows is answered, with an error if they cannot come.
+
+What is wanted now comes first; then plans (`reader.order.access.AccessPattern`), in the order in
+which they were begun, as far ahead of what was taken as their window goes.
+"""
+
+import asyncio
+import contextlib
+import pickle
+import socket
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.cache import messages
+from reader.cache.eviction import Eviction
+from reader.cache.mirror import Mirror, MirroredShard
+from reader.cache.parts import PartFetcher
+from reader.cache.quota import DiskQuota, Full
+from reader.cache.ranges import Part
+from reader.cache.schedule import Schedule
+from reader.errors import StoreError
+from reader.format import ShardfeedError
+from reader.store.client import Store
+from reader.store.errors import Missing
+
+
+class Waiter:
+    def __init__(self, connection: socket.socket, rows: int) -> None:
+        self.connection = connection
+        self.missing = rows
+
+    def answer(self, message: messages.Here | messages.Lost) -> None:
+        self.missing = 0
+        with contextlib.suppress(OSError):
+            messages.send(self.connection, message)
+
+
+class Fetcher:
+    def __init__(self, store: Store, quota: DiskQuota, mirror: Mirror) -> None:
+        self._store = store
+        self._quota = quota
+        self._mirror = mirror
+        self._loop = asyncio.get_running_loop()
+        self._clients: set[socket.socket] = set()
+        self._plans: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
+        self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
+        self._urgent: deque[Part] = deque()
+        self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
+        self._running = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        eviction = Eviction(quota, mirror, self._plans, self._busy)
+        self._parts = PartFetcher(store, quota, eviction)
+        self._hits = 0
+        self._begun = 0  # plans
+
+    def listen(self, listener: socket.socket) -> None:
+        listener.setblocking(False)
+        self._loop.add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            connection, _ = listener.accept()
+            if not messages.is_own(connection):
+                connection.close()
+                return
+            connection.setblocking(False)
+            self._clients.add(connection)
+            self._loop.add_reader(connection, self._receive, connection)
+
+    def _receive(self, connection: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                while True:
+                    self._handle(connection, messages.receive(connection))
+            except BlockingIOError:
+                raise
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self._forget(connection)
+            except ShardfeedError as error:  # of an index that somebody has damaged
+                Waiter(connection, 1).answer(messages.Lost(str(error), False))
+        self._pump()
+
+    def _forget(self, connection: socket.socket) -> None:
+        self._loop.remove_reader(connection)
+        self._clients.discard(connection)
+        for key in [key for key in self._plans if key[0] is connection]:
+            del self._plans[key]
+        connection.close()
+
+    def _handle(self, connection: socket.socket, message: Any) -> None:
+        if isinstance(message, messages.Want):
+            self._want(Waiter(connection, 0), message)
+        elif isinstance(message, messages.Hint):
+            self._urgent.extend(_runs(message.shard, message.rows))
+        elif isinstance(message, messages.Begin):
+            messages.send(connection, self._begin(connection, message))
+        elif isinstance(message, messages.Took):
+            if plan := self._plans.get((connection, message.number)):
+                plan.take(message.steps)
+        elif isinstance(message, messages.Drop):
+            self._plans.pop((connection, message.number), None)
+        elif isinstance(message, messages.Tell):
+            messages.send(connection, self._counts())
+
+    def _begin(
+        self, connection: socket.socket, message: messages.Begin
+    ) -> messages.Here | messages.Lost:
+        try:
+            plan = Schedule(message, self._mirror, self._quota.limit)
+        except StoreError as error:
+            return messages.Lost(str(error), False)
+        self._plans[connection, message.number] = plan
+        self._begun += 1
+        return messages.Here()
+
+    def _want(self, waiter: Waiter, message: messages.Want) -> None:
+        rows = self._mirror.shard(message.shard).rows
+        missing = message.rows[rows.generations(message.rows) == 0]
+        waiter.missing = len(missing)
+        if not len(missing):
+            waiter.answer(messages.Here())
+        for row in missing.tolist():
+            self._wanted.setdefault((message.shard, row), []).append(waiter)
+        self._urgent.extend(_runs(message.shard, missing))
+
+    def _counts(self) -> messages.Counts:
+        return messages.Counts(self._store.counts, self._parts.fetched, self._hits)
+
+    def _pump(self) -> None:
+        while self._running < self._store.gate.most and (part := self._next()) is not None:
+            self._running += 1
+            rows = [(part.shard, row) for row in range(part.first, part.stop)]
+            self._busy.update(rows)
+            task = self._loop.create_task(self._fetch(part, rows))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _next(self) -> Part | None:
+        while self._urgent:
+            part = self._missing(self._urgent.popleft())
+            if part is not None:
+                wider = (plan.around(part) for plan in self._plans.values())
+                return self._missing(next((each for each in wider if each != part), part))
+        for plan in self._plans.values():
+            others = sum(other.bytes for other in self._plans.values()) - plan.bytes
+            while (planned := plan.next(others)) is not None:
+                count = planned.stop - planned.first
+                part = self._missing(planned)
+                self._hits += count if part is None else count - (part.stop - part.first)
+                if part is not None:
+                    return part
+        return None
+
+    def _missing(self, part: Part) -> Part | None:
+        """What of a part is neither there nor on its way: from the first such row to the last."""
+        shard = self._mirror.shard(part.shard)
+        shard.verify(part.first, part.stop)
+        here = shard.rows.present(part.first, part.stop)
+        if self._wanted:  # by who looked before they were verified, or fetched by another process
+            for row in (np.flatnonzero(here) + part.first).tolist():
+                self._answer(part._replace(first=row, stop=row + 1), {})
+        rows = [
+            row
+            for row in (np.flatnonzero(~here) + part.first).tolist()
+            if not self._busy[part.shard, row]
+        ]
+        if not rows:
+            return None
+        return part._replace(first=rows[0], stop=rows[-1] + 1)
+
+    async def _fetch(self, part: Part, rows: list[tuple[int, int]]) -> None:
+        shard = self._mirror.shard(part.shard)
+        shard.busy += 1
+        try:
+            lost = await self._try_fetch(shard, part)
+        finally:
+            self._release(shard, rows)
+            shard.busy -= 1
+            self._running -= 1
+        if lost is None:
+            waiting = np.array([row for number, row in rows if (number, row) in self._wanted], int)
+            self._urgent.extend(_runs(part.shard, waiting))
+        else:
+            self._answer(part, lost)
+        self._pump()
+
+    def _release(self, shard: MirroredShard, rows: list[tuple[int, int]]) -> None:
+        """Give up the claim of rows, but of those that lie in another part as well."""
+        self._busy.subtract(rows)
+        free = [row for row in rows if not self._busy[row]]
+        for row in free:
+            del self._busy[row]
+        if len(free) == len(rows):
+            shard.rows.release(rows[0][1], rows[-1][1] + 1)
+        else:
+            for _, alone in free:
+                shard.rows.release(alone, alone + 1)
+
+    async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, messages.Lost] | None:
+        """Which rows of a part cannot be had, and why; None where it may be had in another try."""
+        text, is_sample, begun = "", False, self._begun
+        try:
+            return await self._parts.fetch(shard, part)
+        except Missing:
+            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
+            is_sample = True
+        except Full as error:
+            if part.last >= 0:
+                return None
+            text = str(error)
+        except StoreError as error:
+            if self._begun > begun:  # the store may be well again since an epoch ended in this
+                return None
+            text = str(error)
+        except Exception as error:  # whatever it is, nobody is to wait for it
+            text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
+        return dict.fromkeys(range(part.first, part.stop), messages.Lost(text, is_sample))
+
+    def _answer(self, part: Part, lost: dict[int, messages.Lost]) -> None:
+        for row in range(part.first, part.stop):
+            for waiter in self._wanted.pop((part.shard, row), ()):
+                if not waiter.missing:
+                    continue
+                waiter.missing -= 1
+                if row in lost:
+                    waiter.answer(lost[row])
+                elif not waiter.missing:
+                    waiter.answer(messages.Here())
+
+
+def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:
+    rows = np.unique(rows)
+    for run in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1):
+        if len(run):
+            yield Part(shard, int(run[0]), int(run[-1]) + 1)

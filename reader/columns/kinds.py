@@ -1,0 +1,137 @@
+"""The kinds of fields that members have: how each is read, and which column it has in a batch.
+
+To add a kind, write a class for the field with its `member`, resolve it to a `ResolvedField`, and
+register both in `KINDS`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from reader.columns.column import Column
+from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn
+from reader.columns.values import PictureForm
+from reader.errors import ArgumentError
+from reader.format.manifest import BoxEncoding
+from reader.format.members import DECODERS, kind_of, picture_format
+from reader.samples.boxes import Boxes, parse_lines
+from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
+from reader.samples.members import BoxesField, DecodedField, PictureField
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a field, or of a view of it, when its column is chosen."""
+
+    name: str  # the column's
+    member: ResolvedField
+    form: PictureForm | None  # how it arrives, if it is a picture that may have colours
+    array: NDArray[Any] | None  # its value in the first sample, if it is learnt
+    # (height, width) of the largest image, and of all of them if `is_one_size`
+    room: tuple[int, int]
+    is_one_size: bool
+
+
+def member_column(seen: Seen) -> Column:
+    """Return an array of what is learnt, with room for the largest if it follows the image."""
+    if seen.array is None:
+        return MemberColumn(seen.name, form=seen.form)
+    kind, shape = seen.array.dtype.str, seen.array.shape
+    if not seen.member.follows_image:
+        return ArrayColumn(seen.name, False, seen.form, kind, shape)
+    shape = (*seen.room, *shape[2:])
+    return MaskColumn(seen.name, False, seen.form, kind, shape, not seen.is_one_size)
+
+
+class Kind(NamedTuple):
+    """How a field is resolved, by its extension and the recorded boxes, and its column."""
+
+    resolve: Callable[[Any, str, bool, BoxEncoding | None], ResolvedField]
+    column: Callable[[Seen], Column] = member_column
+
+
+def _member(field: str | Member, ext: str, is_optional: bool, _: object) -> ResolvedField:
+    own = field.decode if isinstance(field, Member) else None
+    if own is None and picture_format(ext):
+        return _picture(field, ext, is_optional, None)
+    is_array = own is not None or kind_of(ext) == "npy"
+    decode = own or DECODERS.get(kind_of(ext), bytes)
+    return DecodedField(field, ext, ext, is_optional, is_array and not is_optional, decode)
+
+
+def _picture(field: Field, ext: str, is_optional: bool, _: object) -> ResolvedField:
+    return PictureField(field, ext, ext, is_optional, not is_optional)
+
+
+def _boxes(field: Boxes, ext: str, is_optional: bool, known: BoxEncoding | None) -> ResolvedField:
+    own, kind = field.decode, kind_of(ext)
+    if own is None and (kind == "npy" or picture_format(ext)):
+        raise ArgumentError(
+            f"Boxes reads JSON, or the lines of a txt, and {ext!r} is neither. Pack boxes as "
+            'lists of numbers, which go into "json"; or give Boxes(..., decode=f), and f makes '
+            'of its bytes a dict such as {"boxes": rows of four numbers}.'
+        )
+    decode, field = own or DECODERS["json"], field.resolved(None if own else known)
+    if kind == "txt" and own is None:
+        field, decode = replace(field, labels=field.labels or "labels"), parse_lines
+    return BoxesField(field, "boxes", ext, is_optional, decode=decode)
+
+
+KINDS: dict[type, Kind] = {
+    str: Kind(_member),
+    Member: Kind(_member),
+    Mask: Kind(_picture),
+    Boxes: Kind(_boxes),
+}
+
+
+def kind_for(field: object) -> Kind:
+    for base, kind in KINDS.items():
+        if isinstance(field, base):
+            return kind
+    raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {field!r}.")
+
+
+def parse_fields(
+    fields: Sequence[Field],
+    known: Sequence[str],
+    is_mapped: bool = False,
+    boxes: Mapping[str, BoxEncoding] | None = None,
+) -> tuple[ResolvedField, ...]:
+    """Return how each of `fields` is read that is not among `BUILT_IN`.
+
+    `known` are the extensions of all splits. A ``map_sample`` may add what no sample has, under a
+    name with a ``?``. `boxes` is how members hold boxes, as dataset.json records it.
+    """
+    if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
+        raise ArgumentError(
+            f'fields is a sequence of names, such as ("image", "label"), not {fields!r:.200}.'
+        )
+    for field in fields:
+        kind_for(field)
+    names = list(map(name_of, fields))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ArgumentError(f"Two fields are named {twice[0]!r}.")
+    named = [field for field in fields if field not in BUILT_IN]
+    return tuple(_resolved(field, known, is_mapped, boxes or {}) for field in named)
+
+
+def _resolved(
+    field: Field, known: Sequence[str], is_mapped: bool, boxes: Mapping[str, BoxEncoding]
+) -> ResolvedField:
+    ext, is_optional = written(field).removesuffix("?"), written(field).endswith("?")
+    if ext in BUILT_IN:
+        raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
+    is_added = is_mapped and is_optional and isinstance(field, str)
+    if ext not in known and not is_added:
+        alike = [one for one in known if one.startswith(f"{ext}.")]
+        if not alike and not is_optional:
+            alike = get_close_matches(ext.strip("_"), (*BUILT_IN, *known), 1, cutoff=0.8)
+        meant = f"; write {' or '.join(map(repr, alike))}" if alike else ""
+        none = "no sample of the dataset has such a member, " if is_optional else ""
+        every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
+        raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.")
+    return kind_for(field).resolve(field, ext, is_optional, boxes.get(ext))

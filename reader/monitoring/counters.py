@@ -1,0 +1,189 @@
+"""What a loader counts: `Account` adds up loops and work as batches come and tasks end."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import add, sub
+from typing import Any, NamedTuple, TypeVar
+
+_WAITS = 0.05  # from this share of waiting on the consumer is held up
+BUSY = 0.8  # from this share of work on the workers are what holds it up
+
+Part = TypeVar("Part", bound=tuple[Any, ...])
+
+
+def plus(first: Part, second: Part) -> Part:
+    return type(first)(*map(add, first, second))
+
+
+def minus(first: Part, second: Part) -> Part:
+    return type(first)(*map(sub, first, second))
+
+
+class Loop(NamedTuple):
+    """Counts and seconds of the loops over a loader, from the first request of each to its last."""
+
+    batches: int = 0  # with samples: delivered
+    samples: int = 0
+    elapsed: float = 0.0  # seconds of the loops
+    waited: float = 0.0  # of these, spent by the consumer waiting for a batch
+    waited_first: float = 0.0  # of `waited`, for the first batch of each loop
+    worker_seconds: float = 0.0  # the same time, once for each worker that had started
+    ready_sum: int = 0  # batches that were ready at each request, added up
+    # with copying: batches copied out because the consumer held too many; seconds of it
+    copied: int = 0
+    copying: float = 0.0
+    restarts: int = 0  # workers that died and were replaced
+    bad: int = 0  # samples that could not be read and were substituted or masked
+
+
+class Spent(NamedTuple):
+    """What tasks took, of all workers together; times in seconds."""
+
+    busy: float = 0.0  # with cpu: all of it, and the processor time of it
+    cpu: float = 0.0
+    # with transform, waiting: of `busy`, in reading, in the transforms' code, and waiting for a
+    # store. The rest is `decode`
+    read: float = 0.0
+    transform: float = 0.0
+    read_bytes: int = 0  # that were read
+    cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
+    # too small for `Boxes.min_size` before any crop, or outside of their image
+    dropped_boxes: int = 0
+    waiting: float = 0.0
+
+
+class Traffic(NamedTuple):
+    """What a store was asked, also for what will be read later."""
+
+    fetched: int = 0  # with hits: samples that were fetched, and that were in the cache
+    hits: int = 0
+    # with requests, retries: what the store gave, was asked for, and asked again
+    fetched_bytes: int = 0
+    requests: int = 0
+    retries: int = 0
+    asking: float = 0.0  # seconds of all requests, added up
+
+
+class Now(NamedTuple):
+    """How things are."""
+
+    workers: int = 1  # with cores: worker processes, and the cores that this process may use
+    cores: int = 1
+    starting: int = 0  # workers that cannot take tasks yet
+    slots: int = 0  # with slot_bytes: the ring: batches it holds, and bytes of each
+    slot_bytes: int = 0
+    ready: int = 0  # batches that are complete and wait for the consumer
+    work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
+    # with latency: requests to the store that are under way, and seconds of one, lately
+    in_flight: int = 0
+    latency: float = 0.0
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The counts of a loader, and what follows from them; each is also an attribute of this."""
+
+    loop: Loop = field(default_factory=Loop)
+    spent: Spent = field(default_factory=Spent)
+    store: Traffic = field(default_factory=Traffic)
+    now: Now = field(default_factory=Now)
+
+    def __getattr__(self, name: str) -> Any:
+        for part in vars(self).values():
+            if name in part._fields:
+                return getattr(part, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def images_per_second(self) -> float:
+        """Samples delivered in a second of the loop."""
+        return self.loop.samples / self.loop.elapsed if self.loop.elapsed else 0.0
+
+    @property
+    def ready_mean(self) -> float:
+        """Batches that were ready when the consumer asked for one, on average."""
+        return self.loop.ready_sum / self.loop.batches if self.loop.batches else 0.0
+
+    @property
+    def decode(self) -> float:
+        """Seconds that the workers spent on planning, decoding and resizing."""
+        spent = self.spent
+        return max(spent.busy - spent.read - spent.transform - spent.waiting, 0.0)
+
+    @property
+    def idle(self) -> float:
+        """Seconds that the workers had nothing to do: no slot was free for another batch."""
+        return max(self.loop.worker_seconds - self.spent.busy, 0.0)
+
+    @property
+    def waited_share(self) -> float:
+        """Share of the loop's time that the consumer spent waiting for a batch; 0 to 1."""
+        return min(self.loop.waited / self.loop.elapsed, 1.0) if self.loop.elapsed else 0.0
+
+    @property
+    def busy_share(self) -> float:
+        """Share of the workers' time that they spent on tasks; 0 to 1."""
+        seconds = self.loop.worker_seconds
+        return min(self.spent.busy / seconds, 1.0) if seconds else 0.0
+
+    @property
+    def needed_workers(self) -> int:
+        """Workers whose work would fill the time that the consumer itself takes for its steps."""
+        own = max(self.loop.elapsed - self.loop.waited, 1e-9)
+        return max(1, math.ceil(round(self.spent.busy / own, 3)))
+
+    @property
+    def bound_by(self) -> str:
+        """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
+
+        Empty before anything was read. A consumer that waits for less than 5% of its time is
+        itself the limit; otherwise workers that are busy for 80% of theirs are, with what they
+        spend most on. If neither is, and the consumer waited for little but a first batch that took
+        less time than its steps, the consumer is the limit.
+        """
+        loop, spent = self.loop, self.spent
+        if not loop.batches or not loop.elapsed:
+            return ""
+        if self.waited_share < _WAITS:
+            return "consumer"
+        if self.busy_share < BUSY:
+            steps, later = loop.elapsed - loop.waited, loop.waited - loop.waited_first
+            is_slow = loop.waited_first < steps and later < _WAITS * (steps + later)
+            return "consumer" if is_slow else "start-up"
+        parts = {self.now.work: self.decode, "storage": spent.read, "transform": spent.transform}
+        parts["store"] = spent.waiting
+        return max(parts, key=parts.__getitem__)
+
+
+class Account:
+    """Adds up loops and work; what happens between two loops (validation, say) is not waiting."""
+
+    def __init__(self, worker_seconds: Callable[[float], float]) -> None:
+        """Begin; `worker_seconds` gives those of all workers since a moment."""
+        self.loop = Loop()
+        self.spent = Spent()
+        self._worker_seconds = worker_seconds
+        self._last = 0.0  # when the last batch was delivered
+
+    def delivered(self, samples: int, asked: float, ready: int, is_first: bool) -> None:
+        """Add a batch that a loop asked for at `asked`, when `ready` batches were there."""
+        self._last = now = self._pass(asked if is_first else self._last)
+        waited = now - asked
+        first = waited if is_first else 0.0
+        self.loop = plus(self.loop, Loop(1, samples, 0, waited, first, 0, ready))
+
+    def finished(self) -> None:
+        """Add the consumer's step with the last batch of its loop."""
+        self._pass(self._last)
+
+    def ended(self, spent: Spent) -> None:
+        self.spent = plus(self.spent, spent)
+
+    def _pass(self, since: float) -> float:
+        """Add the time from then until now, which is returned."""
+        now = time.perf_counter()
+        seconds = self._worker_seconds(since)
+        self.loop = plus(self.loop, Loop(elapsed=now - since, worker_seconds=seconds))
+        return now

@@ -1,0 +1,69 @@
+"""How the kinds of members are read: decoded, as boxes, or as pictures over the image."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reader.decode.decoder import draw_mask
+from reader.decode.formats import has_colours, read_values
+from reader.format.bands import bands_of
+from reader.format.members import picture_format
+from reader.samples.boxes import Boxes
+from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
+from reader.samples.pixels import Planned
+
+# In the names of pictures that hold values, in whatever colours these are written.
+_VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DecodedField(ResolvedField):
+    decode: Decode = bytes
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        return [self.decode(data)]
+
+
+@dataclass(frozen=True)
+class BoxesField(DecodedField):
+    """Boxes over the image; `field` has all arguments."""
+
+    follows_image: ClassVar[bool] = True
+
+    @property
+    def absent(self) -> Any:
+        assert isinstance(self.field, Boxes)
+        return self.field.none()
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        content = self.decode(data)
+        orientation = int(planned.shard.index.columns["orientation"][planned.row])
+        placed = [self.field.place(content, view, orientation) for view in planned.views]
+        tools.dropped_boxes += sum(dropped for _, dropped in placed)
+        return [boxes for boxes, _ in placed]
+
+
+@dataclass(frozen=True)
+class PictureField(ResolvedField):
+    follows_image: ClassVar[bool] = True
+
+    @property
+    def is_picture(self) -> bool:  # type: ignore[override]
+        is_mask = isinstance(self.field, Mask)
+        name = self.ext.rpartition(".")[0]
+        return not is_mask and (picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name))
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        kind = picture_format(self.ext) or ""
+        bands = bands_of(planned.shard.index.columns, planned.row, self.ext)
+        views = [view.of_other(data, kind, bands) for view in planned.views]
+        if self.is_picture and (kind in PHOTOGRAPHS or has_colours(views[0])):
+            outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
+            tools.decoder.draw_all(views, outs)
+            return outs
+        fill = self.field.fill if isinstance(self.field, Mask) else 0
+        parts = zip(views, read_values(views), strict=True)
+        return [draw_mask(view, pixels, fill) for view, pixels in parts]

@@ -1,0 +1,55 @@
+"""A kind of field is one class, registered once."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from depth_maps import FAR, KIND, Depth
+from PIL import Image
+
+from reader import ArgumentError, CenterCrop, Loader, RandomHorizontalFlip, Resize
+from reader.columns.kinds import KINDS
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+@pytest.fixture
+def folder(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+    """Three images of 20 x 30 pixels, and arrays of the same values over them."""
+    samples = {}
+    for number in range(3):
+        values = np.arange(600, dtype=np.float32).reshape(20, 30) / 8 + number
+        file = io.BytesIO()
+        np.save(file, values)
+        image = Image.fromarray(values.astype(np.uint8)).convert("RGB")
+        samples[f"s{number}"] = {"png": encode(image, "PNG"), "depth.npy": file.getvalue()}
+    return write_samples(samples)
+
+
+def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields: Any = ("image", Depth("depth.npy"))
+    options: dict[str, Any] = {"batch_size": 3, "workers": 1, "fields": fields}
+    with pytest.raises(ArgumentError, match="A field is"):
+        Loader(folder, **options)
+    monkeypatch.setitem(KINDS, Depth, KIND[Depth])
+    halved = [Resize((10, 15), interpolation="nearest"), RandomHorizontalFlip(p=1)]
+    with Loader(folder, transforms=halved, **options) as loader:
+        ((images, depths),) = loader
+    assert (depths.shape, depths.dtype) == ((3, 1, 10, 15), torch.float16)
+    whole = torch.arange(600).reshape(20, 30) / 8
+    for number in range(3):
+        expected = (whole + number).half()[1::2, 1::2].flip(1)
+        assert torch.equal(depths[number, 0], expected)
+        assert torch.equal(images[number, 0], expected.to(torch.uint8))
+    with Loader(folder, views=[halved, [CenterCrop((10, 40))]], **options) as loader:
+        ((_, (first, second)),) = loader
+    assert torch.equal(first, depths)
+    assert second.shape == (3, 1, 10, 40)
+    assert (second[..., :5] == FAR).all()
+    assert torch.equal(second[0, 0, :, 5:35], whole.half()[5:15])
