@@ -17,6 +17,8 @@ from packer.errors import ProcessDied
 from packer.processes import map_unordered
 from reader.processes.child import Child
 
+pytestmark = pytest.mark.usefixtures("own_server")
+
 Advance = Callable[[int], None]
 
 
