@@ -6,8 +6,10 @@ gives the command another environment, executes it.
 """
 
 import gc
+import importlib
 import os
 import pickle
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 _LARGEST = 1 << 16  # of a request
+_NEEDED = ("layouts", "tables", "run", "inspect.info", "inspect.verify")  # of packer, by most tests
 
 
 class ForkedPacker:
@@ -58,8 +61,12 @@ class ForkedPacker:
 
 def _serve(requests: socket.socket) -> None:
     import packer.images.tiling
-    import packer.run.pack
     from packer.cli.main import main
+
+    for name in _NEEDED:  # once, and not in each child
+        room = importlib.import_module(f"packer.{name}")
+        for found in pkgutil.walk_packages(getattr(room, "__path__", ()), f"{room.__name__}."):
+            importlib.import_module(found.name)
 
     if packer.images.tiling.is_available():
         packer.images.tiling.load()

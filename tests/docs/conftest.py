@@ -5,12 +5,11 @@ import json
 import pickle
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from packer.run.pack import PackReport
@@ -120,13 +119,3 @@ def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
             (place / path.name).symlink_to(path)
     monkeypatch.chdir(place)
     return place
-
-
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Torch's threads wait for each other by spinning, which small networks do not repay."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # in the scripts
-    yield
-    torch.set_num_threads(before)

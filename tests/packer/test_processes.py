@@ -18,6 +18,8 @@ from packer.processes import map_unordered
 from reader.processes import fork_server
 from reader.processes.child import Child
 
+pytestmark = pytest.mark.usefixtures("own_server")
+
 Advance = Callable[[int], None]
 
 

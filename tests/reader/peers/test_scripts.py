@@ -47,7 +47,7 @@ def run(text: str, data: Path, out: Path, ranks: int, *arguments: object) -> Non
     script.write_text(text)
     launched = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
     command = [sys.executable, "-W", "ignore", *(launched if ranks > 1 else []), script, data, out]
-    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     environment["CUDA_VISIBLE_DEVICES"] = ""
     done = subprocess.run(
         [str(part) for part in (*command, *arguments)],
