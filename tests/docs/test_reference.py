@@ -44,7 +44,11 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if re.search(r"\{eval-rst\}|<!-- layouts|\{literal|\{csv", page.read_text())],
+    [
+        page
+        for page in PAGES
+        if re.search(r"\{eval-rst\}|<!-- layouts|\{literal|\{csv", page.read_text())
+    ],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_what_is_built_into_a_page_is_named_in_its_text_for_who_reads_a_checkout(
