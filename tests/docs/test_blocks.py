@@ -7,8 +7,8 @@ which must succeed. A comment above a block changes that:
 - ``<!-- not run: reason -->``: the block does not run.
 - ``<!-- file: name -->``: the block is written to that file.
 
-A block of ``text`` is a drawing, or the output of a command. The Python of docs/coming-from is run by
-tests/reader/peers/test_coming_from.py.
+A block of ``text`` is a drawing, or the output of a command. tests/reader/peers/test_coming_from.py
+runs the Python of docs/coming-from.
 """
 
 import gc
