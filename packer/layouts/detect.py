@@ -19,6 +19,7 @@ from packer.layouts.folders.doubts import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
+from packer.layouts.lists import Recognise
 from packer.layouts.published.containers import webdataset
 from packer.layouts.templates.chosen import Templates
 from packer.layouts.templates.source import TemplateSource
@@ -44,8 +45,6 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
     "cifar": "CIFAR's batches, in Python's or the binary form",
     "idx": "MNIST's files of images and labels (idx)",
 }
-
-Recognise = Callable[[Candidate], Interpretation | None]
 
 
 def read(src: Path, options: SourceOptions) -> Interpretation:

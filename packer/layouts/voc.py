@@ -1,7 +1,8 @@
-"""Folders of images with an XML file for each, with lists of their splits, with masks.
+"""Folders of images with an annotation file for each, with lists of their splits, with masks.
 
-The objects of an image are its member ``json``: ``boxes`` (x, y, x, y as the XML has them),
-``categories`` (class numbers from 0), and the XML's other fields. An image without XML has none.
+The files are VOC's XML, or KITTI's text. The objects of an image are its member ``json``: ``boxes``
+(x, y, x, y as the file has them), ``categories`` (class numbers from 0), and its other fields. An
+image without such a file has none.
 Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an object).
 
 The format is http://host.robots.ox.ac.uk/pascal/VOC/voc2012/, which labelImg, CVAT and Roboflow

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from packer.errors import BadImage, UnusableInput
@@ -10,10 +10,9 @@ from packer.layouts.coco.folders import files_in
 from packer.layouts.coco.source import open_file, open_folder
 from packer.layouts.exports.known import form_of
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import ListedSource, Lists, Row
+from packer.layouts.lists import ListedSource, Lists
 from packer.layouts.voc import MASKS, Part, has_annotations, open_objects, open_parts, rows_of_parts
-from packer.layouts.yolo.find import DATA_FILES, Found, by_data_file, by_folders
-from packer.layouts.yolo.yolo import label_of
+from packer.layouts.yolo.find import DATA_FILES, by_data_file, by_folders
 from packer.samples.labels import Objects
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
@@ -247,21 +246,4 @@ def yolo(candidate: Candidate) -> Interpretation | None:
                 f"of them: {command(path / files[0])}"
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
-    return Interpretation("yolo", found.what, partial(_open_yolo, found)) if found else None
-
-
-def _open_yolo(found: Found, classes: Sequence[str] | None) -> ListedSource:
-    tree, lists = found.tree, found.lists
-    if classes and lists.classes and tuple(classes[: len(lists.classes)]) != lists.classes:
-        raise UnusableInput(
-            f"{tree.root}: its labels are numbers of the classes {', '.join(lists.classes[:20])}"
-            ", which keep their order."
-        )
-    first = next((row for row in lists.rows() if isinstance(row, Row)), None)
-    if first and not any(row.members for row in lists.rows() if isinstance(row, Row)):
-        raise UnusableInput(
-            f"{tree.root}: no image has a label file: that of {first.image} would be "
-            f"{label_of(tree, first.image)}. Choose:"
-            f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
-        )
-    return ListedSource.open(tree, lists, classes)
+    return Interpretation("yolo", found.what, found.open) if found else None

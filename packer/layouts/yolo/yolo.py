@@ -86,14 +86,12 @@ def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Itera
                         yield Skipped(f"{part.path}: {image}", reason, ignored=True)
                     continue
                 split_of[digest] = part.split
-            folder, name = os.path.split(image)
-            if folder not in folders:
+            if (folder := os.path.dirname(image)) not in folders:
                 folders[folder] = labels_of(tree, folder)
-            label = inside(folders[folder], f"{os.path.splitext(name)[0]}.txt")
-            if tree.has(label):
-                yield Row(image, split=part.split, members={"txt": label}, source=label)
-            else:
-                yield Row(image, split=part.split)
+            label = _text_of(image, folders[folder])
+            source = label if tree.has(label) else ""
+            members = {"txt": label} if source else {}
+            yield Row(image, None, part.split, members, source)
     used = set(folders.values())
     further = [
         (_images_of(folder), folder)
@@ -106,8 +104,11 @@ def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Itera
 
 def label_of(tree: Tree, image: str) -> str:
     """Return the path of an image's label file, which need not exist."""
-    folder, name = os.path.split(image)
-    return inside(labels_of(tree, folder), f"{os.path.splitext(name)[0]}.txt")
+    return _text_of(image, labels_of(tree, os.path.dirname(image)))
+
+
+def _text_of(image: str, folder: str) -> str:
+    return inside(folder, f"{os.path.splitext(os.path.basename(image))[0]}.txt")
 
 
 def labels_of(tree: Tree, folder: str) -> str:
