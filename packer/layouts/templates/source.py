@@ -63,7 +63,8 @@ class TemplateSource:
                     files.add(path)
                 if folder not in ranks and (found := templates.match(path)):
                     ranks[folder] = templates.images[found[0]].rank(folder)
-            ranks.setdefault(folder, ((), "", folder))
+            if folder not in ranks:
+                ranks[folder] = (), "", folder
             if not self._members:
                 add(self._candidates(folder, names))
         self._folders = sorted(ranks, key=ranks.__getitem__)
