@@ -61,7 +61,6 @@ class StoreSource(EventLoop):
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
     ) -> None:
         """Make no request yet; `options` and `provider` are as `access` returns them."""
-        super().__init__()
         self.name = url
         self._options, self._provider = options, provider
         self._copy, self._progress = Copy(url, scratch), QUIET

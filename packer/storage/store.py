@@ -42,11 +42,9 @@ Self = TypeVar("Self", bound="EventLoop")
 class EventLoop:
     """A context manager: a thread that runs coroutines."""
 
-    def __init__(self) -> None:
+    def __enter__(self: Self) -> Self:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-
-    def __enter__(self: Self) -> Self:
         self._thread.start()
         return self
 
@@ -98,7 +96,6 @@ class Store(EventLoop):
         """Make no request yet; `options` and `provider` are as `access` returns them."""
         from reader.store.writing import WritableStore
 
-        super().__init__()
         self.name = url
         self.created: list[str] = []  # names of the objects that were written and are new
         self._store = WritableStore(url, options, provider)
