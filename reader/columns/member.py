@@ -55,7 +55,6 @@ class ArrayColumn(MemberColumn):
         return (ArraySpec(self.name, self.dtype, self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store an array; give back what has another shape."""
         if value is None and self.is_loose:
             return None
         array = as_array(value)

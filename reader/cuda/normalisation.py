@@ -25,8 +25,7 @@ class Normalisation:
     dtype: torch.dtype  # with memory_format: of the result
     memory_format: torch.memory_format
     channels: Container[int]  # how many an image has
-    # whether float images are normalised, too: they are, if mean and std were given
-    has_floats: bool = False
+    has_floats: bool = False  # float images, too: if mean and std were given
 
 
 _LEAST, _MOST = -1, 2  # noise and filters take floats a little beyond 0 and 1

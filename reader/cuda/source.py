@@ -7,8 +7,6 @@ from reader.batch.pinned import HostMemory
 
 
 class AnyBatches:
-    """Batches of which nothing is known; each pass is always said to be ready."""
-
     map_batch = image_places = channels = None
     is_endless = False
 

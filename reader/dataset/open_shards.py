@@ -66,8 +66,6 @@ class ShardFiles:
 
 
 class OpenShards(threading.local):
-    """What each thread that reads a dataset has for itself."""
-
     def __init__(self) -> None:
         self._shards: OrderedDict[int, Shard] = OrderedDict()
         self.buffer = ReadBuffer()

@@ -14,7 +14,6 @@ _CLASSES = 10
 
 
 def page_of(dataset: Any) -> str:
-    """Return a table and a picture of a `Dataset`, as HTML in which all names are escaped."""
     labels = dataset.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(dataset.classes)).tolist()
     named = list(zip(dataset.classes, counts, strict=False))

@@ -36,8 +36,6 @@ _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
 @dataclass(frozen=True)
 class Holding:
-    """Tars in memory, as any process of the user can open them."""
-
     memory: "Shared"
     starts: tuple[int, ...]  # where in it each tar begins
     size: int  # its bytes

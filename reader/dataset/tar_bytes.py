@@ -31,7 +31,6 @@ class ReadBuffer:
         self._memory = memoryview(bytearray(1 << 18))
 
     def take(self, size: int) -> memoryview:
-        """`size` bytes, the same ones each time."""
         if size > len(self._memory):
             self._memory = memoryview(bytearray(2 * size))
         return self._memory[:size]

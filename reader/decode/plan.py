@@ -35,8 +35,7 @@ class View:
     box: Box  # the part of the stored image to decode
     shown: Area  # the part that is shown; less than `box` by what a filter sees beyond it
     eighths: int  # the scale to decode a JPEG at
-    # the segments or bands to decode; None for the whole image, or where it is decoded already
-    cut: Cut | BandCut | None
+    cut: Cut | BandCut | None  # the segments or bands to decode; None: all, or decoded
     size: tuple[int, int]  # (height, width) of the output
     target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
     transpose: bool  # with hflip, vflip: done, in this order, to what is shown, resized

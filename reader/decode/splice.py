@@ -35,8 +35,7 @@ class Cut:
     left: int
     height: int  # with width: pixels
     width: int
-    # by how many pixels each row of MCUs is to be moved left; None where all rows begin at `left`
-    shifts: NDArray[np.int64] | None
+    shifts: NDArray[np.int64] | None  # pixels to move each row of MCUs left; None: none
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
         """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""

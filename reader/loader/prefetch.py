@@ -4,6 +4,7 @@ Where the order is a function the fetching process has the function, and looks a
 likes. The numbers of a user's sampler are sent as they are queued for the workers.
 """
 
+import contextlib
 from collections.abc import Iterable
 from itertools import count
 
@@ -87,10 +88,7 @@ class Prefetch:
 
     def _counted(self) -> tuple[Traffic, Requests]:
         found: object = None
-        if self._line is not None:
-            try:
-                found = self._line.ask(Tell(), _ANSWER_SECONDS)
-            except StoreError:
-                found = None
+        with contextlib.suppress(StoreError):
+            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
         asked, fetched, hits = found if isinstance(found, Counts) else Counts()
         return Traffic(fetched, hits, *asked[:4]), asked

@@ -31,8 +31,7 @@ class Loop(NamedTuple):
     waited_first: float = 0.0  # of `waited`, for the first batch of each loop
     worker_seconds: float = 0.0  # the same time, once for each worker that had started
     ready_sum: int = 0  # batches that were ready at each request, added up
-    # with copying: batches copied out because the consumer held too many; seconds of it
-    copied: int = 0
+    copied: int = 0  # with copying: batches copied as the consumer held too many; seconds
     copying: float = 0.0
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
@@ -49,8 +48,7 @@ class Spent(NamedTuple):
     transform: float = 0.0
     read_bytes: int = 0  # that were read
     cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
-    # too small for `Boxes.min_size` before any crop, or outside of their image
-    dropped_boxes: int = 0
+    dropped_boxes: int = 0  # too small before any crop, or outside of their image
     waiting: float = 0.0
 
 
@@ -59,8 +57,7 @@ class Traffic(NamedTuple):
 
     fetched: int = 0  # with hits: samples that were fetched, and that were in the cache
     hits: int = 0
-    # with requests, retries: what the store gave, was asked for, and asked again
-    fetched_bytes: int = 0
+    fetched_bytes: int = 0  # with requests, retries: what the store gave, was asked, and again
     requests: int = 0
     retries: int = 0
     asking: float = 0.0  # seconds of all requests, added up
@@ -76,8 +73,7 @@ class Now(NamedTuple):
     slot_bytes: int = 0
     ready: int = 0  # batches that are complete and wait for the consumer
     work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
-    # with latency: requests to the store that are under way, and seconds of one, lately
-    in_flight: int = 0
+    in_flight: int = 0  # with latency: requests to the store under way, and seconds of one
     latency: float = 0.0
 
 

@@ -16,8 +16,6 @@ _KEPT_EPOCHS = 2  # the one that is read and the one that is decoded ahead
 
 
 class Sampled(Order):
-    """The order of a torch Sampler, or of any sized iterable of indices."""
-
     argument = "sampler"
     unit = "numbers"
     is_given = True

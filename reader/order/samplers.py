@@ -141,7 +141,6 @@ def plain_order(
     sizes: Sequence[int],
     numbers: Numbers | None = None,
 ) -> Order:
-    """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):
         if shuffle.streams is None:
             return BlockShuffled(sizes, shuffle.shards, seed, numbers)

@@ -47,8 +47,7 @@ class Order:
     count: int  # positions an epoch
     is_in_turn = False
     is_given = False
-    # of steps that are batches of their own `length`, the most; None: of one length
-    batch_size: int | None = None
+    batch_size: int | None = None  # the most of batches of own `length`; None: of one
     shards = 0
     streams = 1
 

@@ -53,7 +53,6 @@ class Steps:
 
     @property
     def samples(self) -> int:
-        """Those of this rank, in all steps."""
         if self.length is not None:
             return sum(step.valid for step in self)
         count = len(self)
@@ -84,7 +83,6 @@ class Share(NamedTuple):
 
 
 def given_share(rank: int | None, world_size: int | None) -> Share | None:
-    """The share that a Loader's arguments name; None if they leave it to `current_share`."""
     if rank is None and world_size is None:
         return None
     if is_integer(rank) and is_integer(world_size) and 0 <= rank < world_size:  # type: ignore[operator]

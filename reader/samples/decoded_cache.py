@@ -41,8 +41,7 @@ class DecodedImages:
     count: int  # images
     size: int  # bytes
     channels: int  # of the images, 3 or 1
-    # whether it holds what the transforms show, not whole images as they are stored
-    of_results: bool
+    of_results: bool  # what the transforms show, not whole images
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
         """An image, (height, width, channels); None until it is there. Not to be changed."""

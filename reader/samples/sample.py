@@ -51,8 +51,6 @@ class Recipe:
 
 
 class SampleReader:
-    """Reads samples by number; one for each thread."""
-
     def __init__(
         self,
         dataset: Dataset,

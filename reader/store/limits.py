@@ -43,8 +43,6 @@ class Requests(NamedTuple):
 
 @dataclass(frozen=True)
 class Pace:
-    """The slowest answer that is waited for."""
-
     grace: float = 10.0  # seconds in which no bytes are expected
     rate: int = 16 << 10  # bytes that are expected in each second after them
     seconds: float = 60.0  # for all of an answer, plus its bytes at four times `rate`

@@ -39,7 +39,6 @@ class WritableStore(ListingStore):
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
     async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
-        """Write an object in place of the one with this tag; False if that is gone."""
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:
