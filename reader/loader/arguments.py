@@ -87,19 +87,14 @@ _ELSEWHERE = {
         "write transforms=[reader.Resize(256), ...], or map_sample=function, called with the dict "
         "of each sample"
     ),
-    "subset": f"write {_OF_DATASET}",
     "weights": "write sampler=reader.Weighted(weights) or sampler=reader.ClassBalanced()",
     "decoders": 'write fields=("image", reader.Member("exr", decode=function))',
-    "upright": f"write {_OF_DATASET}",
-    "limits": f"write {_OF_DATASET}",
-    "channels": f"write {_OF_DATASET}",
-    "target": f"write {_OF_DATASET}",
-    "cache_limit": f"write {_OF_DATASET}",
-    "cache_dir": f"write {_OF_DATASET} with the URL of the dataset",
-    "storage_options": f"write {_OF_DATASET} with the URL of the dataset",
-    "credential_provider": f"write {_OF_DATASET} with the URL of the dataset",
     "target_transform": "write map_sample=function, called with the dict of each sample",
 }
+for _name in ("subset", "upright", "limits", "channels", "target", "cache_limit"):
+    _ELSEWHERE[_name] = f"write {_OF_DATASET}"
+for _name in ("cache_dir", "storage_options", "credential_provider"):
+    _ELSEWHERE[_name] = f"write {_OF_DATASET} with the URL of the dataset"
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:

@@ -24,7 +24,7 @@ from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
 from reader.loader.prefetch import Prefetch
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
-from reader.monitoring.bad_samples import BadSamples, DroppedBoxes
+from reader.monitoring.bad_samples import BadSamples, warn_of_boxes
 from reader.monitoring.counters import Account, Now
 from reader.monitoring.statistics import Statistics
 from reader.order.shuffle import Order
@@ -78,7 +78,7 @@ class BatchPipeline:
         self._epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
-        self._dropped_boxes = DroppedBoxes()
+        self._has_told_of_boxes = False
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -135,7 +135,9 @@ class BatchPipeline:
         if self._scaler is not None:
             self._scaler.settle(self._account.loop, self.statistics)
         self.supply()
-        self._dropped_boxes.tell(self._account.spent.dropped_boxes)
+        if (dropped := self._account.spent.dropped_boxes) and not self._has_told_of_boxes:
+            self._has_told_of_boxes = True
+            warn_of_boxes(dropped)
         self._store.tell(self._account.loop, self._account.spent)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}

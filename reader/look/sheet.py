@@ -52,11 +52,7 @@ class Sheet:
         self.image = _drawn(tiles, head)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to `path`: as a PNG, or what its name ends in (.jpg, .jpeg, .webp).
-
-        Raises:
-            ArgumentError: it ends in something else.
-        """
+        """Write it to `path`; the extension chooses the format: .png, .jpg, .jpeg or .webp."""
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         if suffix not in _FORMATS:
             raise ArgumentError(f"{path}: a sheet is written as .png, .jpg or .webp, not {suffix}.")
