@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from reader.batch.pinned import HostMemory
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
@@ -261,7 +260,7 @@ class _AnyBatches:
     def check_device(self, device: Any) -> None:
         """Accept any device: these are no images to be decoded."""
 
-    def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
+    def page_lock(self, cuda: Any, cores: Set[int]) -> None:
         """Leave the memory as it is: its owner is not known."""
 
     def __iter__(self) -> "_Pass":

@@ -52,6 +52,7 @@ class TarBytes:
         """Open the tar; `source`, `start` and `whole`: file that holds it, from where, its size."""
         self.path = folder / entry.file
         self.has_failed = False
+        self._entry = entry
         self._index = index
         self._buffer = buffer
         self._start = start

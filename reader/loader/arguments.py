@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from reader.checks import (
@@ -203,10 +203,6 @@ class LoaderConfig:
             )
         if self.decode == "gpu" and self.cache == "decoded":
             raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
-
-    @classmethod
-    def names(cls) -> set[str]:
-        return {field.name for field in fields(cls)}
 
     @property
     def processes(self) -> int | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 
-from reader.batch.pinned import HostMemory
 from reader.dataset.dataset import Dataset
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
@@ -173,8 +172,10 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
-        given = {name: value for name, value in locals().items() if name in LoaderConfig.names()}
-        self._config = config = LoaderConfig(**given).resolved(torch_names)
+        given = dict(locals())
+        known = LoaderConfig.__match_args__  # its fields
+        config = LoaderConfig(**{name: given[name] for name in known if name in given})
+        self._config = config = config.resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
         self._epochs = parts.epochs(config)
@@ -342,7 +343,7 @@ class Loader(LikeDataLoader):
         """See that images that arrive as they are stored can be decoded on a device."""
         self._parts.schema.image.check_device(device)
 
-    def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
+    def page_lock(self, cuda: Any, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
 
         A batch then has to be held until your own `non_blocking` copies of it have ended. Workers

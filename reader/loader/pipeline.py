@@ -14,7 +14,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
-from reader.batch.pinned import HostMemory, page_lock
+from reader.batch.pinned import page_lock
 from reader.batch.ring import Ring, RingMemory
 from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
@@ -147,7 +147,7 @@ class BatchPipeline:
         self._collect(0)
         return bool(epoch.batches) and not epoch.batches[0].missing
 
-    def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
+    def pin(self, cuda: Any, cores: Set[int]) -> None:
         if self._most_workers <= len(cores):
             self._pool.bind(cores)
         with running_on(cores):
@@ -190,7 +190,6 @@ class BatchPipeline:
             restarts=pool.restarts,
             bad=len(self.bad.reasons),
         )
-        store, asked = self._store.counts()
         now = Now(
             pool.size,
             self._cores,
@@ -199,10 +198,8 @@ class BatchPipeline:
             ring.memory.layout.slot_bytes,
             self._ready(),
             self._schema.image.work,
-            asked.in_flight,
-            asked.latency,
         )
-        return Statistics(loop, self._account.spent, store, now)
+        return Statistics(loop, self._account.spent, *self._store.counts(), now)
 
     def close(self) -> None:
         """End the workers; what was given out stays valid."""

@@ -64,9 +64,7 @@ class Sheet:
         self.image.save(file, "PNG")
         return file.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        """For notebooks."""
-        return self.png()
+    _repr_png_ = png  # for notebooks
 
     def __repr__(self) -> str:
         width, height = self.image.size

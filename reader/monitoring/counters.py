@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from operator import add, sub
 from typing import Any, NamedTuple, TypeVar
 
+from reader.store.limits import Requests
+
 _WAITS = 0.05  # from this share of waiting on the consumer is held up
 BUSY = 0.8  # from this share of work on the workers are what holds it up
 
@@ -52,15 +54,11 @@ class Spent(NamedTuple):
     waiting: float = 0.0
 
 
-class Traffic(NamedTuple):
-    """What a store was asked, also for what will be read later."""
+class Samples(NamedTuple):
+    """Samples that were fetched from a store, and that were in the cache."""
 
-    fetched: int = 0  # with hits: samples that were fetched, and that were in the cache
+    fetched: int = 0
     hits: int = 0
-    fetched_bytes: int = 0  # with requests, retries: what the store gave, was asked, and again
-    requests: int = 0
-    retries: int = 0
-    asking: float = 0.0  # seconds of all requests, added up
 
 
 class Now(NamedTuple):
@@ -73,8 +71,6 @@ class Now(NamedTuple):
     slot_bytes: int = 0
     ready: int = 0  # batches that are complete and wait for the consumer
     work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
-    in_flight: int = 0  # with latency: requests to the store under way, and seconds of one
-    latency: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,8 @@ class Counters:
 
     loop: Loop = field(default_factory=Loop)
     spent: Spent = field(default_factory=Spent)
-    store: Traffic = field(default_factory=Traffic)
+    cache: Samples = field(default_factory=Samples)
+    store: Requests = field(default_factory=Requests)
     now: Now = field(default_factory=Now)
 
     def __getattr__(self, name: str) -> Any:
