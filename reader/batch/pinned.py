@@ -14,10 +14,8 @@ from reader.errors import warn
 
 
 def page_lock(memory: Bytes, cuda: Any) -> bool:
-    """Register `memory` for as long as there are arrays over it; whether CUDA agreed.
-
-    `cuda` is a `reader.cuda.device.CUDAHostMemory`.
-    """
+    """Register `memory` for as long as there are arrays over it; whether CUDA agreed."""
+    # `cuda` is a `reader.cuda.device.CUDAHostMemory`.
     address = memory.ctypes.data
     refused = cuda.register(address, memory.nbytes)
     if refused:

@@ -37,11 +37,7 @@ class MemberColumn(Column):
 
 @dataclass
 class ArrayColumn(MemberColumn):
-    """Arrays, of the type and shape that the first sample has.
-
-    If `is_loose`, a row of another type or shape makes a list of the batch; otherwise it is an
-    error.
-    """
+    """Arrays, of the type and shape of the first sample; if `is_loose`, others make a list."""
 
     dtype: str = "|u1"
     shape: tuple[int, ...] = ()

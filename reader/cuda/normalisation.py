@@ -15,10 +15,7 @@ _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 
 @dataclass(frozen=True)
 class Normalisation:
-    """``(x - mean) / std`` for images (..., C, H, W), computed in float32.
-
-    x is from 0 to 1: a uint8 image divided by 255, or a float image as it is.
-    """
+    """``(x - mean) / std`` for images (..., C, H, W) from 0 to 1, computed in float32."""
 
     mean: tuple[float, ...]  # with std: of each channel, or one number for all of them
     std: tuple[float, ...]

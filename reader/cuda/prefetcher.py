@@ -183,10 +183,8 @@ class _Flight:
         return transfer
 
     def recycle(self) -> None:
-        """Let go of the host batches whose copies have ended.
-
-        Waiting for copies that are further behind holds nothing up, and bounds the memory.
-        """
+        """Let go of the host batches whose copies have ended."""
+        # Waiting for copies that are further behind holds nothing up, and bounds the memory.
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
         _land(self.held, leave=self.ahead + 1)

@@ -107,10 +107,8 @@ def cut(
 
 
 def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
-    """Return the MCUs along one axis that `length` pixels at `start` need.
-
-    Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
-    """
+    """Return the MCUs along one axis that `length` pixels at `start` need."""
+    # Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
     margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
     first = max(start - margin, 0) // mcu
     return first, -(-min(start + length + margin, limit) // mcu)

@@ -26,10 +26,8 @@ PILLOW_FORMATS = {
 
 @contextmanager
 def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
-    """Open the picture in `data`, one of Pillow's `formats` or of any that is packed, undecoded.
-
-    Whoever opens it compares its size with a limit.
-    """
+    """Open the picture in `data`, one of Pillow's `formats` or of any that is packed, undecoded."""
+    # Whoever opens it compares its size with a limit.
     from PIL import Image  # few datasets need it, and workers should start fast
 
     accepted = formats or tuple(PILLOW_FORMATS)

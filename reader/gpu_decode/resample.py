@@ -69,8 +69,7 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
 def sent(host: Tensor, device: torch.device) -> Tensor:
     """Return `host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
 
-    CUDA may still read ordinary memory when it returns, or wait for the stream before; torch keeps
-    its page-locked memory until the copy has ended.
+    torch keeps its page-locked memory until the copy has ended; CUDA may read ordinary one later.
     """
     if device.type == "cuda":
         host = host.pin_memory()

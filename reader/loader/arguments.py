@@ -30,13 +30,10 @@ from reader.transforms import Transform
 
 
 class TorchNames(TypedDict, total=False):
-    """Keywords of torch's DataLoader that a Loader takes as well.
-
-    With `pin_memory`, a loop without a CUDAPrefetcher gets page-locked batches, if there is a GPU.
-    """
+    """Keywords of torch's DataLoader that a Loader takes as well."""
 
     num_workers: int
-    pin_memory: bool
+    pin_memory: bool  # for a loop without a CUDAPrefetcher, if there is a GPU
 
 
 _WORKERS, _WORKERS_PER_CORE = 64, 8  # far more than are of use anywhere: more are a mistake

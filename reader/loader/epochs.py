@@ -54,10 +54,7 @@ class IterationPlan:
 
 
 class Epochs:
-    """What the iterators of a loader share, under its `lock`.
-
-    `consumed` is the position up to which the newest iterator has delivered, over all epochs.
-    """
+    """What the iterators of a loader share, under its `lock`."""
 
     def __init__(
         self,
@@ -66,7 +63,7 @@ class Epochs:
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
-        self.consumed = 0
+        self.consumed = 0  # up to where the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
         self.plan = plan
         self._finish = finish

@@ -131,10 +131,9 @@ class Counters:
     def bound_by(self) -> str:
         """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
 
-        Empty before anything was read. A consumer that waits for less than 5% of its time is
-        itself the limit; otherwise workers that are busy for 80% of theirs are, with what they
-        spend most on. If neither is, and the consumer waited for little but a first batch that took
-        less time than its steps, the consumer is the limit.
+        Empty before anything was read. The limit is a consumer that waits for less than 5% of its
+        time, or what workers that are busy for 80% of theirs spend most on; otherwise the consumer,
+        if it waited for little but a first batch that took less time than its steps.
         """
         loop, spent = self.loop, self.spent
         if not loop.batches or not loop.elapsed:

@@ -34,8 +34,7 @@ class Steps:
     Positions count on from epoch to epoch. A step takes the next ``batch_size * world_size``, rank
     after rank, so the global order does not depend on the world size; the last one is shared
     evenly. With `residue`, a rank takes the positions that leave it when divided by `world_size`.
-    With `length`, the samples of the batch at a position, steps are batches `batch_size` positions
-    apart.
+    With `length`, the samples of a position's batch, steps are `batch_size` positions apart.
     """
 
     stop: int

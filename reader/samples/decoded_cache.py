@@ -113,10 +113,8 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    """Return transforms, and the (height, width) that they give, if that can be kept.
-
-    No crop or scaling of it may follow, only mirroring.
-    """
+    """Return transforms, and the (height, width) that they give, if that can be kept."""
+    # No crop or scaling of it may follow, only mirroring.
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()

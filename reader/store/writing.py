@@ -24,14 +24,11 @@ _TRIES = 3  # at least, however long each takes
 
 
 class WritableStore(ListingStore):
-    """Reads and writes the objects below a URL.
-
-    `heeds_conditions` is taken for granted until `create` was seen to replace something.
-    """
+    """Reads and writes the objects below a URL."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
-        self.heeds_conditions = True
+        self.heeds_conditions = True  # until `create` was seen to replace something
         self._patient: dict[int, tuple[Any, Any]] = {}
 
     async def create(self, name: str, content: bytes | memoryview) -> bool:

@@ -135,10 +135,8 @@ def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | 
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
-    """Return the connections with a message, or at their end, after up to `timeout` seconds.
-
-    It is `multiprocessing.connection.wait` without the selector that is made in each call.
-    """
+    """Return the connections with a message, or at their end, after up to `timeout` seconds."""
+    # It is `multiprocessing.connection.wait` without the selector that is made in each call.
     news = select.poll()
     for connection in connections:
         news.register(connection, select.POLLIN)
