@@ -49,21 +49,16 @@ def running_on(cores: Set[int]) -> Iterator[None]:
 
 
 def _cgroup_quota() -> float | None:
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+    """CPUs that the cgroup (v2, then v1) grants, None for no limit."""
+    folder = Path("/sys/fs/cgroup")
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = (folder / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        pass
-    try:
-        folder = Path("/sys/fs/cgroup/cpu")
-        microseconds = int((folder / "cpu.cfs_quota_us").read_text())
-        return (
-            microseconds / int((folder / "cpu.cfs_period_us").read_text())
-            if microseconds > 0
-            else None
-        )
-    except (OSError, ValueError, ZeroDivisionError):
-        return None
+    with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+        microseconds = int((folder / "cpu/cpu.cfs_quota_us").read_text())
+        every = int((folder / "cpu/cpu.cfs_period_us").read_text())
+        return microseconds / every if microseconds > 0 else None
+    return None
 
 
 def available_memory() -> int:

@@ -319,7 +319,6 @@ MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 def transformed(
     size: tuple[int, int], transforms: Iterable[Transform], rng: SampleRandom
 ) -> Geometry:
-    """What a pipeline shows of an upright image of (height, width)."""
     geometry = Geometry.of(*size)
     for transform in transforms:
         transform.apply(geometry, rng)

@@ -3,12 +3,13 @@
 from typing import Any
 
 from reader import Statistics
-from reader.monitoring.counters import Loop, Now, Spent, Traffic
+from reader.monitoring.counters import Loop, Now, Samples, Spent
+from reader.store.limits import Requests
 
 
 def statistics_of(**counts: Any) -> Statistics:
     """Put each count into the part that has it."""
-    kinds = (Loop, Spent, Traffic, Now)
+    kinds = (Loop, Spent, Samples, Requests, Now)
     known = [name for kind in kinds for name in kind._fields]
     assert counts.keys() <= {*known}
     assert len(known) == len({*known})  # each is an attribute of the whole, too

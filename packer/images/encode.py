@@ -18,8 +18,7 @@ from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
-from reader.format.pictures import opened
-from reader.format.pixels import in_8_bits
+from reader.format.pictures import in_8_bits, opened
 from reader.format.tiles import TileTable
 
 DEFAULT_QUALITY = 90

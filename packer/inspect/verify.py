@@ -28,7 +28,7 @@ from reader.format.files import open_regular
 from reader.format.pictures import opened
 
 if TYPE_CHECKING:
-    from reader.samples.whole import WholeSamples
+    from reader.samples.sample import WholeSamples
 
 _ROWS = 512  # at a time, to one process
 
@@ -188,7 +188,7 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
     from reader import ReaderError
     from reader.dataset.shard import Shard as ReaderShard
     from reader.dataset.tar_bytes import ReadBuffer, TarBytes
-    from reader.samples.whole import WholeSamples
+    from reader.samples.sample import WholeSamples
 
     looked = _Looked(rows)
     shard = rows.shard

@@ -25,7 +25,6 @@ def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def leaves(batch: Any) -> Iterator[Any]:
-    """Whatever is not a container in `batch`."""
     if not isinstance(batch, (tuple, list, Mapping)) and not _is_dataclass(batch):
         yield batch
     for item in _inside(batch):

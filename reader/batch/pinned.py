@@ -7,24 +7,15 @@ slower.
 
 import os
 import weakref
-from typing import Protocol
+from typing import Any
 
 from reader.batch.layout import Bytes
 from reader.errors import warn
 
 
-class HostMemory(Protocol):
-    """CUDA's two calls for memory that is there already."""
-
-    def register(self, address: int, size: int) -> str:
-        """Page-lock `size` bytes; why it was refused, or an empty string."""
-
-    def unregister(self, address: int) -> None:
-        """Undo `register`."""
-
-
-def page_lock(memory: Bytes, cuda: HostMemory) -> bool:
+def page_lock(memory: Bytes, cuda: Any) -> bool:
     """Register `memory` for as long as there are arrays over it; whether CUDA agreed."""
+    # `cuda` is a `reader.cuda.device.CUDAHostMemory`.
     address = memory.ctypes.data
     refused = cuda.register(address, memory.nbytes)
     if refused:
@@ -39,6 +30,6 @@ def page_lock(memory: Bytes, cuda: HostMemory) -> bool:
     return True
 
 
-def _unregister(cuda: HostMemory, address: int, owner: int) -> None:
+def _unregister(cuda: Any, address: int, owner: int) -> None:
     if os.getpid() == owner:
         cuda.unregister(address)

@@ -23,8 +23,6 @@ class Taken(Exception):
 
 
 class FetchingProcess:
-    """A process that listens at an address; it ends with this one."""
-
     def __init__(self, url: str, address: bytes) -> None:
         """Start it, unless another process listens there: then raise `Taken`."""
         if not hasattr(fcntl, "F_OFD_SETLK"):

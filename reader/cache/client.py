@@ -97,7 +97,6 @@ class Fetching:
 
     @property
     def pid(self) -> int | None:
-        """The process's number, where this one has started it."""
         return None if self._process is None else self._process.pid
 
     def connect(self) -> socket.socket:

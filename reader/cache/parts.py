@@ -82,7 +82,6 @@ class PartFetcher:
         )
 
     async def _check_whole(self, shard: MirroredShard, part: Part, size: int) -> None:
-        """Sum up a shard when the last of its bytes has come."""
         self._wholes[part.shard] += size
         if self._wholes[part.shard] != shard.entry.bytes:
             return

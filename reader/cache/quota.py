@@ -193,7 +193,10 @@ class DiskQuota:
 def locked(file: int, path: Path) -> Iterator[None]:
     """Keep a file for this process alone meanwhile."""
     until = time.monotonic() + _LOCKED_SECONDS
-    while not _lock(file):
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
         if time.monotonic() > until:
             raise StoreError(
                 f"{path} is kept locked by another process that reads with this cache. Is it "
@@ -204,13 +207,6 @@ def locked(file: int, path: Path) -> Iterator[None]:
         yield
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)
-
-
-def _lock(file: int) -> bool:
-    with contextlib.suppress(BlockingIOError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def _blocks(file: int) -> int:

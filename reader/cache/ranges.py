@@ -28,8 +28,7 @@ class Part(NamedTuple):
     first: int
     stop: int
     last: int = -1  # see `Piece`; -1 for what a client waits for
-    # of a shard all of whose bytes are fetched, so what lies between rows as well
-    is_whole: bool = False
+    is_whole: bool = False  # all bytes of the shard are fetched, also between rows
 
 
 class Spans(NamedTuple):
@@ -38,7 +37,6 @@ class Spans(NamedTuple):
 
     @classmethod
     def of(cls, index: Index) -> "Spans":
-        """From the first to the last of a row's image and further members."""
         columns = index.columns
         begin = columns["offset"].astype(np.int64)
         end = begin + columns["size"].astype(np.int64)
@@ -82,7 +80,6 @@ class Window(NamedTuple):
         return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
-        """Return what of it is ahead in a cache of so many bytes."""
         kept = kept_bytes(shards)
         least = min(self.least, sum(shard.bytes for shard in shards))
         if kept + least > limit:

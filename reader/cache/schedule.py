@@ -50,10 +50,8 @@ class Schedule:
         return part
 
     def around(self, wanted: Part) -> Part:
-        """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would.
-
-        A worker that is ahead of the plan then does not cost a request for each sample.
-        """
+        """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would."""
+        # A worker that is ahead of the plan then does not cost a request for each sample.
         if not self.ahead.order.is_in_turn:
             return wanted
         steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))

@@ -12,8 +12,6 @@ from reader.samples.pixels import PixelSource, pixel_source
 
 
 class StoredBatch(NamedTuple):
-    """A batch as it was stored."""
-
     rows: int  # of a full batch
     arrays: BatchArrays
     loose: Mapping[str, Sequence[Any]]  # by column, each row's value that may lie in no array

@@ -24,8 +24,6 @@ from reader.samples.members import BoxesField, DecodedField, PictureField
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a field, or of a view of it, when its column is chosen."""
-
     name: str  # the column's
     member: ResolvedField
     form: PictureForm | None  # how it arrives, if it is a picture that may have colours
@@ -47,8 +45,6 @@ def member_column(seen: Seen) -> Column:
 
 
 class Kind(NamedTuple):
-    """How a field is resolved, by its extension and the recorded boxes, and its column."""
-
     resolve: Callable[[Any, str, bool, BoxEncoding | None], ResolvedField]
     column: Callable[[Seen], Column] = member_column
 

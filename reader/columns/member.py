@@ -37,11 +37,7 @@ class MemberColumn(Column):
 
 @dataclass
 class ArrayColumn(MemberColumn):
-    """Arrays, of the type and shape that the first sample has.
-
-    If `is_loose`, a row of another type or shape makes a list of the batch; otherwise it is an
-    error.
-    """
+    """Arrays, of the type and shape of the first sample; if `is_loose`, others make a list."""
 
     dtype: str = "|u1"
     shape: tuple[int, ...] = ()
@@ -55,7 +51,6 @@ class ArrayColumn(MemberColumn):
         return (ArraySpec(self.name, self.dtype, self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store an array; give back what has another shape."""
         if value is None and self.is_loose:
             return None
         array = as_array(value)

@@ -15,8 +15,6 @@ _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", 
 
 @dataclass(frozen=True)
 class BatchSchema:
-    """The columns of a batch, in the order of the fields."""
-
     rows: int  # samples a batch
     columns: tuple[Column, ...]
     is_gathered: bool = False  # whole chunks are filled at once, by `reader.samples.raw`

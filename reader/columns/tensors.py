@@ -50,10 +50,8 @@ def tensor(value: Any) -> Any:
 
 
 def pinned(batch: Any) -> Any:
-    """Copy the tensors of a batch to page-locked memory of torch's, as its `pin_memory` does.
-
-    torch reuses that memory only after `non_blocking` copies from it have ended.
-    """
+    """Copy the tensors of a batch to page-locked memory of torch's, as its `pin_memory` does."""
+    # torch reuses that memory only after `non_blocking` copies from it have ended.
 
     def copied(leaf: Any) -> Any:
         on_host = isinstance(leaf, torch.Tensor) and leaf.device.type == "cpu"

@@ -15,8 +15,6 @@ class InArray:
 
 @dataclass(frozen=True)
 class PictureForm:
-    """How pictures with colours arrive: (channels, height, width)."""
-
     channels: int
     is_mapped: bool
 

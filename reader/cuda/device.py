@@ -56,7 +56,7 @@ def cores_of(device: torch.device) -> Set[int]:
 
 
 class CUDAHostMemory:
-    """CUDA's own page-locking (`reader.batch.pinned.HostMemory`), called with `device` current."""
+    """CUDA's own page-locking of memory that is there already, called with `device` current."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -15,18 +15,14 @@ _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 
 @dataclass(frozen=True)
 class Normalisation:
-    """``(x - mean) / std`` for images (..., C, H, W), computed in float32.
-
-    x is from 0 to 1: a uint8 image divided by 255, or a float image as it is.
-    """
+    """``(x - mean) / std`` for images (..., C, H, W) from 0 to 1, computed in float32."""
 
     mean: tuple[float, ...]  # with std: of each channel, or one number for all of them
     std: tuple[float, ...]
     dtype: torch.dtype  # with memory_format: of the result
     memory_format: torch.memory_format
     channels: Container[int]  # how many an image has
-    # whether float images are normalised, too: they are, if mean and std were given
-    has_floats: bool = False
+    has_floats: bool = False  # float images, too: if mean and std were given
 
 
 _LEAST, _MOST = -1, 2  # noise and filters take floats a little beyond 0 and 1

@@ -7,7 +7,7 @@ read only when the consumer gets it. Used by one thread. On a CPU nothing is don
 
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,6 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.source import AnyBatches
 from reader.cuda.transfer import Lane, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.loader import Loader
@@ -85,7 +84,7 @@ class CUDAPrefetcher:
             raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
-        source = loader if isinstance(loader, Loader) else AnyBatches(loader)
+        source = loader if isinstance(loader, Loader) else _AnyBatches(loader)
         wanted = normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
         self.device = chosen_device(device)
@@ -140,11 +139,7 @@ class CUDAPrefetcher:
         return tuple(batch)
 
     def state_dict(self) -> Any:
-        """The loader's state at the batch that the consumer got last.
-
-        Raises:
-            ReaderError: the loader has no state.
-        """
+        """The loader's state at the batch that the consumer got last; ReaderError without one."""
         if not hasattr(self.loader, "state_dict"):
             raise ReaderError(f"A {type(self.loader).__name__} has no state_dict to resume from.")
         if self._flight.state is None or self._flight.is_moved(self.loader):
@@ -152,11 +147,7 @@ class CUDAPrefetcher:
         return self._flight.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iteration go on from `state`.
-
-        Raises:
-            ReaderError: the loader cannot, or it is not a state of it.
-        """
+        """Let the next iteration go on from `state`; ReaderError if the loader cannot."""
         if not hasattr(self.loader, "load_state_dict"):
             raise ReaderError(f"A {type(self.loader).__name__} has no load_state_dict to go on by.")
         self._running = None
@@ -192,10 +183,8 @@ class _Flight:
         return transfer
 
     def recycle(self) -> None:
-        """Let go of the host batches whose copies have ended.
-
-        Waiting for copies that are further behind holds nothing up, and bounds the memory.
-        """
+        """Let go of the host batches whose copies have ended."""
+        # Waiting for copies that are further behind holds nothing up, and bounds the memory.
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
         _land(self.held, leave=self.ahead + 1)
@@ -215,7 +204,7 @@ class _Sent:
 
 
 class _Epoch(Iterator[Any]):
-    def __init__(self, loader: Any, source: Loader | AnyBatches, flight: _Flight) -> None:
+    def __init__(self, loader: Any, source: "Loader | _AnyBatches", flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight
         if source.is_endless and flight.state is not None and not flight.is_moved(loader):
@@ -255,3 +244,35 @@ class _Epoch(Iterator[Any]):
 
     def _state(self) -> Any:
         return self._loader.state_dict() if self._has_state else None
+
+
+class _AnyBatches:
+    """Any iterable of batches, with what is asked of a Loader; it is always said to be ready."""
+
+    map_batch = image_places = channels = None
+    is_endless = False
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self._batches = batches
+
+    def check_device(self, device: Any) -> None:
+        """Accept any device: these are no images to be decoded."""
+
+    def page_lock(self, cuda: Any, cores: Set[int]) -> None:
+        """Leave the memory as it is: its owner is not known."""
+
+    def __iter__(self) -> "_Pass":
+        return _Pass(iter(self._batches))
+
+
+class _Pass(Iterator[Any]):
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches = batches
+
+    def is_ready(self) -> bool:
+        return True
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    unmapped = __next__

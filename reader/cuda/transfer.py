@@ -100,7 +100,6 @@ class Lane:
 
     @property
     def runs_ahead(self) -> bool:
-        """Whether batches can be on their way while the consumer computes."""
         return self.device.type == "cuda"
 
     def send(self, batch: Any) -> Transfer:

@@ -6,5 +6,5 @@ and reads them. `open_shards` keeps the shards of a thread open, `shard` is one 
 index, whose `tar_bytes` are a file's or in memory, or come from a store as `cached_bytes`;
 `shared_memory` holds shards once for all processes.
 `as_torch` is what torch sees of a dataset, `as_webdataset` gives the samples to webdataset's
-pipelines, `coco` annotations as CocoDetection does, `page` is what a notebook shows.
+pipelines, `page` is what a notebook shows.
 """

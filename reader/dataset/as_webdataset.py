@@ -12,10 +12,8 @@ from reader.dataset.shard import Shard
 def shared_samples(
     count: int, locate: Callable[[int], tuple[Shard, int]], extensions: Sequence[str], shuffle: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield this process's share of the samples, as webdataset reads them from tars.
-
-    Shares are of samples, not shards, so they differ by one at most. `locate` is `Dataset.locate`.
-    """
+    """Yield this process's share of the samples, as webdataset reads them from tars."""
+    # Shares are of samples, not shards, so they differ by one at most.
     from webdataset.utils import pytorch_worker_info
 
     rank, world_size, worker, workers = pytorch_worker_info()

@@ -7,40 +7,34 @@ it, so nothing was evicted meanwhile (see `reader.cache.presence`).
 import mmap
 import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.client import Damaged, Fetching
 from reader.cache.presence import PresenceMap
-from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+from reader.dataset.tar_bytes import TarBytes
 from reader.errors import SampleError, StoreError
-from reader.format import Index, ShardEntry
 
 
 class CachedBytes(TarBytes):
     """The tar of the `number`-th shard, whose reads wait until `fetching` has its rows."""
 
     def __init__(
-        self,
-        folder: Path,
-        entry: ShardEntry,
-        index: Index,
-        buffer: ReadBuffer,
-        rows: PresenceMap,
-        fetching: Fetching | None,
-        number: int,
+        self, *tar: Any, rows: PresenceMap, fetching: Fetching | None, number: int
     ) -> None:
-        super().__init__(folder, entry, index, buffer)
-        self._name = entry.file
+        """Take the arguments of `TarBytes`, and who brings rows (None: nobody)."""
+        super().__init__(*tar)
         self._rows = rows
         self._fetching = fetching
         self._number = number
 
     @property
     def where(self) -> str:
-        return super().where if self._fetching is None else f"{self._fetching.url}/{self._name}"
+        return (
+            super().where if self._fetching is None else f"{self._fetching.url}/{self._entry.file}"
+        )
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
         """Ask the system for bytes of a row, or the store for all of it."""
@@ -82,6 +76,6 @@ class CachedBytes(TarBytes):
             raise SampleError(str(error)) from None
         except StoreError as error:
             key = self._index.key(first)
-            raise StoreError(f"At sample {key!r} of {self._name}: {error}") from None
+            raise StoreError(f"At sample {key!r} of {self._entry.file}: {error}") from None
         finally:
             self._buffer.waited += time.perf_counter_ns() - began

@@ -1,6 +1,7 @@
 """A dataset on disk: sample numbers to shards and rows."""
 
 import copy
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,6 @@ from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
-from reader.dataset.coco import coco_target
 from reader.dataset.numbered import NumberedSamples
 from reader.dataset.open_shards import OpenShards, ShardFiles
 from reader.dataset.places import Places, Subset, chosen_by
@@ -166,7 +166,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         target: Any = int(shard.index.columns["label"][row])
         if self.target is not None:
             try:
-                target = coco_target(shard.read(row, "json"))
+                target = _coco_target(shard.read(row, "json"))
             except ValueError as error:
                 raise shard.error(row, f'its .json does not fit target="coco" ({error})') from error
         return pixels, target if self.target_transform is None else self.target_transform(target)
@@ -267,3 +267,27 @@ class Dataset(LikeTorchDataset, NumberedSamples):
     def imgs(self) -> list[tuple[str, int]]:
         """`samples`, by ImageFolder's other name."""
         return self.samples
+
+
+# What `packer pack` adds, or names its own way.
+_OF_PACKER = ("image", "boxes", "categories", "captions")
+
+
+def _coco_target(data: bytes) -> list[dict[str, Any]]:
+    """The annotations of an image, as its annotation file has them, category ids included."""
+    content = json.loads(data)
+    if not isinstance(content, dict) or "image" not in content or "categories" not in content:
+        raise ValueError("it has no objects of a COCO annotation file")
+    columns = {name: values for name, values in content.items() if name not in _OF_PACKER}
+    if "boxes" in content:
+        columns["bbox"] = content["boxes"]
+    count = len(content["categories"])
+    if count and "category_id" not in columns:
+        raise ValueError("it was packed without the ids of categories: pack it again")
+    return [
+        {
+            "image_id": content["image"]["id"],
+            **{name: values[at] for name, values in columns.items() if values[at] is not None},
+        }
+        for at in range(count)
+    ]

@@ -130,19 +130,15 @@ class NumberedSamples:
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
     ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
-        """Yield each opened shard of some samples, which of `numbers` are in it, and their rows.
-
-        Before each is opened, `turn_to` is called with the first of its samples.
-        """
+        """Yield each opened shard of some samples, which of `numbers` are in it, and their rows."""
+        # Before each is opened, `turn_to` is called with the first of its samples.
         for position, which, rows in self.places.find_all(numbers):
             turn_to(int(numbers[which][0]))
             yield self._own.get(position, self._files), which, rows
 
     def describe(self, number: int, *, with_key: bool = True) -> str:
-        """What to call a sample in an error: by number, tar and, if it can be read, key.
-
-        Without the key no file is looked at.
-        """
+        """What to call a sample in an error: by number, tar and, if it can be read, key."""
+        # Without the key no file is looked at.
         key = ""
         if with_key:
             with contextlib.suppress(ShardfeedError):

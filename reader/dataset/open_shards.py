@@ -46,10 +46,11 @@ class ShardFiles:
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
         folder, entry, index = self.folder, self.shards[number], self.index(number)
+        tar = folder, entry, index, buffer
         try:
             rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
         except FileNotFoundError:
-            holding, tar = self.holding, (folder, entry, index, buffer)
+            holding = self.holding
             if holding is None:
                 return Shard(index, TarBytes(*tar), self.limits)
             part = holding.memory.path, holding.starts[number], holding.size
@@ -61,13 +62,11 @@ class ShardFiles:
             ) from error
         from reader.dataset.cached_bytes import CachedBytes  # few need it
 
-        cached = CachedBytes(folder, entry, index, buffer, rows, self.fetching, number)
+        cached = CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
         return Shard(index, cached, self.limits)
 
 
 class OpenShards(threading.local):
-    """What each thread that reads a dataset has for itself."""
-
     def __init__(self) -> None:
         self._shards: OrderedDict[int, Shard] = OrderedDict()
         self.buffer = ReadBuffer()

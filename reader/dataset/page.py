@@ -14,7 +14,6 @@ _CLASSES = 10
 
 
 def page_of(dataset: Any) -> str:
-    """Return a table and a picture of a `Dataset`, as HTML in which all names are escaped."""
     labels = dataset.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(dataset.classes)).tolist()
     named = list(zip(dataset.classes, counts, strict=False))
@@ -31,12 +30,9 @@ def page_of(dataset: Any) -> str:
     tiles = []
     for number in sorted({*np.linspace(0, len(dataset) - 1, _PICTURES).astype(int).tolist()}):
         with contextlib.suppress(ShardfeedError):
-            tiles.append(_tile(dataset, number, int(labels[number])))
+            pixels, label = dataset.whole(number), int(labels[number])
+            name = dataset.classes[label] if 0 <= label < len(dataset.classes) else ""
+            rgb = np.repeat(pixels, 3 // pixels.shape[-1], axis=-1)
+            tiles.append(Tile(rgb, (name, dataset.keys[number])))
     sheet = Sheet(tiles, "some of its samples") if tiles else None
     return table(type(dataset).__name__, rows, sheet)
-
-
-def _tile(dataset: Any, number: int, label: int) -> Tile:
-    pixels = dataset.whole(number)
-    name = dataset.classes[label] if 0 <= label < len(dataset.classes) else ""
-    return Tile(np.repeat(pixels, 3 // pixels.shape[-1], axis=-1), (name, dataset.keys[number]))

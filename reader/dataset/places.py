@@ -19,8 +19,7 @@ class Places:
     """Samples of one shard after the other, or some of these in an order of their own."""
 
     ends: Numbers  # how many samples lie before each shard, and in all
-    # of each sample its place among those of all shards; None: as it is
-    chosen: Numbers | None = None
+    chosen: Numbers | None = None  # places among all samples; None: as they are
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Places":
@@ -124,7 +123,6 @@ class _Columns(dict[str, NDArray[Any]]):
 
 
 def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Numbers:
-    """The numbers that `subset` chooses of `total` samples."""
     if callable(subset):
         mask = np.asarray(subset(_Columns(columns())))
         if mask.shape != (total,) or mask.dtype != np.bool_:

@@ -9,8 +9,6 @@ from reader.format.tiles import table_of
 
 
 class Shard:
-    """Reads members by row, for one thread."""
-
     def __init__(self, index: Index, tar: TarBytes, limits: Limits) -> None:
         self.index = index
         self.tar = tar
@@ -66,7 +64,6 @@ class Shard:
         return not self.tar.has_failed and self.index.is_whole
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:
-        """Have a range of the bytes of the row's image fetched meanwhile."""
         offset = int(self.index.columns["offset"][row])
         self.tar.read_ahead(row, offset + start, stop - start)
 

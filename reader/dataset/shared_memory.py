@@ -36,18 +36,13 @@ _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
 @dataclass(frozen=True)
 class Holding:
-    """Tars in memory, as any process of the user can open them."""
-
     memory: "Shared"
     starts: tuple[int, ...]  # where in it each tar begins
     size: int  # its bytes
 
 
 class Shared:
-    """A memfd, held open; and, in its owner, the socket by which others find it.
-
-    Workers receive only the path by which they open it.
-    """
+    """A memfd, held open; and, in its owner, the socket by which others find it."""
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
         self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
@@ -56,7 +51,7 @@ class Shared:
         let_go_in_forks(self)
 
     def __getstate__(self) -> dict[str, str]:
-        return {"path": self.path}
+        return {"path": self.path}  # by which workers open it
 
     def let_go(self) -> None:
         """Close the name: a fork that outlives the owner would keep others from the memory."""

@@ -31,7 +31,6 @@ class ReadBuffer:
         self._memory = memoryview(bytearray(1 << 18))
 
     def take(self, size: int) -> memoryview:
-        """`size` bytes, the same ones each time."""
         if size > len(self._memory):
             self._memory = memoryview(bytearray(2 * size))
         return self._memory[:size]
@@ -53,6 +52,7 @@ class TarBytes:
         """Open the tar; `source`, `start` and `whole`: file that holds it, from where, its size."""
         self.path = folder / entry.file
         self.has_failed = False
+        self._entry = entry
         self._index = index
         self._buffer = buffer
         self._start = start

@@ -21,8 +21,6 @@ Pixels = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class BandCut:
-    """The bands of an image that a box touches."""
-
     table: BandTable
     image_size: tuple[int, int]  # (height, width) of the whole image
     start: int  # with stop: the range of the image's bytes that holds them

@@ -48,8 +48,7 @@ class Decoder:
     def stored(self, image: StoredImage) -> Pixels | None:
         """Return the whole image as it is stored, (height, width, depth), until the next call.
 
-        None if it does not decode without fault: its parts may then differ from parts decoded
-        alone.
+        None if it does not decode without fault: its parts may differ from parts decoded alone.
         """
         self.decodes += 1
         try:

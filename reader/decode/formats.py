@@ -21,8 +21,7 @@ from reader.decode.stored import StoredImage
 from reader.errors import lacks_memory
 from reader.format.bands import PNG_BEGIN
 from reader.format.errors import DecodeError
-from reader.format.pictures import opened
-from reader.format.pixels import in_8_bits
+from reader.format.pictures import in_8_bits, opened
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -35,8 +35,7 @@ class View:
     box: Box  # the part of the stored image to decode
     shown: Area  # the part that is shown; less than `box` by what a filter sees beyond it
     eighths: int  # the scale to decode a JPEG at
-    # the segments or bands to decode; None for the whole image, or where it is decoded already
-    cut: Cut | BandCut | None
+    cut: Cut | BandCut | None  # the segments or bands to decode; None: all, or decoded
     size: tuple[int, int]  # (height, width) of the output
     target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
     transpose: bool  # with hflip, vflip: done, in this order, to what is shown, resized
@@ -123,10 +122,8 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
 
 
 def join(views: Sequence[View]) -> View | None:
-    """Return one view whose box holds those of several of one image, to decode it once.
-
-    None if it is less work to decode each: small boxes far apart in a tiled image.
-    """
+    """Return one view whose box holds those of several of one image, to decode it once."""
+    # None if it is less work to decode each: small boxes far apart in a tiled image.
     image = views[0].image
     boxes = [view.box for view in views if view.is_seen]
     if not boxes:
@@ -154,10 +151,8 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
 
 
 def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
-    """Return start and length of the source, and of the target, along one axis in whole pixels.
-
-    Of the source, of length `limit`, what lies between both numbers of `seen` may be shown.
-    """
+    """Return start and length of the source, and of the target, along one axis in whole pixels."""
+    # Of the source, of length `limit`, what lies between both numbers of `seen` may be shown.
     if start >= seen[0] - HALF_PIXEL and start + length <= seen[1] + HALF_PIXEL:
         first = min(max(round(start), 0), limit - 1)
         return first, max(min(round(start + length), limit) - first, 1), 0, target

@@ -35,8 +35,7 @@ class Cut:
     left: int
     height: int  # with width: pixels
     width: int
-    # by how many pixels each row of MCUs is to be moved left; None where all rows begin at `left`
-    shifts: NDArray[np.int64] | None
+    shifts: NDArray[np.int64] | None  # pixels to move each row of MCUs left; None: none
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
         """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""
@@ -108,10 +107,8 @@ def cut(
 
 
 def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
-    """Return the MCUs along one axis that `length` pixels at `start` need.
-
-    Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
-    """
+    """Return the MCUs along one axis that `length` pixels at `start` need."""
+    # Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
     margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
     first = max(start - margin, 0) // mcu
     return first, -(-min(start + length + margin, limit) // mcu)

@@ -29,8 +29,7 @@ UPRIGHT = {
 class StoredImage:
     """An image as it lies in a shard; `height` and `width` before `orientation`."""
 
-    # ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment
-    read: Callable[[int, int], memoryview]
+    read: Callable[[int, int], memoryview]  # gives a range, for the moment
     size: int
     format: str
     height: int
@@ -39,8 +38,7 @@ class StoredImage:
     orientation: int
     tiles: TileTable | None = None  # the segment table of a tiled JPEG
     bands: BandTable | None = None  # the table of a banded PNG
-    # (height, width, depth), where it was decoded before; a JPEG at its full scale
-    pixels: NDArray[Any] | None = None
+    pixels: NDArray[Any] | None = None  # (height, width, depth), if it was decoded before
     depth: int = 3  # 3 to decode it to RGB, 1 to grey
 
     @property

@@ -83,8 +83,8 @@ know.
 
 Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
 from ``segment`` on and `bands.py` those from ``band`` on;
-`members.py` says what a further member is by its extension, `pictures.py` and `pixels.py` which
-pictures there are and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
+`members.py` says what a further member is by its extension, `pictures.py` which pictures there are
+and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
 bounds what a sample may ask for, `files.py` opens files, `mistaken.py` says what lies where no
 dataset is, `errors.py` has the root of all errors.
 """

@@ -18,8 +18,7 @@ class Frame(NamedTuple):
     precision: int  # bits a sample
     height: int  # with width: pixels
     width: int
-    # 3 bytes each: identifier, sampling factors (across, down), quantisation table
-    components: bytes
+    components: bytes  # 3 bytes each: identifier, sampling (across, down), quantisation table
     offset: int  # where the height (2 bytes, big-endian) lies
 
     @property

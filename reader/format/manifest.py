@@ -48,12 +48,9 @@ class BoxEncoding:
     """How the members of one extension hold the boxes of their image."""
 
     format: str  # "xyxy", "xywh" or "cxcywh"
-    # whether coordinates are fractions of the image's width and height, not pixels; None: not known
-    normalized: bool | None = False
-    # name of the list of boxes in JSON, or in what a decoder makes of the member
-    path: str = "boxes"
-    # name of the list of class numbers; None: not known, or there is none
-    labels: str | None = None
+    normalized: bool | None = False  # fractions of the image's size, not pixels; None: unknown
+    path: str = "boxes"  # name of the list of boxes in JSON, or in what a decoder makes
+    labels: str | None = None  # name of the list of class numbers; None: unknown, or none
 
     def __post_init__(self) -> None:
         texts = self.format, self.path, self.labels or ""
@@ -65,22 +62,18 @@ class BoxEncoding:
 @dataclass(frozen=True)
 class Manifest:
     packer: str  # version of the packer that wrote it
-    # the options that shaped the shards' bytes; empty for tars made elsewhere
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # that shaped the shards' bytes; empty for tars made elsewhere
     source: str  # fingerprint of the list of source files
     classes: tuple[str, ...]  # class names in label order; empty without labels
     fields: tuple[str, ...]  # extensions of the members that samples have
     shards: tuple[ShardEntry, ...]  # in the order that numbers the samples
     rejected: int = 0  # how many source files are not in the dataset; each index names its own
-    # what the packer took the source for, in a sentence; empty where it was not told
-    reading: str = ""
-    # versions of the programs and libraries that images may have gone through
-    transcoders: Mapping[str, str] = field(default_factory=dict)
+    reading: str = ""  # what the packer took the source for, in a sentence, or empty
+    transcoders: Mapping[str, str] = field(default_factory=dict)  # versions
     # of those that no index names: ``reasons``, the number of files by reason, and ``files``, the
     # first thousand as ``[name, reason]``; empty if there are none
     rejections: Mapping[str, Any] = field(default_factory=dict)
-    # extension -> how these members hold boxes; only what the packer knows
-    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
+    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
     version: int = field(default=VERSION)
 
     @cached_property

@@ -13,23 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PICTURES: Mapping[str, str] = {
-    "jpg": "jpg",
-    "jpeg": "jpg",
-    "jpe": "jpg",
-    "jfif": "jpg",
-    "png": "png",
-    "webp": "webp",
-    "bmp": "bmp",
-    "dib": "bmp",
-    "gif": "gif",
-    "tif": "tiff",
-    "tiff": "tiff",
-    "ppm": "ppm",
-    "pgm": "ppm",
-    "pbm": "ppm",
-    "pnm": "ppm",
+_EXTENSIONS = {
+    "jpg": ("jpg", "jpeg", "jpe", "jfif"),
+    "png": ("png",),
+    "webp": ("webp",),
+    "bmp": ("bmp", "dib"),
+    "gif": ("gif",),
+    "tiff": ("tif", "tiff"),
+    "ppm": ("ppm", "pgm", "pbm", "pnm"),
 }
+PICTURES = {ext: format for format, extensions in _EXTENSIONS.items() for ext in extensions}
 """The format of each extension of a picture."""
 
 

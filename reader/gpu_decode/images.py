@@ -47,13 +47,8 @@ class EncodedImages:
     ) -> None:
         """Take the parts of a batch, and keep its memory for as long as this lives.
 
-        Args:
-            size: see above.
-            table: see above.
-            content: uint8, the bytes that the table is about.
-            loose: the bytes of images that had no room there.
-            keys: of all samples, for errors.
-            numbers: of the batch's samples.
+        `content` is uint8, the bytes that the table is about; `loose` those of images that had no
+        room there. `keys` are of all samples, for errors, `numbers` of the batch's.
         """
         self.size = size
         self.table = table

@@ -41,8 +41,7 @@ class Parcel(NamedTuple):
     left: Any = 0
     box_height: Any = 0
     box_width: Any = 0
-    # with target_left, target_height, target_width: the part of the output that it fills
-    target_top: Any = 0
+    target_top: Any = 0  # with target_left, ...: the part of the output that it fills
     target_left: Any = 0
     target_height: Any = 0
     target_width: Any = 0

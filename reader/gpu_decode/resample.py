@@ -7,7 +7,7 @@ these lie is a number for the output's row plus one for its column, whatever the
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,11 +29,9 @@ class Source:
 def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None:
     """Fill `out`, uint8 (B, H, W, 3), with what the parcels show of the sources."""
     shrinks = _reductions(parcels)
-    table = np.zeros((len(sources), len(_Rows._fields)), np.int64)
+    table = np.zeros((len(sources), len(_COLUMNS)), np.int64)
     flat: list[Tensor] = []
-    shifts: list[NDArray[np.int64]] = [
-        np.zeros(1, np.int64)
-    ]  # its entry is that of the images without shifts
+    shifts = [np.zeros(1, np.int64)]  # its entry is that of the images without shifts
     base = shift_base = 1
     for row, source in enumerate(sources):
         parcel = Parcel(*(int(column[row]) for column in parcels))
@@ -62,7 +60,7 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
             shifts.append(own)
             shift_base += len(own)
     device = out.device
-    rows = _Rows(*sent(torch.from_numpy(table), device).T)
+    rows = dict(zip(_COLUMNS, sent(torch.from_numpy(table), device).T, strict=True))
     moved = sent(torch.from_numpy(np.concatenate(shifts)), device)
     nothing = torch.zeros(1, dtype=torch.uint8, device=device)
     _draw(torch.cat([nothing, *flat]), rows, moved, out, _is_filled(parcels, out))
@@ -71,34 +69,20 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
 def sent(host: Tensor, device: torch.device) -> Tensor:
     """Return `host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
 
-    CUDA may still read ordinary memory when it returns, or wait for the stream before; torch keeps
-    its page-locked memory until the copy has ended.
+    torch keeps its page-locked memory until the copy has ended; CUDA may read ordinary one later.
     """
     if device.type == "cuda":
         host = host.pin_memory()
     return host.to(device, non_blocking=True)
 
 
-class _Rows(NamedTuple):
-    """A column of `resample`'s table each, int64 (B,)."""
+# The columns of `resample`'s table: where in the flat memory a box begins, in the first of its
+# planes; pixels from row to row and from plane to plane; the box, before `shrink` pixels along each
+# side became one; the image's row where it begins; its shifts, if any; and what the parcel has.
+_OWN = ("base", "width", "plane", "box_height", "box_width", "shrink", "top")
+_COLUMNS = (*_OWN, "shift_base", "is_shifted", *Parcel._fields[9:17])
 
-    base: Tensor  # where in the flat memory the box begins, in the first of its three planes
-    width: Tensor  # with plane: pixels from one row to the next, and from plane to plane
-    plane: Tensor
-    box_height: Tensor  # with box_width: pixels, before `shrink` of them along each side became one
-    box_width: Tensor
-    shrink: Tensor
-    top: Tensor  # the row of the image where the box begins
-    shift_base: Tensor  # with is_shifted: where its shifts begin, and whether it has any
-    is_shifted: Tensor
-    target_top: Tensor
-    target_left: Tensor
-    target_height: Tensor
-    target_width: Tensor
-    transpose: Tensor
-    hflip: Tensor
-    vflip: Tensor
-    fill: Tensor
+_Rows = dict[str, Tensor]  # int64 (B,) each
 
 
 @dataclass(frozen=True)
@@ -111,25 +95,25 @@ class _Axis:
 
 
 def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: bool) -> None:
-    turned = rows.transpose.bool()
+    turned = rows["transpose"].bool()
     down = _axis(
         out.shape[1],
-        rows.target_top,
-        rows.target_height,
-        rows.vflip,
-        torch.where(turned, rows.box_width, rows.box_height),
-        rows.shrink,
+        rows["target_top"],
+        rows["target_height"],
+        rows["vflip"],
+        torch.where(turned, rows["box_width"], rows["box_height"]),
+        rows["shrink"],
     )
     across = _axis(
         out.shape[2],
-        rows.target_left,
-        rows.target_width,
-        rows.hflip,
-        torch.where(turned, rows.box_height, rows.box_width),
-        rows.shrink,
+        rows["target_left"],
+        rows["target_width"],
+        rows["hflip"],
+        torch.where(turned, rows["box_height"], rows["box_width"]),
+        rows["shrink"],
     )
     turned = turned[:, None, None]
-    by_row = _offsets(down.places, ~turned, rows, shifts) + rows.base[:, None, None]
+    by_row = _offsets(down.places, ~turned, rows, shifts) + rows["base"][:, None, None]
     by_column = _offsets(across.places, turned, rows, shifts)
     total: list[Any] = [0.0, 0.0, 0.0]
     for upper in (0, 1):
@@ -138,12 +122,12 @@ def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: boo
             weight = down.weights[:, upper, :, None] * across.weights[:, right, None, :]
             for channel in range(3):
                 total[channel] = total[channel] + flat[at] * weight
-                at = at + rows.plane[:, None, None]
+                at = at + rows["plane"][:, None, None]
     for channel in range(3):
         out[..., channel] = total[channel].round_()
     if is_filled:
         is_inside = (down.is_inside[:, :, None] & across.is_inside[:, None, :])[..., None]
-        fill = rows.fill.to(torch.uint8)[:, None, None, None]
+        fill = rows["fill"].to(torch.uint8)[:, None, None, None]
         torch.where(is_inside, out, fill, out=out)
 
 
@@ -168,9 +152,8 @@ def _axis(
 
 def _offsets(places: Tensor, is_vertical: Tensor, rows: _Rows, shifts: Tensor) -> Tensor:
     """How far into an image's plane places along its vertical or horizontal axis are."""
-    top, width, base, is_shifted = (
-        column[:, None, None] for column in (rows.top, rows.width, rows.shift_base, rows.is_shifted)
-    )
+    names = ("top", "width", "shift_base", "is_shifted")
+    top, width, base, is_shifted = (rows[name][:, None, None] for name in names)
     mcu = base + (top + places) // _MCU
     shift = shifts[torch.where(is_vertical & is_shifted.bool(), mcu, 0)]
     return torch.where(is_vertical, places * width + shift, places)

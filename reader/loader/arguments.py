@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from reader.checks import (
@@ -30,13 +30,10 @@ from reader.transforms import Transform
 
 
 class TorchNames(TypedDict, total=False):
-    """Keywords of torch's DataLoader that a Loader takes as well.
-
-    With `pin_memory`, a loop without a CUDAPrefetcher gets page-locked batches, if there is a GPU.
-    """
+    """Keywords of torch's DataLoader that a Loader takes as well."""
 
     num_workers: int
-    pin_memory: bool
+    pin_memory: bool  # for a loop without a CUDAPrefetcher, if there is a GPU
 
 
 _WORKERS, _WORKERS_PER_CORE = 64, 8  # far more than are of use anywhere: more are a mistake
@@ -87,19 +84,14 @@ _ELSEWHERE = {
         "write transforms=[reader.Resize(256), ...], or map_sample=function, called with the dict "
         "of each sample"
     ),
-    "subset": f"write {_OF_DATASET}",
     "weights": "write sampler=reader.Weighted(weights) or sampler=reader.ClassBalanced()",
     "decoders": 'write fields=("image", reader.Member("exr", decode=function))',
-    "upright": f"write {_OF_DATASET}",
-    "limits": f"write {_OF_DATASET}",
-    "channels": f"write {_OF_DATASET}",
-    "target": f"write {_OF_DATASET}",
-    "cache_limit": f"write {_OF_DATASET}",
-    "cache_dir": f"write {_OF_DATASET} with the URL of the dataset",
-    "storage_options": f"write {_OF_DATASET} with the URL of the dataset",
-    "credential_provider": f"write {_OF_DATASET} with the URL of the dataset",
     "target_transform": "write map_sample=function, called with the dict of each sample",
 }
+for _name in ("subset", "upright", "limits", "channels", "target", "cache_limit"):
+    _ELSEWHERE[_name] = f"write {_OF_DATASET}"
+for _name in ("cache_dir", "storage_options", "credential_provider"):
+    _ELSEWHERE[_name] = f"write {_OF_DATASET} with the URL of the dataset"
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
@@ -208,10 +200,6 @@ class LoaderConfig:
             )
         if self.decode == "gpu" and self.cache == "decoded":
             raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
-
-    @classmethod
-    def names(cls) -> set[str]:
-        return {field.name for field in fields(cls)}
 
     @property
     def processes(self) -> int | None:

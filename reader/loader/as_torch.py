@@ -43,7 +43,7 @@ class OwnSampler(Sampler[int]):
         return self._epochs.upcoming().samples
 
     def __iter__(self) -> Iterator[int]:
-        order = self._epochs.order
+        order = self._epochs.plan.order
         for step in self._epochs.upcoming():
             epochs, inside = np.divmod(step.positions[: step.valid], order.count)
             for epoch in range(epochs[0], epochs[-1] + 1) if step.valid else ():

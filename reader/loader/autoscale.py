@@ -33,8 +33,7 @@ class Choice:
     workers: int
     ceiling: int
     floor: int = 1  # with ceiling: fewer are known to be too few, more to be of no use
-    # the workers, and their images/s, that this choice grew from
-    before: tuple[int, float] | None = None
+    before: tuple[int, float] | None = None  # workers and images/s that it grew from
     has_shrunk: bool = False  # whether it was ever lowered since the limits were set
 
     @classmethod

@@ -31,10 +31,6 @@ class IterationPlan:
     given: Share | None  # None to ask, each time
 
     @property
-    def count(self) -> int:
-        return self.order.count
-
-    @property
     def share(self) -> Share:
         """This process's share of every step, as it is now."""
         return self.given or current_share()
@@ -43,7 +39,7 @@ class IterationPlan:
         stop = _ENDLESS
         share = self.share
         if self.epochs is not None:  # a resumed iterator ends where the first one would have
-            span = self.epochs * self.count
+            span = self.epochs * self.order.count
             stop = (start // span + 1) * span
             step = self.batch_size * share.world_size
             if self.drop_last and span < step:
@@ -58,10 +54,7 @@ class IterationPlan:
 
 
 class Epochs:
-    """What the iterators of a loader share, under its `lock`.
-
-    `consumed` is the position up to which the newest iterator has delivered, over all epochs.
-    """
+    """What the iterators of a loader share, under its `lock`."""
 
     def __init__(
         self,
@@ -70,9 +63,9 @@ class Epochs:
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
-        self.consumed = 0
+        self.consumed = 0  # up to where the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
-        self._plan = plan
+        self.plan = plan
         self._finish = finish
         self._share = plan.share  # when an iterator began last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
@@ -82,13 +75,9 @@ class Epochs:
         )
         self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
-    @property
-    def order(self) -> Order:
-        return self._plan.order
-
     def decode_ahead(self) -> None:
         if self._ahead is None:
-            self._ahead = self.pipeline.begin(self._plan.steps(self._next))
+            self._ahead = self.pipeline.begin(self.plan.steps(self._next))
 
     def begin(self) -> "EpochIterator":
         with self.lock:
@@ -97,9 +86,9 @@ class Epochs:
             self._heed_share()
             self._heed_sampler()
             epoch, self._ahead = self._ahead, None
-            epoch = epoch or self.pipeline.begin(self._plan.steps(self._next))
+            epoch = epoch or self.pipeline.begin(self.plan.steps(self._next))
             self.consumed = epoch.steps.start
-            is_endless = self._plan.epochs is None
+            is_endless = self.plan.epochs is None
             self._next = epoch.steps.start if is_endless else epoch.steps.stop
             self._newest = epoch
             return EpochIterator(self, epoch, self._finish)
@@ -110,22 +99,22 @@ class Epochs:
             raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
             self._drop_abandoned()
-            if self._next // self._plan.count != epoch:
-                self.jump(int(epoch) * self._plan.count)
+            if self._next // self.plan.order.count != epoch:
+                self.jump(int(epoch) * self.plan.order.count)
 
     def turn_to_iteration(self, number: int) -> None:
-        if self._plan.epochs is not None:
-            self.turn_to(number * self._plan.epochs)
+        if self.plan.epochs is not None:
+            self.turn_to(number * self.plan.epochs)
 
     def upcoming(self) -> Steps:
         with self.lock:
             self._heed_sampler()
-            return self._plan.steps(self._next)
+            return self.plan.steps(self._next)
 
     def steps_of_all(self) -> Steps:
-        if self._plan.epochs is None:
+        if self.plan.epochs is None:
             raise TypeError("a Loader with epochs=None has no length")
-        return self._plan.steps(0)
+        return self.plan.steps(0)
 
     def jump(self, position: int) -> None:
         with self.lock:
@@ -134,7 +123,7 @@ class Epochs:
                 self._drop_ahead()
             self._next = self.consumed = position
             self._newest = None
-            self._plan.order.newly_set()  # whatever it was, this came later
+            self.plan.order.newly_set()  # whatever it was, this came later
 
     def deliver(self, epoch: EpochRun) -> Any:
         with self.lock:
@@ -142,7 +131,7 @@ class Epochs:
             self._drop_abandoned()
             step, arrays, loose = self.pipeline.take(epoch)
             self.consumed = step.end if epoch.left else epoch.steps.stop
-            if self._plan.epochs is None:
+            if self.plan.epochs is None:
                 self._next = self.consumed
             if self.pipeline.is_all_queued:
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
@@ -172,7 +161,7 @@ class Epochs:
 
     def _heed_share(self) -> None:
         """Ask anew for this process's share, and drop what was decoded for another one."""
-        before, self._share = self._share, self._plan.share
+        before, self._share = self._share, self.plan.share
         if self._share != before:
             warn(
                 f"This loader reads as rank {self._share.rank} of {self._share.world_size} from "
@@ -187,8 +176,8 @@ class Epochs:
 
     def _heed_sampler(self) -> None:
         """Turn to the epoch that a script has set on its own sampler."""
-        epoch = self._plan.order.newly_set()
-        if epoch is not None and self._plan.epochs == 1:
+        epoch = self.plan.order.newly_set()
+        if epoch is not None and self.plan.epochs == 1:
             self.turn_to(epoch)
 
     def _drop_abandoned(self) -> None:

@@ -123,10 +123,6 @@ def _filtered(given: Any) -> bool:
     return getattr(given, "antialias", True) is not False
 
 
-def _center_crop(given: Any) -> Transform:
-    return CenterCrop(_size(given.size))
-
-
 def _random_crop(given: Any) -> Transform:
     if given.padding_mode != "constant":
         raise _DiffersError(f"reader.RandomCrop pads with a grey value, not {given.padding_mode!r}")
@@ -150,7 +146,7 @@ def _one(given: Any, what: str) -> int:
 _KNOWN: dict[str, Callable[[Any], Transform]] = {
     "RandomResizedCrop": _resized_crop,
     "Resize": _resize,
-    "CenterCrop": _center_crop,
+    "CenterCrop": lambda given: CenterCrop(_size(given.size)),
     "RandomCrop": _random_crop,
     "RandomHorizontalFlip": lambda given: RandomHorizontalFlip(given.p),
     "RandomVerticalFlip": lambda given: RandomVerticalFlip(given.p),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 
-from reader.batch.pinned import HostMemory
 from reader.dataset.dataset import Dataset
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
@@ -173,13 +172,16 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
-        given = {name: value for name, value in locals().items() if name in LoaderConfig.names()}
-        self._config = config = LoaderConfig(**given).resolved(torch_names)
+        given = dict(locals())
+        known = LoaderConfig.__match_args__  # its fields
+        config = LoaderConfig(**{name: given[name] for name in known if name in given})
+        self._config = config = config.resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
         self._epochs = parts.epochs(config)
         self._pipeline = self._epochs.pipeline
-        order = parts.order
+        self._order = order = parts.order
+        self._order_id = opened, order, parts.recipe.seed  # what a state belongs to
         is_given = order.is_given  # which gives its numbers when an epoch begins
         self.batch_size: int | None = None if order.batch_size else int(batch_size)
         self.drop_last = bool(drop_last)
@@ -252,14 +254,12 @@ class Loader(LikeDataLoader):
     def __repr__(self) -> str:
         steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
         size = self.batch_size or f"up to {self._parts.plan.batch_size}"
-        order = ", ".join(
-            f"{name}={what}" for name, what in self._parts.order.options(None).items()
-        )
+        order = ", ".join(f"{name}={what}" for name, what in self._order.options(None).items())
         share = f" on rank {self.rank} of {self.world_size}" if self.world_size > 1 else ""
         return (
             f"<{type(self).__name__} of {self.dataset!r}: {steps} of {size} samples"
             f"{share}, {order}, seed={self._parts.recipe.seed}, workers={self.num_workers}, "
-            f"in epoch {self._epochs.consumed // self._parts.order.count}>"
+            f"in epoch {self._epochs.consumed // self._order.count}>"
         )
 
     def __enter__(self) -> "Loader":
@@ -269,13 +269,7 @@ class Loader(LikeDataLoader):
         self.close()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make `epoch` the one that the next iterator delivers.
-
-        Of an epoch that `load_state_dict` resumes, that is the rest.
-
-        Raises:
-            ArgumentError: there is no such epoch.
-        """
+        """Make `epoch`, or the rest of it that is resumed, what the next iterator delivers."""
         self._epochs.turn_to(epoch)
 
     def state_dict(self) -> dict[str, int | str | None]:
@@ -285,22 +279,16 @@ class Loader(LikeDataLoader):
         same on every rank. The rest says which dataset and options it belongs to.
         """
         with self._epochs.lock:
-            return state_at(
-                self._epochs.consumed, self.dataset, self._parts.order, self._parts.recipe.seed
-            )
+            return state_at(self._epochs.consumed, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Let the next iterator go on from `state_dict`'s place.
 
-        World size, batch size and workers may be others than they were.
-
-        Raises:
-            ArgumentError: it is the state of another dataset, or of options with another order.
+        World size, batch size and workers may be others than they were. The state of another
+        dataset, or of options with another order, is an ArgumentError.
         """
         with self._epochs.lock:
-            self._epochs.jump(
-                position_of(state, self.dataset, self._parts.order, self._parts.recipe.seed)
-            )
+            self._epochs.jump(position_of(state, *self._order_id))
 
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
@@ -314,10 +302,6 @@ class Loader(LikeDataLoader):
 
         Args:
             path: where to write it, as `Sheet.save` does; None: nowhere.
-
-        Raises:
-            ArgumentError: the batch has no images.
-            ReaderError: a sample cannot be read; or the loader is closed.
 
         Example:
             >>> crop = reader.RandomResizedCrop(64)
@@ -343,17 +327,12 @@ class Loader(LikeDataLoader):
 
     def padding_waste(self) -> float:
         """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
-        span = self._parts.plan.batch_size * self.world_size
-        order = self._parts.order
+        order, plan = self._order, self._parts.plan
         length = order.length if order.batch_size else None
+        span = plan.batch_size * self.world_size
         steps = Steps(order.count, span, 0, 1, drop_last=False, length=length)
-        return padding_waste(
-            self.dataset,
-            self._parts.recipe.transforms,
-            self._parts.order,
-            steps,
-            self._parts.recipe.seed,
-        )
+        recipe = self._parts.recipe
+        return padding_waste(self.dataset, recipe.transforms, order, steps, recipe.seed)
 
     @property
     def bad_samples(self) -> dict[int, str]:
@@ -364,15 +343,11 @@ class Loader(LikeDataLoader):
         """See that images that arrive as they are stored can be decoded on a device."""
         self._parts.schema.image.check_device(device)
 
-    def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
+    def page_lock(self, cuda: Any, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
 
-        Copies of one's own that are `non_blocking` are not waited for then: a batch has to be held
-        until they have ended, or its memory is filled anew.
-
-        Args:
-            cuda: how to.
-            cores: near the GPU; the workers stay there if each can have one.
+        A batch then has to be held until your own `non_blocking` copies of it have ended. Workers
+        stay on `cores`, those near the GPU, if each can have one.
         """
         with self._epochs.lock:
             self._epochs.check_open()

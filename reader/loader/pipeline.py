@@ -14,7 +14,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
-from reader.batch.pinned import HostMemory, page_lock
+from reader.batch.pinned import page_lock
 from reader.batch.ring import Ring, RingMemory
 from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
@@ -24,7 +24,7 @@ from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
 from reader.loader.prefetch import Prefetch
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
-from reader.monitoring.bad_samples import BadSamples, DroppedBoxes
+from reader.monitoring.bad_samples import BadSamples, warn_of_boxes
 from reader.monitoring.counters import Account, Now
 from reader.monitoring.statistics import Statistics
 from reader.order.shuffle import Order
@@ -78,7 +78,7 @@ class BatchPipeline:
         self._epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
-        self._dropped_boxes = DroppedBoxes()
+        self._has_told_of_boxes = False
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -135,7 +135,9 @@ class BatchPipeline:
         if self._scaler is not None:
             self._scaler.settle(self._account.loop, self.statistics)
         self.supply()
-        self._dropped_boxes.tell(self._account.spent.dropped_boxes)
+        if (dropped := self._account.spent.dropped_boxes) and not self._has_told_of_boxes:
+            self._has_told_of_boxes = True
+            warn_of_boxes(dropped)
         self._store.tell(self._account.loop, self._account.spent)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}
@@ -145,7 +147,7 @@ class BatchPipeline:
         self._collect(0)
         return bool(epoch.batches) and not epoch.batches[0].missing
 
-    def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
+    def pin(self, cuda: Any, cores: Set[int]) -> None:
         if self._most_workers <= len(cores):
             self._pool.bind(cores)
         with running_on(cores):
@@ -188,7 +190,6 @@ class BatchPipeline:
             restarts=pool.restarts,
             bad=len(self.bad.reasons),
         )
-        store, asked = self._store.counts()
         now = Now(
             pool.size,
             self._cores,
@@ -197,10 +198,8 @@ class BatchPipeline:
             ring.memory.layout.slot_bytes,
             self._ready(),
             self._schema.image.work,
-            asked.in_flight,
-            asked.latency,
         )
-        return Statistics(loop, self._account.spent, store, now)
+        return Statistics(loop, self._account.spent, *self._store.counts(), now)
 
     def close(self) -> None:
         """End the workers; what was given out stays valid."""

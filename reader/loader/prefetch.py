@@ -4,6 +4,7 @@ Where the order is a function the fetching process has the function, and looks a
 likes. The numbers of a user's sampler are sent as they are queued for the workers.
 """
 
+import contextlib
 from collections.abc import Iterable
 from itertools import count
 
@@ -14,7 +15,7 @@ from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
-from reader.monitoring.counters import Loop, Spent, Traffic, minus
+from reader.monitoring.counters import Loop, Samples, Spent, minus
 from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
 from reader.store.limits import Requests
@@ -34,7 +35,7 @@ class Prefetch:
         self._depth = depth
         self._number = count()
         self._numbers: dict[EpochRun, int] = {}
-        self._before = self._counted()[0]
+        self._before = self._counted()
         self._has_told = False
 
     def begin(self, epoch: EpochRun) -> None:
@@ -71,7 +72,7 @@ class Prefetch:
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
         if spent.waiting >= _TOLD_SECONDS * workers:
             self._has_told = True
-            seen, _ = self.counts()
+            _, seen = self.counts()
             each = seen.asking / max(seen.requests, 1) * 1e3
             warn(
                 f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
@@ -80,17 +81,16 @@ class Prefetch:
                 "loader.statistics() says what would help."
             )
 
-    def counts(self) -> tuple[Traffic, Requests]:
-        now, asked = self._counted()
-        is_another = now.requests < self._before.requests  # of a process that has died since
-        return now if is_another else minus(now, self._before), asked
+    def counts(self) -> tuple[Samples, Requests]:
+        """Return what was fetched since the loader was made."""
+        (cached, asked), (cached_before, before) = self._counted(), self._before
+        if asked.requests < before.requests:  # of a process that has died since
+            return cached, asked
+        return minus(cached, cached_before), asked.since(before)
 
-    def _counted(self) -> tuple[Traffic, Requests]:
+    def _counted(self) -> tuple[Samples, Requests]:
         found: object = None
-        if self._line is not None:
-            try:
-                found = self._line.ask(Tell(), _ANSWER_SECONDS)
-            except StoreError:
-                found = None
-        asked, fetched, hits = found if isinstance(found, Counts) else Counts()
-        return Traffic(fetched, hits, *asked[:4]), asked
+        with contextlib.suppress(StoreError):
+            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
+        asked, *cached = found if isinstance(found, Counts) else Counts()
+        return Samples(*cached), asked

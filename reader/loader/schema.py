@@ -53,9 +53,8 @@ def batch_schema(
     """Return the columns of a batch.
 
     What `map_sample` gives is learnt from two samples, of images that differ in size if there are
-    such: a field of one shape in both lies in an array; otherwise its rows come as a list. Of the
-    `candidates` the first may be a bad one if `skips_bad`, and reading one may take `timeout`
-    seconds.
+    such: a field of one shape in both lies in an array; otherwise its rows come as a list. The
+    first of the `candidates` may be bad if `skips_bad`; reading one may take `timeout` seconds.
     """
     rooms = [largest_output(p, dataset.sizes) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)

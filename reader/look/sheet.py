@@ -52,11 +52,7 @@ class Sheet:
         self.image = _drawn(tiles, head)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to `path`: as a PNG, or what its name ends in (.jpg, .jpeg, .webp).
-
-        Raises:
-            ArgumentError: it ends in something else.
-        """
+        """Write it to `path`; the extension chooses the format: .png, .jpg, .jpeg or .webp."""
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         if suffix not in _FORMATS:
             raise ArgumentError(f"{path}: a sheet is written as .png, .jpg or .webp, not {suffix}.")
@@ -68,9 +64,7 @@ class Sheet:
         self.image.save(file, "PNG")
         return file.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        """For notebooks."""
-        return self.png()
+    _repr_png_ = png  # for notebooks
 
     def __repr__(self) -> str:
         width, height = self.image.size

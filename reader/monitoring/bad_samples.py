@@ -44,17 +44,11 @@ class BadSamples:
         return next(iter(self.reasons.values()))
 
 
-class DroppedBoxes:
-    def __init__(self) -> None:
-        self._has_told = False
-
-    def tell(self, count: int) -> None:
-        if count and not self._has_told:
-            self._has_told = True
-            boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
-            warn(
-                f"{boxes} so far had a side below min_size before any crop, or lay outside "
-                f"of the image, and {were} dropped. If that is wrong: a smaller min_size, larger "
-                "images, or another format= or normalized= of Boxes. loader.statistics() counts "
-                "on as dropped_boxes."
-            )
+def warn_of_boxes(count: int) -> None:
+    """Warn of so many dropped boxes."""
+    boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
+    warn(
+        f"{boxes} so far had a side below min_size before any crop, or lay outside of the image, "
+        f"and {were} dropped. If that is wrong: a smaller min_size, larger images, or another "
+        "format= or normalized= of Boxes. loader.statistics() counts on as dropped_boxes."
+    )

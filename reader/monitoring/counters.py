@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from operator import add, sub
 from typing import Any, NamedTuple, TypeVar
 
+from reader.store.limits import Requests
+
 _WAITS = 0.05  # from this share of waiting on the consumer is held up
 BUSY = 0.8  # from this share of work on the workers are what holds it up
 
@@ -31,8 +33,7 @@ class Loop(NamedTuple):
     waited_first: float = 0.0  # of `waited`, for the first batch of each loop
     worker_seconds: float = 0.0  # the same time, once for each worker that had started
     ready_sum: int = 0  # batches that were ready at each request, added up
-    # with copying: batches copied out because the consumer held too many; seconds of it
-    copied: int = 0
+    copied: int = 0  # with copying: batches copied as the consumer held too many; seconds
     copying: float = 0.0
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
@@ -49,21 +50,15 @@ class Spent(NamedTuple):
     transform: float = 0.0
     read_bytes: int = 0  # that were read
     cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
-    # too small for `Boxes.min_size` before any crop, or outside of their image
-    dropped_boxes: int = 0
+    dropped_boxes: int = 0  # too small before any crop, or outside of their image
     waiting: float = 0.0
 
 
-class Traffic(NamedTuple):
-    """What a store was asked, also for what will be read later."""
+class Samples(NamedTuple):
+    """Samples that were fetched from a store, and that were in the cache."""
 
-    fetched: int = 0  # with hits: samples that were fetched, and that were in the cache
+    fetched: int = 0
     hits: int = 0
-    # with requests, retries: what the store gave, was asked for, and asked again
-    fetched_bytes: int = 0
-    requests: int = 0
-    retries: int = 0
-    asking: float = 0.0  # seconds of all requests, added up
 
 
 class Now(NamedTuple):
@@ -76,9 +71,6 @@ class Now(NamedTuple):
     slot_bytes: int = 0
     ready: int = 0  # batches that are complete and wait for the consumer
     work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
-    # with latency: requests to the store that are under way, and seconds of one, lately
-    in_flight: int = 0
-    latency: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,8 @@ class Counters:
 
     loop: Loop = field(default_factory=Loop)
     spent: Spent = field(default_factory=Spent)
-    store: Traffic = field(default_factory=Traffic)
+    cache: Samples = field(default_factory=Samples)
+    store: Requests = field(default_factory=Requests)
     now: Now = field(default_factory=Now)
 
     def __getattr__(self, name: str) -> Any:
@@ -138,10 +131,9 @@ class Counters:
     def bound_by(self) -> str:
         """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
 
-        Empty before anything was read. A consumer that waits for less than 5% of its time is
-        itself the limit; otherwise workers that are busy for 80% of theirs are, with what they
-        spend most on. If neither is, and the consumer waited for little but a first batch that took
-        less time than its steps, the consumer is the limit.
+        Empty before anything was read. The limit is a consumer that waits for less than 5% of its
+        time, or what workers that are busy for 80% of theirs spend most on; otherwise the consumer,
+        if it waited for little but a first batch that took less time than its steps.
         """
         loop, spent = self.loop, self.spent
         if not loop.batches or not loop.elapsed:

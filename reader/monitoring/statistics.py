@@ -13,8 +13,8 @@ _STARVED = 0.7  # of a core for each worker: below this something else has the c
 class Statistics(Counters):
     """What a loader did since it was made; `since` gives what it did since an earlier look.
 
-    Each count is an attribute: ``statistics.batches``. They lie in four parts, `loop`, `spent`,
-    `store` and `now`; see `reader.monitoring.counters`.
+    Each count is an attribute: ``statistics.batches``. They lie in parts, `loop`, `spent`,
+    `cache`, `store` and `now`; see `reader.monitoring.counters`.
 
     Example:
         >>> transforms = [reader.Resize((64, 64))]
@@ -42,7 +42,8 @@ class Statistics(Counters):
             self,
             loop=minus(self.loop, earlier.loop),
             spent=minus(self.spent, earlier.spent),
-            store=minus(self.store, earlier.store),
+            cache=minus(self.cache, earlier.cache),
+            store=self.store.since(earlier.store),
         )
 
     @property
@@ -52,7 +53,7 @@ class Statistics(Counters):
 
 
 def rows_of(seen: Counters) -> list[tuple[str, str]]:
-    loop, spent, store, now = seen.loop, seen.spent, seen.store, seen.now
+    loop, spent, cache, store, now = seen.loop, seen.spent, seen.cache, seen.store, seen.now
     rate = f"{seen.images_per_second:,.0f} images/s"
     rows = [
         ("read", f"{loop.samples:,} samples in {loop.batches:,} batches, {rate}"),
@@ -73,9 +74,9 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
         ),
         ("ready", f"{now.ready} of {now.slots} batches, of {now.slot_bytes / 1e6:,.1f} MB each"),
     ]
-    if store.requests or store.hits:
+    if store.requests or cache.hits:
         came = f"{store.fetched_bytes / 1e6:,.1f} MB in {counted(store.requests, 'request')}"
-        cached = f"{store.hits:,} of {store.hits + store.fetched:,} samples were in the cache"
+        cached = f"{cache.hits:,} of {cache.hits + cache.fetched:,} samples were in the cache"
         rows.append(("store", f"{came}, {cached}, workers waited {spent.waiting:.2f} s"))
     troubles = {
         "images from the cache": spent.cached,

@@ -33,8 +33,7 @@ class AccessPattern:
     order: Order
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
-    # the place of each sample among those of all shards; None: its number
-    chosen: Numbers | None = None
+    chosen: Numbers | None = None  # the place of each sample; None: its number
 
     @property
     def is_by_shard(self) -> bool:

@@ -62,8 +62,6 @@ class BlockShuffle:
 
 
 class BlockShuffled(Order):
-    """The order of a `BlockShuffle`, over samples that lie one shard after the other."""
-
     def __init__(
         self,
         shard_sizes: Sequence[int] | Numbers,

@@ -53,8 +53,6 @@ class AspectBuckets:
 
 
 class Bucketed(Order):
-    """The order of `AspectBuckets`, over samples of these ratios of width to height."""
-
     def __init__(self, ratios: NDArray[np.float64], buckets: AspectBuckets, seed: int) -> None:
         self._ratios = ratios
         self._buckets = buckets
@@ -88,7 +86,6 @@ class Bucketed(Order):
 
 
 def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
-    """Width to height of every sample, from the indexes, as the dataset shows it."""
     columns = dataset.columns("height", "width", "orientation")
     ratios = columns["width"] / columns["height"]
     return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
@@ -101,7 +98,6 @@ def padding_waste(
     steps: Iterable[Step],
     seed: int,
 ) -> float:
-    """The share of the pixels of padded batches that is padding, from the indexes alone."""
     places = [step.positions[: step.valid] for step in steps]
     positions = np.concatenate(places)
     samples = order.samples(positions, 0)

@@ -17,7 +17,6 @@ State = dict[str, int | str | None]
 
 
 def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
-    """The state at a position counted over all epochs: strings and integers alone."""
     epoch, inside = divmod(position, order.count)
     identity = _identity(dataset, order, seed, epoch if inside else None)
     return {"version": _VERSION, **identity, "epoch": epoch, "position": inside}

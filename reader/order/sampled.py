@@ -16,8 +16,6 @@ _KEPT_EPOCHS = 2  # the one that is read and the one that is decoded ahead
 
 
 class Sampled(Order):
-    """The order of a torch Sampler, or of any sized iterable of indices."""
-
     argument = "sampler"
     unit = "numbers"
     is_given = True
@@ -84,10 +82,7 @@ class Sampled(Order):
 
 
 class SampledBatches(Sampled):
-    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``.
-
-    What stands beyond a batch's end is what follows in the epoch; no step consists of it.
-    """
+    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``."""
 
     argument = "batch_sampler"
     unit = "batches"
@@ -108,6 +103,7 @@ class SampledBatches(Sampled):
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         numbers, ends = self.given(epoch)
         batches, inside = np.divmod(positions, self._size)
+        # What stands beyond a batch's end follows in the epoch; no step consists of it.
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]
         return found
 

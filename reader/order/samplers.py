@@ -38,14 +38,7 @@ class Weighted:
     __module__ = "reader"
 
     def __init__(self, weights: Sequence[float] | NDArray[Any]) -> None:
-        """Take the weights.
-
-        Args:
-            weights: a finite number of at least 0 for each sample.
-
-        Raises:
-            ArgumentError: they are not weights.
-        """
+        """Take the weights: a finite number of at least 0 for each sample."""
         given = array_of(weights, np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
             raise ArgumentError(
@@ -141,7 +134,6 @@ def plain_order(
     sizes: Sequence[int],
     numbers: Numbers | None = None,
 ) -> Order:
-    """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):
         if shuffle.streams is None:
             return BlockShuffled(sizes, shuffle.shards, seed, numbers)

@@ -47,8 +47,7 @@ class Order:
     count: int  # positions an epoch
     is_in_turn = False
     is_given = False
-    # of steps that are batches of their own `length`, the most; None: of one length
-    batch_size: int | None = None
+    batch_size: int | None = None  # the most of batches of own `length`; None: of one
     shards = 0
     streams = 1
 
@@ -126,8 +125,7 @@ class GlobalShuffle(Order):
     def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:
         """Pass once over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
 
-        To each side is added a random function of the other: 32 random bits times its length, over
-        2**32.
+        To each side a random function of the other is added: 32 bits times its length, over 2**32.
         """
         highs = math.isqrt(self.count - 1) + 1
         lows = -(-self.count // highs)

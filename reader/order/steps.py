@@ -34,8 +34,7 @@ class Steps:
     Positions count on from epoch to epoch. A step takes the next ``batch_size * world_size``, rank
     after rank, so the global order does not depend on the world size; the last one is shared
     evenly. With `residue`, a rank takes the positions that leave it when divided by `world_size`.
-    With `length`, the samples of the batch at a position, steps are batches `batch_size` positions
-    apart.
+    With `length`, the samples of a position's batch, steps are `batch_size` positions apart.
     """
 
     stop: int
@@ -53,7 +52,6 @@ class Steps:
 
     @property
     def samples(self) -> int:
-        """Those of this rank, in all steps."""
         if self.length is not None:
             return sum(step.valid for step in self)
         count = len(self)
@@ -84,7 +82,6 @@ class Share(NamedTuple):
 
 
 def given_share(rank: int | None, world_size: int | None) -> Share | None:
-    """The share that a Loader's arguments name; None if they leave it to `current_share`."""
     if rank is None and world_size is None:
         return None
     if is_integer(rank) and is_integer(world_size) and 0 <= rank < world_size:  # type: ignore[operator]

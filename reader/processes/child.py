@@ -50,7 +50,6 @@ class Child:
         self._process.kill()
 
     def wait(self, timeout: float) -> int:
-        """Return its exit status, that of SIGKILL while a disk holds it."""
         try:
             return self._process.wait(timeout)
         except subprocess.TimeoutExpired:  # the system ends it when the disk lets go

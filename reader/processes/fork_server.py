@@ -100,7 +100,6 @@ class ForkServer:
         return self._child.wait(_ENDING_SECONDS)  # a process that it leaves behind has its status
 
     def let_go(self) -> None:
-        """Close this process's ends and leave it alone: this is a fork of its parent."""
         if self.close.detach():
             self._socket.close()
             self._child.let_go()
@@ -145,7 +144,6 @@ class _Forked:
 
     @property
     def pid(self) -> int:
-        """Its number, or that of the process that it is about to be forked from."""
         return self._server.pid(self._number)
 
     def kill(self) -> None:

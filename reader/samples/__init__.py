@@ -3,5 +3,5 @@
 `sample` reads and transforms it, `fields` says what it consists of, `members` reads its members,
 `boxes` parses boxes (YOLO's lines too) and carries them through the image's transforms, `pixels`
 is where images come from: decoded, or from the memory of `decoded_cache`. `raw` gathers images that
-need no decoding, `seeding` seeds the generators of user code, `whole` decodes samples for a check.
+need no decoding, `seeding` seeds the generators of user code.
 """

@@ -41,8 +41,7 @@ class DecodedImages:
     count: int  # images
     size: int  # bytes
     channels: int  # of the images, 3 or 1
-    # whether it holds what the transforms show, not whole images as they are stored
-    of_results: bool
+    of_results: bool  # what the transforms show, not whole images
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
         """An image, (height, width, channels); None until it is there. Not to be changed."""
@@ -114,10 +113,8 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    """Return transforms, and the (height, width) that they give, if that can be kept.
-
-    No crop or scaling of it may follow, only mirroring.
-    """
+    """Return transforms, and the (height, width) that they give, if that can be kept."""
+    # No crop or scaling of it may follow, only mirroring.
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()

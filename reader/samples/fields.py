@@ -96,8 +96,7 @@ class ResolvedField:
     is_optional: bool  # a sample may have no such member: `absent` is its value then
     is_learnt: bool = False  # an array, whose type and shape the first sample tells
 
-    # the image's transforms apply to it: each view shows its own
-    follows_image: ClassVar[bool] = False
+    follows_image: ClassVar[bool] = False  # each view shows its own
     is_picture: ClassVar[bool] = False  # it arrives as the image does, if it has colours
     absent: ClassVar[Any] = None
 
@@ -117,5 +116,4 @@ def name_of(field: Field) -> str:
 
 
 def written(field: Field) -> str:
-    """The field's name or member as the user wrote it."""
     return field if isinstance(field, str) else field.member

@@ -29,8 +29,6 @@ class DecodedField(ResolvedField):
 
 @dataclass(frozen=True)
 class BoxesField(DecodedField):
-    """Boxes over the image; `field` has all arguments."""
-
     follows_image: ClassVar[bool] = True
 
     @property

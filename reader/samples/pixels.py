@@ -21,8 +21,7 @@ class Planned(NamedTuple):
     position: int
     label: int
     views: tuple[View, ...]
-    # whether the transforms mirror the first view, left-right and up-down
-    mirrored: tuple[bool, bool]
+    mirrored: tuple[bool, bool]  # the first view, left-right and up-down
     result: Pixels | None  # the first view as it is before that, where it was kept
 
     @property
@@ -49,7 +48,6 @@ class PixelSource:
         self.cached = 0
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
-        """The image of a sample, with its pixels if they are there."""
         return image
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:

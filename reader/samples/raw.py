@@ -75,7 +75,6 @@ class RawBatchReader:
         return {"label": labels, "size": self._size}
 
     def _show(self, geometry: Any, samples: Numbers, labels: Numbers, out: Bytes) -> None:
-        """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
         count, height, width, channels = out.shape
         top, left, upwards, mirrored = (
             np.broadcast_to(np.asarray(value, np.int64), count)

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from reader.dataset.dataset import Dataset
+from reader.dataset.shard import Shard
 from reader.decode.decoder import Decoder, Pixels
+from reader.decode.formats import read_values
 from reader.decode.plan import plan
 from reader.errors import ReaderError, SampleError, UserCodeError, called, own_lines
+from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
+from reader.format.members import DECODERS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 from reader.samples.decoded_cache import DecodedImages
-from reader.samples.fields import ResolvedField, Tools
+from reader.samples.fields import PHOTOGRAPHS, ResolvedField, Tools
 from reader.samples.pixels import PixelSource, Planned, pixel_source
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
@@ -51,8 +55,6 @@ class Recipe:
 
 
 class SampleReader:
-    """Reads samples by number; one for each thread."""
-
     def __init__(
         self,
         dataset: Dataset,
@@ -62,23 +64,15 @@ class SampleReader:
     ) -> None:
         self._dataset = dataset
         self._recipe = recipe
-        self._tools = Tools(Decoder())
-        self._source = source(self._tools.decoder, decoded)
+        self.tools = Tools(Decoder())
+        self.source = source(self.tools.decoder, decoded)
         self._read_only = READ_ONLY.intersection(recipe.names)
         self.transforming = 0  # ns spent in the transforms' and the user's code
-
-    @property
-    def cached(self) -> int:
-        return self._source.cached
-
-    @property
-    def dropped_boxes(self) -> int:
-        return self._tools.dropped_boxes
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
         shard, row = self._dataset.locate(number)
-        image = self._source.found(number, self._dataset.image_of(shard, row))
+        image = self.source.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
         rng = SampleRandom(self._recipe.seed, epoch, position)
         try:
@@ -86,7 +80,7 @@ class SampleReader:
             views = [plan(image, geometry) for geometry in geometries]
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
-        result = self._source.result(number, views[0].size)
+        result = self.source.result(number, views[0].size)
         if "image" in self._recipe.names and result is None:
             needs = [view.needs for view in views]
             shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
@@ -114,7 +108,7 @@ class SampleReader:
         for name in self._recipe.names:
             if name == "image":
                 try:
-                    sample[name] = self._source.image(planned, outs)
+                    sample[name] = self.source.image(planned, outs)
                 except DecodeError as error:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
@@ -133,7 +127,7 @@ class SampleReader:
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
-                shown = member.shown(data, planned, self._tools)
+                shown = member.shown(data, planned, self.tools)
             except MemoryError:
                 raise  # which says nothing of the member
             except Exception as error:  # a user's decoder may raise anything
@@ -177,3 +171,31 @@ class SampleReader:
                     f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
                     f'read: give it another name, with "my_{name}?" among the fields.'
                 )
+
+
+class WholeSamples:
+    """Decodes whole samples of a shard, to check whether they decode."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self._decoder = Decoder()
+
+    def image(self, row: int) -> Pixels:
+        return self._decoder.whole(self._shard.image(row))
+
+    def member(self, row: int, ext: str) -> Any:
+        """What the member is: its own rule is that of its extension."""
+        image, data = self._shard.image(row), self._shard.read(row, ext)
+        kind = picture_format(ext)
+        try:
+            if kind is None:
+                return DECODERS.get(kind_of(ext), bytes)(data)
+            if kind in PHOTOGRAPHS:
+                return self._decoder.whole(image.covered_by(data, kind))
+            bands = bands_of(self._shard.index.columns, row, ext)
+            view = plan(image, Geometry.of(*image.upright_size)).of_other(data, kind, bands)
+            return read_values([view])[0]
+        except (DecodeError, MemoryError):
+            raise
+        except Exception as error:  # decoders raise what they like
+            raise DecodeError(str(error) or type(error).__name__) from error

@@ -15,10 +15,9 @@ _WORD = 1 << 64
 def seed_sample(seed: int, epoch: int, position: int) -> None:
     """Seed `random`, `numpy.random` and, if it is imported, torch's CPU generator, in about 20 us.
 
-    What a user's function draws is then a function of (seed, epoch, position), whichever worker
-    runs it. (Workers that inherit a seed repeat each other: pytorch/pytorch#5059.) Generators of
-    the user's own are not reached, such as that of albumentations 2, unless the function begins
-    with ``pipeline.set_random_seed(random.getrandbits(32))``.
+    What a user's function draws then depends on (seed, epoch, position), not on who runs it (see
+    pytorch/pytorch#5059). Generators of its own are not reached: that of albumentations 2 needs
+    ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
     words = SampleRandom(seed, epoch, position)
     # A word each: random and numpy are both MT19937 and would give the same numbers for the same

@@ -67,8 +67,6 @@ class Calls:
 
 
 class CallingStore(Store):
-    """Reads the objects of one dataset by such calls."""
-
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
         self._calls = Calls()

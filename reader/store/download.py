@@ -31,7 +31,6 @@ def download(
 async def fetch_dataset(
     store: Store, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
 ) -> None:
-    """The same, of a store that is open."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def fetch(shard: ShardEntry) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from operator import sub
 from typing import NamedTuple
 
 from reader.store.errors import Failure, Passing
@@ -33,18 +34,24 @@ class Gate:
 
 
 class Requests(NamedTuple):
-    fetched_bytes: int = 0  # with requests, retries: that the store served, or failed to
+    """What a store was asked."""
+
+    fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
     asking: float = 0.0  # seconds of all requests, those at the same time added up
     in_flight: int = 0  # requests under way now
     latency: float = 0.0  # seconds of a request, lately
 
+    def since(self, before: "Requests") -> "Requests":
+        """Return the counts since then, and how things are now."""
+        return Requests(*map(sub, self[:4], before[:4]))._replace(
+            in_flight=self.in_flight, latency=self.latency
+        )
+
 
 @dataclass(frozen=True)
 class Pace:
-    """The slowest answer that is waited for."""
-
     grace: float = 10.0  # seconds in which no bytes are expected
     rate: int = 16 << 10  # bytes that are expected in each second after them
     seconds: float = 60.0  # for all of an answer, plus its bytes at four times `rate`

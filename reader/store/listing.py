@@ -34,7 +34,6 @@ class ListingStore(Store):
             raise self._no_place() from None
 
     def expect(self, name: str, listed: Listed) -> None:
-        """Have `part` give this version of an object and no other."""
         self._versions[name] = Version(listed.tag, listed.size)
 
     def _replaced(self, name: str) -> StoreError:

@@ -24,14 +24,11 @@ _TRIES = 3  # at least, however long each takes
 
 
 class WritableStore(ListingStore):
-    """Reads and writes the objects below a URL.
-
-    `heeds_conditions` is taken for granted until `create` was seen to replace something.
-    """
+    """Reads and writes the objects below a URL."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
-        self.heeds_conditions = True
+        self.heeds_conditions = True  # until `create` was seen to replace something
         self._patient: dict[int, tuple[Any, Any]] = {}
 
     async def create(self, name: str, content: bytes | memoryview) -> bool:
@@ -39,7 +36,6 @@ class WritableStore(ListingStore):
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
     async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
-        """Write an object in place of the one with this tag; False if that is gone."""
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:

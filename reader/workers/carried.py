@@ -23,16 +23,13 @@ _MOST_CAUSES = 8
 @dataclass(frozen=True)
 class Carried:
     content: bytes  # the exception, pickled; empty where it cannot be sent at all
-    # file, function and position (line, last line, first and last column) of each
-    frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]
+    frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]  # lines, columns
     cause: "Carried | None"  # with context, is_suppressed: its chain
     context: "Carried | None"
     is_suppressed: bool
 
     @classmethod
     def of(cls, error: BaseException, depth: int = _MOST_CAUSES) -> "Carried":
-        """Pack an exception, and as many of its causes as `depth` says."""
-
         def linked(other: BaseException | None) -> Carried | None:
             return cls.of(other, depth - 1) if other is not None and depth else None
 
@@ -42,7 +39,6 @@ class Carried:
         return cls(_content(error), frames, cause, context, error.__suppress_context__)
 
     def unpack(self) -> BaseException | None:
-        """Return the exception with its chain and frames, or None where it cannot be loaded."""
         try:
             error = cloudpickle.loads(self.content)()
         except Exception:  # as its class likes

@@ -111,8 +111,7 @@ class Done:
 
     number: int
     spent: Spent
-    # (sample number, reason) of what could not be read and was substituted or masked
-    bad: tuple[tuple[int, str], ...] = ()
+    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable ones
     loose: tuple[tuple[Any, ...], ...] = ()  # what `RowWriter` gave back for each row
 
 
@@ -121,12 +120,9 @@ class Failed:
     """Worker to parent: a task, or (number -1) the set-up, ended in an error."""
 
     number: int
-    # a sentence for a sample, shard or store that cannot be read, a traceback for anything else
-    text: str
-    # the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`
-    kind: type[ReaderError]
-    # what the user's code raised, which is delivered instead wherever it can be sent
-    error: Exception | None = None
+    text: str  # a sentence for what cannot be read, a traceback for anything else
+    kind: type[ReaderError]  # the error that it becomes
+    error: Exception | None = None  # what the user's code raised, delivered if it can be sent
 
     def __reduce__(self) -> tuple[Any, ...]:
         carried = None if self.error is None else Carried.of(self.error)
@@ -139,10 +135,8 @@ def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | 
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
-    """Return the connections with a message, or at their end, after up to `timeout` seconds.
-
-    It is `multiprocessing.connection.wait` without the selector that is made in each call.
-    """
+    """Return the connections with a message, or at their end, after up to `timeout` seconds."""
+    # It is `multiprocessing.connection.wait` without the selector that is made in each call.
     news = select.poll()
     for connection in connections:
         news.register(connection, select.POLLIN)

@@ -99,7 +99,6 @@ class Pool:
             self._processes.append(self._start())
 
     def bind(self, cores: Set[int]) -> None:
-        """Keep the workers, and those that replace them, on `cores`."""
         self._cores = cores
         for process in self._processes:
             process.bind(cores)
@@ -257,5 +256,4 @@ class Pool:
 
 
 def failure(failed: Failed) -> Exception:
-    """The exception for a task that failed: the user's own, wherever it could be sent."""
     return failed.error or failed.kind(failed.text)

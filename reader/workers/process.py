@@ -63,7 +63,6 @@ class WorkerProcess:
         self.send(Go())
 
     def bind(self, cores: Set[int]) -> None:
-        """Keep it on `cores`, once it is ready; on any, if there are none."""
         if cores and self.is_ready:  # before that its process may not be there
             with contextlib.suppress(OSError):  # the system does not grant them
                 os.sched_setaffinity(self.pid, cores)

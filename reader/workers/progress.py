@@ -15,8 +15,6 @@ _PLACES = 1024  # where there are more workers, some of them share a place
 
 
 class CurrentSample(NamedTuple):
-    """What a worker holds: a task's number and a sample's, -1 for none."""
-
     task: int
     sample: int
 
@@ -40,8 +38,6 @@ class WorkerSlot:
 
 
 class ProgressBoard:
-    """All places; parent and workers each map the same file."""
-
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self._words = memoryview(mmap.mmap(descriptor, 16 * _PLACES)).cast("q")

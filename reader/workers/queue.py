@@ -50,14 +50,12 @@ class TaskQueue:
         return {task.number for task in self._backlog}
 
     def cancel(self, numbers: set[int]) -> set[int]:
-        """Forget those of these tasks that no worker has begun; which they are."""
         taken = self.take_back() & numbers
         self._backlog = deque(task for task in self._backlog if task.number not in taken)
         self.flush()
         return taken
 
     def put_first(self, tasks: Iterable[Task]) -> None:
-        """Put tasks, in their order, before those that were taken back."""
         self._backlog.extendleft(reversed(list(tasks)))
 
     def close(self) -> None:

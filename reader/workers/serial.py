@@ -41,7 +41,6 @@ class SerialPool:
         return taken
 
     def poll(self, timeout: float | None) -> list[Done | Failed]:
-        """Do the first task, unless there is no time (`timeout` 0)."""
         if timeout == 0:
             return []
         with kept_generators():

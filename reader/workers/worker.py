@@ -139,8 +139,8 @@ class Worker:
             buffer.nanoseconds / 1e9,
             self._reader.transforming / 1e9,
             buffer.bytes,
-            self._reader.cached,
-            self._reader.dropped_boxes,
+            self._reader.source.cached,
+            self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
         )
 

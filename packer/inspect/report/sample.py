@@ -28,7 +28,7 @@ from reader.format.errors import DecodeError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
 from reader.samples.fields import PHOTOGRAPHS
-from reader.samples.whole import WholeSamples
+from reader.samples.sample import WholeSamples
 
 if TYPE_CHECKING:
     from reader import Dataset

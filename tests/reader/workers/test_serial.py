@@ -212,10 +212,11 @@ def test_statistics_say_that_this_process_did_the_work(packed: Path) -> None:
         assert (seen.workers, seen.samples, seen.restarts) == (0, COUNT, 0)
         assert 0 < seen.busy <= seen.worker_seconds <= seen.waited
         assert "workers=0" in repr(loader)
-    told = replace(seen, busy=0.95, read=0.1, worker_seconds=1.0, waited=1.0, elapsed=2.0)
+    loop = seen.loop._replace(worker_seconds=1.0, waited=1.0, elapsed=2.0)
+    told = replace(seen, loop=loop, spent=seen.spent._replace(busy=0.95, read=0.1))
     assert told.bound_by == "decode"
     assert "workers=0" in str(told)
-    assert "storage-bound" in str(replace(told, read=0.9))
+    assert "storage-bound" in str(replace(told, spent=told.spent._replace(read=0.9)))
 
 
 def test_a_prefetcher_reads_a_loader_without_workers(packed: Path) -> None:
