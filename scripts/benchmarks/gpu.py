@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from resnet import resnet50
 from sample_images import make
 from torch import Tensor, nn
+from training import resnet50
 
 import reader
 from benchmarks import material

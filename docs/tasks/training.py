@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Trains a ResNet-18 on packed shards: mixed precision, channels_last, several GPUs, resumable.
+"""Train a ResNet-18 on packed shards: mixed precision, channels_last, several GPUs, resumable.
 
-    scripts/train_resnet.py                                  # on images that it makes, in a minute
-    scripts/train_resnet.py SHARDS                           # with the splits train and val
-    torchrun --nproc-per-node 8 scripts/train_resnet.py SHARDS
+    python docs/tasks/training.py SHARDS                     # with the splits train and val
+    torchrun --nproc-per-node 8 docs/tasks/training.py SHARDS
 
-The same command goes on where the last one was stopped, in the middle of an epoch too, if
---checkpoint names a file.
+With --checkpoint FILE, the same command continues where the last one was stopped, also in the
+middle of an epoch. The networks are those of He et al. 2015 (arXiv:1512.03385), as torchvision
+builds them.
 """
 
 import argparse
 import math
 import os
-import subprocess
 import sys
 import time
 from contextlib import nullcontext
@@ -21,48 +20,88 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from benchmarks.waiting import Waiting
-from resnet import resnet18
-from sample_images import make
-from torch import nn
+from torch import Tensor, nn
 
 import reader
 
-ROOT = Path(__file__).resolve().parent.parent
-
 
 def arguments_of(command: list[str] | None) -> argparse.Namespace:
-    """The command line; the defaults suit the machine."""
+    """Return the command line, whose defaults suit the machine."""
     on_gpu = torch.cuda.is_available()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("shards", type=Path, nargs="?", help="default: made")
-    parser.add_argument("--samples", type=int, default=600, help="to make, without SHARDS")
+    parser.add_argument("shards", type=Path)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=256 if on_gpu else 32, help="a rank")
     parser.add_argument("--size", type=int, default=224 if on_gpu else 32, help="of a crop")
     parser.add_argument("--lr", type=float, default=0.1, help="at a batch of 256 over all ranks")
     parser.add_argument("--workers", type=int, help="default: the cores that this rank may use")
-    parser.add_argument("--checkpoint", type=Path, help="written, and gone on from if it is there")
+    parser.add_argument("--checkpoint", type=Path, help="written, and continued from if it exists")
     parser.add_argument("--save-every", type=int, default=500, metavar="STEPS")
     parser.add_argument("--stop-at", type=int, metavar="STEP", help="save and end there")
     return parser.parse_args(command)
 
 
-def make_data(folder: Path, samples: int) -> Path:
-    """Generate and pack images whose mean colour tells the class; the dataset."""
-    images, shards = folder / "images", folder / "shards"
-    if not (shards / "dataset.json").exists():
-        make(images / "train", range(samples), classes=4, scale=0.25)
-        make(images / "val", range(samples, samples + samples // 4), classes=4, scale=0.25)
-    command = [sys.executable, "-m", "packer", "pack", "--quiet", images, shards]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return shards
+def conv(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Sequential:
+    """A convolution and its batch norm."""
+    layer = nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
+    nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+    return nn.Sequential(layer, nn.BatchNorm2d(outputs))
+
+
+class Residual(nn.Module):
+    """Convolutions with a shortcut around them: two of 3x3, or 1x1, 3x3, 1x1 (a bottleneck)."""
+
+    def __init__(self, inputs: int, width: int, stride: int, is_bottleneck: bool) -> None:
+        super().__init__()
+        outputs = 4 * width if is_bottleneck else width
+        if is_bottleneck:
+            self.body = nn.Sequential(
+                conv(inputs, width, 1),
+                nn.ReLU(inplace=True),
+                conv(width, width, 3, stride),
+                nn.ReLU(inplace=True),
+                conv(width, outputs, 1),
+            )
+        else:
+            self.body = nn.Sequential(
+                conv(inputs, width, 3, stride), nn.ReLU(inplace=True), conv(width, width, 3)
+            )
+        is_same = stride == 1 and inputs == outputs
+        self.shortcut = nn.Identity() if is_same else conv(inputs, outputs, 1, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) to the same or half the size."""
+        return torch.relu(self.body(x) + self.shortcut(x))
+
+
+def resnet(blocks: tuple[int, ...], is_bottleneck: bool, classes: int) -> nn.Sequential:
+    """Four stages of `blocks` residual blocks, for images (B, 3, H, W)."""
+    layers = [conv(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, padding=1)]
+    channels = 64
+    for stage, count in enumerate(blocks):
+        width = 64 << stage
+        for number in range(count):
+            stride = 2 if stage and not number else 1
+            layers.append(Residual(channels, width, stride, is_bottleneck))
+            channels = 4 * width if is_bottleneck else width
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes)]
+    return nn.Sequential(*layers)
+
+
+def resnet18(classes: int = 1000) -> nn.Sequential:
+    """11.7 million parameters with 1,000 classes."""
+    return resnet((2, 2, 2, 2), is_bottleneck=False, classes=classes)
+
+
+def resnet50(classes: int = 1000) -> nn.Sequential:
+    """25.6 million parameters with 1,000 classes."""
+    return resnet((3, 4, 6, 3), is_bottleneck=True, classes=classes)
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
-    """Linear over the first twentieth, then half a cosine down to 0."""
+    """Return a rate that is linear over the first twentieth, then half a cosine down to 0."""
     warm_up = max(1, steps // 20)
     if step < warm_up:
         return peak * (step + 1) / warm_up
@@ -99,7 +138,7 @@ class Training:
             world_size=ranks,
             **own,
         )
-        # What a GPU's tensor cores want; a CPU is quicker with the other.
+        # Faster on tensor cores; a CPU is faster with the other.
         layout = torch.channels_last if torch.cuda.is_available() else torch.contiguous_format
         on_device = {
             "mean": reader.IMAGENET_MEAN,
@@ -125,17 +164,17 @@ class Training:
             sys.exit(f"{shards} has too few samples for one batch of {arguments.batch_size}.")
 
     def autocast(self) -> Any:
-        """Half precision where it is faster: on a GPU."""
+        """Return a context of half precision on a GPU, where it is faster."""
         if self.device.type != "cuda":
             return nullcontext()
         return torch.autocast("cuda", torch.bfloat16)
 
-    def epoch(self, waiting: Waiting) -> tuple[int, float]:
-        """Train to the end of the epoch, or to --stop-at; how many steps, and the last loss."""
+    def epoch(self) -> tuple[int, float]:
+        """Train to the end of the epoch, or to --stop-at; return the steps and the last loss."""
         self.model.train()
         began = self.step
         loss = torch.zeros(())
-        for images, labels in waiting.over(self.batches):
+        for images, labels in self.batches:
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(self.step, self.steps, self.peak)
             with self.autocast():
@@ -152,7 +191,7 @@ class Training:
 
     @torch.no_grad()
     def accuracy(self) -> float:
-        """The share of the validation set that is classified rightly."""
+        """Return the share of the validation set that is classified correctly."""
         self.model.eval()
         right = torch.zeros(2, device=self.device)
         for images, labels, valid in self.val_batches:
@@ -179,7 +218,7 @@ class Training:
         os.replace(unfinished, path)
 
     def resume(self) -> None:
-        """Go on from the checkpoint, if there is one."""
+        """Continue from the checkpoint, if there is one."""
         path = self.arguments.checkpoint
         if path is None or not path.exists():
             return
@@ -188,7 +227,7 @@ class Training:
         self.network.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.batches.load_state_dict(state["data"])
-        self.say(f"goes on after step {self.step} of {self.steps}")
+        self.say(f"continues after step {self.step} of {self.steps}")
 
     def say(self, text: str) -> None:
         """Print, once for all ranks."""
@@ -200,13 +239,12 @@ class Training:
         self.resume()
         end = min(self.steps, self.arguments.stop_at or self.steps)
         while self.step < end:
-            waiting, began = Waiting(self.device), time.perf_counter()
-            steps, loss = self.epoch(waiting)
+            began = time.perf_counter()
+            steps, loss = self.epoch()
             rate = steps * self.arguments.batch_size * ranks / (time.perf_counter() - began)
             self.say(
                 f"epoch {(self.step - 1) // len(self.loader)}: {rate:.0f} images/s, "
-                f"{self.device.type} waited {waiting.share():.1%} of the time, loss {loss:.3f}, "
-                f"accuracy {self.accuracy():.1%}"
+                f"loss {loss:.3f}, accuracy {self.accuracy():.1%}"
             )
         self.save()
         self.say(self.loader.statistics().bottleneck)
@@ -215,20 +253,15 @@ class Training:
 
 
 def main(command: list[str] | None = None) -> None:
-    """Make the data if need be, and train; under torchrun, as one of several."""
+    """Train; under torchrun, as one of several ranks."""
     arguments = arguments_of(command)
     rank, ranks = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     if ranks > 1:
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group()
-    made = ROOT / ".demo" / f"train{arguments.samples}"
-    if arguments.shards is None and not rank:
-        make_data(made, arguments.samples)
-    if ranks > 1:
-        dist.barrier()
     try:
-        Training(arguments, arguments.shards or made / "shards", rank, ranks).run(ranks)
+        Training(arguments, arguments.shards, rank, ranks).run(ranks)
     except reader.ShardfeedError as error:
         sys.exit(str(error))
     if ranks > 1:
