@@ -9,15 +9,13 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
-from packer.tables.classes import NONE, label_text
+from packer.tables.classes import NONE
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
-from packer.tables.table import Record, Table
+from packer.tables.table import Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
 
 ACCEPTED = "accept"
-_FEW = 20  # values that are all different say nothing where there are so few
-_MANY = 100_000  # different values are not classes
 
 
 # Of a box in four columns, or in one.
@@ -275,38 +273,3 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
 def is_label(column: str) -> bool:
     """Whether a column is named as labels are; FiftyOne writes ``FIELD.label``."""
     return plain(column) in LABEL or plain(column.rpartition(".")[2]) == LABEL[0]
-
-
-def could_have_labels(table: Table, columns: Columns) -> str:
-    """Return a sentence on a table that gave no sample a label."""
-    where = table.files[0].path.name
-    if columns.label is not None:
-        return f"No sample has a label: in {where}, {columns.label!r} is empty in every row."
-    for name, kind in table.compound.items():
-        if plain(name) in LABEL:
-            return (
-                f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
-                "or one whole number. The column is in each sample's JSON."
-            )
-    hint = "None could be it."
-    if names := ", ".join(map(repr, _candidates(table, columns))):
-        hint = f"These could be it: {names} ({column_option('label')})."
-    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
-
-
-def _candidates(table: Table, columns: Columns) -> list[str]:
-    others = columns.others(dict.fromkeys(table.columns))
-    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
-    rows = 0
-    for record in table.records(list(values)) if values else ():
-        if isinstance(record, Record):
-            rows += 1
-            for name, found in list(values.items()):
-                try:
-                    found.add(label_text(record.fields.get(name)))
-                except BadImage:
-                    del values[name]
-                if len(found) > _MANY:
-                    values.pop(name, None)
-    most = max(rows / 2, _FEW)
-    return [name for name, found in values.items() if found - {""} and len(found) <= most]

@@ -64,8 +64,6 @@ class Found:
 
     view: TableView | None = None  # how it is read; None: it names no images that are there
     reason: str = "it names none of the images"  # why it does not
-    # Why a person should look first: the images lie elsewhere, or are not unique.
-    doubt: UnusableInput | None = None
     lost: UnusableInput | None = None  # why none of the images that it names can be packed
 
 
@@ -77,7 +75,10 @@ def find(
     folders: Sequence[str] = ("",),
     split: str = "",
 ) -> Found:
-    """Return how a table names images, by paths relative to one of `folders` or by names."""
+    """Return how a table names images, by paths relative to one of `folders` or by names.
+
+    It raises UnusableInput where a person should look: images lie elsewhere, or are not unique.
+    """
     single = [name for name in table.columns if name not in table.compound]
     rows = (record.fields for record in table.records(single) if isinstance(record, Record))
     head = list(islice(rows, _HEAD))
@@ -103,8 +104,10 @@ def find(
         doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
         if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or _lost(where, column, values, images)
-    if doubt or not found:
-        return Found(doubt=doubt, lost=lost)
+    if doubt:
+        raise doubt
+    if not found:
+        return Found(lost=lost)
     if table.fault:
         raise UnusableInput(table.fault)
     image = next(iter(found))

@@ -26,13 +26,13 @@ _FEW = 20  # different values
 
 
 class SplitSurvey:
-    """The values of columns that may tell splits."""
+    """The values of columns that may tell splits; `flags` are those that say yes to one of them."""
 
     def __init__(self, columns: list[str]) -> None:
-        self._flags = {name: split for name in columns if (split := _flag(name))}
-        if sum(plain(name) in _FLAG for name in self._flags) == 1:  # a class of that name
-            self._flags = {n: s for n, s in self._flags.items() if plain(n) not in _FLAG}
-        names = [name for name in columns if name in self._flags or may_be_split(name)]
+        self.flags = {name: split for name in columns if (split := _flag(name))}
+        if sum(plain(name) in _FLAG for name in self.flags) == 1:  # a class of that name
+            self.flags = {n: s for n, s in self.flags.items() if plain(n) not in _FLAG}
+        names = [name for name in columns if name in self.flags or may_be_split(name)]
         self._values: dict[str, set[str]] = {name: set() for name in names}
 
     def look_at(self, fields: Mapping[str, Any]) -> None:
@@ -45,13 +45,13 @@ class SplitSurvey:
         """Return a table with how its columns tell the split, if they do."""
         flags = {
             name: split
-            for name, split in self._flags.items()
+            for name, split in self.flags.items()
             if self._values[name] and self._values[name] <= _YES | _NO
         }
         if flags:
             return view.with_columns(rule=self._by_flags(flags, view.where))
         for name, values in self._values.items():
-            if name in self._flags or not values - {""} or len(values) > _FEW:
+            if name in self.flags or not values - {""} or len(values) > _FEW:
                 continue
             if plain(name) == "partition" and values == _CELEBA.keys():
                 return view.with_columns(rule=SplitRule({name: _CELEBA}))

@@ -4,11 +4,11 @@ A row costs 16 bytes, and 4 more where it has a label.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +37,6 @@ from packer.words import command, option
 _ANSWER = "answer"  # Prodigy's column
 _ANSWERED = frozenset({ACCEPTED, "reject", "ignore"})
 _ANSWERS = 5  # different ones
-
-
-class Look(Protocol):
-    """What looks at all rows of a table to understand something of it."""
-
-    def look_at(self, fields: Mapping[str, Any]) -> None:
-        """Take in a row."""
-
-    def applied(self, view: TableView) -> TableView:
-        """Return the table with what the rows tell; raise UnusableInput."""
 
 
 @dataclass
@@ -149,17 +139,19 @@ class Survey:
         return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))
 
 
-def _looks(view: TableView, options: SourceOptions) -> Iterator[Look]:
-    """Yield what looks at the rows of a table."""
+def _looks(view: TableView, options: SourceOptions) -> "Iterator[Look]":
+    """Yield what looks at all rows of a table, and then gives the table with what they tell."""
     columns = view.columns
     if columns.box is not None:
         yield _Boxes(columns.box)
+    splits = SplitSurvey([])
     if columns.split is None and options.columns.split is None:
-        yield SplitSurvey(list(columns.others(dict.fromkeys(view.scalars))))
+        splits = SplitSurvey(list(columns.others(dict.fromkeys(view.scalars))))
+        yield splits
     if columns.label is not None and _ANSWER in view.table.columns:
         yield _Answers()
     if columns.label is None and not columns.is_object:
-        yield _Flags(view)
+        yield _Flags(view, splits.flags)
 
 
 def _by_labels(found: tuple[TableView, Hashes]) -> tuple[bool, int]:
@@ -196,9 +188,11 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
 class _Flags:
     """Which columns hold 0 and 1 alone, and whether each row has one 1."""
 
-    def __init__(self, view: TableView) -> None:
-        others = view.columns.others(dict.fromkeys(view.scalars))
-        self._flags = [name for name in others if not says_quality(name)]
+    def __init__(self, view: TableView, splits: Collection[str]) -> None:
+        """Take all columns but those of `splits`, which say yes to one."""
+        others = view.columns.others(dict.fromkeys(view.scalars)).keys() - splits
+        scalars = filter(others.__contains__, view.scalars)
+        self._flags = [name for name in scalars if not says_quality(name)]
         self._numbers = set(self._flags)  # that are no flags
         self._one = True
 
@@ -256,6 +250,9 @@ class _Boxes:
             (format,) = self._formats
         is_normalized = 0 < self._most <= 1
         return view.with_columns(box=replace(self._box, format=format, normalized=is_normalized))
+
+
+Look = SplitSurvey | _Flags | _Answers | _Boxes
 
 
 def _array(numbers: "array[int]") -> Hashes:

@@ -57,8 +57,6 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         root = Path(os.path.realpath(path.parent / (options.root or "")))
         images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
-        if found.doubt:
-            raise found.doubt
         part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
@@ -107,8 +105,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
             continue
         if found.view:
             parts.append(found.view)
-        elif doubt := found.doubt or found.lost:
-            doubts.append(doubt)
+        elif found.lost:
+            doubts.append(found.lost)
         elif not table.columns:
             doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         else:

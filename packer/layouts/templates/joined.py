@@ -102,31 +102,28 @@ class Joined:
         keyed, rows, row_of = HashIndex(bound.keys), bound.rows, bound.row_of
         bound.keys = array("Q")
         lost: list[Skipped] = []
-        heads: list[int] = []
+        heads: dict[int, Skipped] = {}  # which may be the names of columns
         for row in range(len(rows)):
             values = rows[row]
             key = str(values.get(KEY, ""))
             try:
                 image = self._image_of(values, bound.shared, keyed, index, match)
             except BadImage as error:
+                item = Skipped(key, f"{rows.where(row)} names it, and {error}", damaged=True)
                 if row in rows.starts and isinstance(error, Damaged) and not _NAME.search(key):
-                    heads.append(row)
-                    continue
-                reason = f"{rows.where(row)} names it, and {error}"
-                lost.append(Skipped(key, reason, damaged=True))
+                    heads[row] = item
+                else:
+                    lost.append(item)
                 continue
             if row_of[image] < 0:
                 row_of[image] = row
             elif rows[row_of[image]] | {KEY: ""} != values | {KEY: ""}:
                 bound.others[image] = row
-        self.skipped += lost
-        is_read = len(heads) + len(lost) < len(rows)
-        for row in heads:
-            if is_read:
+        if len(heads) + len(lost) < len(rows):
+            for row in heads:
                 rows.drop_header(row)
-            else:
-                reason = f"{rows.where(row)} names it, and no image of that name was found"
-                self.skipped.append(Skipped(str(rows[row][KEY]), reason, damaged=True))
+            heads = {}
+        self.skipped += [*lost, *heads.values()]
 
     def _image_of(
         self, values: Fields, shared: list[str], keyed: HashIndex, index: ImageIndex, match: Match
