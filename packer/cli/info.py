@@ -11,6 +11,7 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
+from packer.progress import QUIET
 from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, listed, many
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def info(place: Path | str, output: Output) -> int:
     from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
 
-    with as_folder(place, output.progress, is_whole=False) as folder:
+    with as_folder(place, QUIET, is_whole=False) as folder:
         found = replace(run(folder), dataset=str(place))
     return output.report(found, _lines(found))
 

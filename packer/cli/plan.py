@@ -9,6 +9,7 @@ import click
 from packer.cli import params as options
 from packer.cli.output import Output
 from packer.options.kinds import HEIGHT_WIDTH, size
+from packer.progress import Progress
 from packer.words import in_bytes, many
 from reader.store.urls import is_url
 from reader.system import usable_cores
@@ -117,7 +118,7 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
     from packer.inspect.estimate.words import lines
     from reader.cache.ranges import TooSmallCache
 
-    with as_folder(place, output.progress, is_whole=False) as folder:
+    with as_folder(place, Progress(output.is_silent), is_whole=False) as folder:
         split = usual_split(folder) if split is None else split or None
         stored = Stored.of(folder, split)
         if not len(stored):
