@@ -50,6 +50,7 @@ class _Resizing:
 
     @property
     def filter(self) -> str | None:
+        """How `Geometry` is to scale."""
         name = str(self.interpolation)
         return name if self.antialias or name != "bilinear" else None
 

@@ -19,7 +19,8 @@ class RowWriter:
     def __init__(self, schema: BatchSchema) -> None:
         self._layout = schema.layout
         self._columns = schema.columns
-        self._drawn = [part for part in schema.parts() if isinstance(part, ImageColumn)]
+        parts = [part for column in schema.columns for part in column.parts]
+        self._drawn = [part for part in parts if isinstance(part, ImageColumn)]
         self._room = self._drawn[0].room if self._drawn else (0, 0)
         in_arrays = [c for c in schema.columns if c.size() and not c.parts[0].is_drawn]
         self._stored = [column for column in in_arrays if not column.is_loose]

@@ -1,6 +1,5 @@
 """What a batch consists of: its columns, and the arrays that these have in a slot."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,7 +36,3 @@ class BatchSchema:
     @property
     def loose(self) -> list[str]:
         return [column.name for column in self.columns if column.is_loose]
-
-    def parts(self) -> Iterator[Column]:
-        for column in self.columns:
-            yield from column.parts

@@ -17,9 +17,9 @@ _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 class Normalisation:
     """``(x - mean) / std`` for images (..., C, H, W) from 0 to 1, computed in float32."""
 
-    mean: tuple[float, ...]  # with std: of each channel, or one number for all of them
+    mean: tuple[float, ...]  # and `std`: of each channel, or one number for all
     std: tuple[float, ...]
-    dtype: torch.dtype  # with memory_format: of the result
+    dtype: torch.dtype  # and `memory_format`: of the result
     memory_format: torch.memory_format
     channels: Container[int]  # how many an image has
     has_floats: bool = False  # float images, too: if mean and std were given

@@ -23,7 +23,7 @@ Pixels = NDArray[Any]  # uint8
 class BandCut:
     table: BandTable
     image_size: tuple[int, int]  # (height, width) of the whole image
-    start: int  # with stop: the range of the image's bytes that holds them
+    start: int  # to `stop`: the range of the image's bytes that holds them
     stop: int
     first: int  # the first one's number
     box: Box  # of the whole image

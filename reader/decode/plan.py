@@ -38,7 +38,7 @@ class View:
     cut: Cut | BandCut | None  # the segments or bands to decode; None: all, or decoded
     size: tuple[int, int]  # (height, width) of the output
     target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
-    transpose: bool  # with hflip, vflip: done, in this order, to what is shown, resized
+    transpose: bool  # then `hflip`, `vflip`: done to what is shown, resized
     hflip: bool
     vflip: bool
     fill: int = 0

@@ -27,13 +27,13 @@ class Cut:
 
     table: TileTable
     image_size: tuple[int, int]  # (height, width) of the whole image
-    start: int  # with stop: the range of the image's bytes that holds its segments
+    start: int  # to `stop`: the range of the image's bytes that holds its segments
     stop: int
     rows: list[tuple[int, int]]  # (begin, end) of the segments of each row of MCUs, from `start` on
     markers: NDArray[np.int64]  # where in the new JPEG each segment's RSTn code is
-    top: int  # with left: the pixel of the whole image that is its first
+    top: int  # and `left`: the pixel of the whole image that is its first
     left: int
-    height: int  # with width: pixels
+    height: int
     width: int
     shifts: NDArray[np.int64] | None  # pixels to move each row of MCUs left; None: none
 

@@ -16,7 +16,7 @@ class Frame(NamedTuple):
 
     process: int  # its marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive, 0xC3 lossless
     precision: int  # bits a sample
-    height: int  # with width: pixels
+    height: int
     width: int
     components: bytes  # 3 bytes each: identifier, sampling (across, down), quantisation table
     offset: int  # where the height (2 bytes, big-endian) lies

@@ -35,7 +35,7 @@ class TileTable:
     scan_offset: int  # where the first begins
     frame_offset: int  # where the frame header's height lies
     restart_interval: int  # MCUs a segment; the last may have fewer
-    mcu_height: int  # with mcu_width: pixels
+    mcu_height: int  # in pixels
     mcu_width: int
 
     def grid(self, height: int, width: int) -> tuple[int, int]:

@@ -59,11 +59,12 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
         if own is not None:
             shifts.append(own)
             shift_base += len(own)
-    device = out.device
+    device, (height, width) = out.device, out.shape[1:3]
+    is_filled = (parcels.target_height < height) | (parcels.target_width < width)
     rows = dict(zip(_COLUMNS, sent(torch.from_numpy(table), device).T, strict=True))
     moved = sent(torch.from_numpy(np.concatenate(shifts)), device)
     nothing = torch.zeros(1, dtype=torch.uint8, device=device)
-    _draw(torch.cat([nothing, *flat]), rows, moved, out, _is_filled(parcels, out))
+    _draw(torch.cat([nothing, *flat]), rows, moved, out, bool(is_filled.any()))
 
 
 def sent(host: Tensor, device: torch.device) -> Tensor:
@@ -182,8 +183,3 @@ def _reductions(parcels: Parcel) -> NDArray[np.int64]:
     down = parcels.box_height // np.maximum(height, 1)
     across = parcels.box_width // np.maximum(width, 1)
     return np.maximum(np.minimum(down, across), 1)
-
-
-def _is_filled(parcels: Parcel, out: Tensor) -> bool:
-    height, width = out.shape[1:3]
-    return bool(((parcels.target_height < height) | (parcels.target_width < width)).any())

@@ -32,7 +32,7 @@ class Choice:
 
     workers: int
     ceiling: int
-    floor: int = 1  # with ceiling: fewer are known to be too few, more to be of no use
+    floor: int = 1  # fewer are known to be too few, and more than `ceiling` of no use
     before: tuple[int, float] | None = None  # workers and images/s that it grew from
     has_shrunk: bool = False  # whether it was ever lowered since the limits were set
 

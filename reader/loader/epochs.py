@@ -133,7 +133,7 @@ class Epochs:
             self.consumed = step.end if epoch.left else epoch.steps.stop
             if self.plan.epochs is None:
                 self._next = self.consumed
-            if self.pipeline.is_all_queued:
+            if all(run.is_queued for run in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
             return self.pipeline.batcher.batch(arrays, loose)

@@ -75,7 +75,7 @@ class BatchPipeline:
             raise
         self._store = Prefetch(dataset, order, self._depth)
         self._owners: dict[int, PendingBatch] = {}  # by task
-        self._epochs: list[EpochRun] = []  # the oldest first
+        self.epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
         self._has_told_of_boxes = False
@@ -99,7 +99,7 @@ class BatchPipeline:
         except ReaderError:
             self.close()
             raise
-        self._epochs.append(epoch)
+        self.epochs.append(epoch)
         if self._scaler is not None:
             self._scaler.begin()
         self.supply()
@@ -155,23 +155,19 @@ class BatchPipeline:
 
     def supply(self) -> None:
         """Queue tasks while there are free slots, for the oldest epoch first."""
-        for epoch in self._epochs:
+        for epoch in self.epochs:
             self._queue(epoch)
 
-    @property
-    def is_all_queued(self) -> bool:
-        return all(epoch.is_queued for epoch in self._epochs)
-
     def finish(self, epoch: EpochRun) -> None:
-        if self.is_open and epoch in self._epochs and epoch.taken:
+        if self.is_open and epoch in self.epochs and epoch.taken:
             self._account.finished()
         self.drop(epoch)
 
     def drop(self, epoch: EpochRun) -> None:
         """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
-        if not self.is_open or epoch not in self._epochs:
+        if not self.is_open or epoch not in self.epochs:
             return
-        self._epochs.remove(epoch)
+        self.epochs.remove(epoch)
         self._store.drop(epoch)
         taken = self._pool.cancel({n for batch in epoch.batches for n in batch.missing})
         for number in taken:
@@ -204,7 +200,7 @@ class BatchPipeline:
     def close(self) -> None:
         """End the workers; what was given out stays valid."""
         self._finalizer()
-        self._epochs = []
+        self.epochs = []
 
     def _queue(self, epoch: EpochRun) -> None:
         while not epoch.is_queued and len(epoch.batches) < self._depth:
@@ -245,7 +241,7 @@ class BatchPipeline:
     def _make_room(self) -> None:
         """With no slot free, copy out a batch that another epoch's consumer has not fetched."""
         while not self._ring.has_free():
-            for batch in (batch for epoch in self._epochs for batch in epoch.batches):
+            for batch in (batch for epoch in self.epochs for batch in epoch.batches):
                 if not batch.missing and batch.slot is not None:
                     batch.copy = self._ring.copy_out(batch.slot, batch.step.rows)
                     batch.slot = None
@@ -254,7 +250,7 @@ class BatchPipeline:
 
     def _ready(self) -> int:
         """Batches that are complete and not yet given out, as far as the workers' news tell."""
-        return sum(not batch.missing for epoch in self._epochs for batch in epoch.batches)
+        return sum(not batch.missing for epoch in self.epochs for batch in epoch.batches)
 
     def _forget(self, batch: PendingBatch) -> None:
         if batch.slot is not None:

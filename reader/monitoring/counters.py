@@ -26,15 +26,15 @@ def minus(first: Part, second: Part) -> Part:
 class Loop(NamedTuple):
     """Counts and seconds of the loops over a loader, from the first request of each to its last."""
 
-    batches: int = 0  # with samples: delivered
+    batches: int = 0  # delivered
     samples: int = 0
     elapsed: float = 0.0  # seconds of the loops
     waited: float = 0.0  # of these, spent by the consumer waiting for a batch
     waited_first: float = 0.0  # of `waited`, for the first batch of each loop
     worker_seconds: float = 0.0  # the same time, once for each worker that had started
     ready_sum: int = 0  # batches that were ready at each request, added up
-    copied: int = 0  # with copying: batches copied as the consumer held too many; seconds
-    copying: float = 0.0
+    copied: int = 0  # batches copied out because the consumer held too many
+    copying: float = 0.0  # seconds of it
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
 
@@ -42,16 +42,14 @@ class Loop(NamedTuple):
 class Spent(NamedTuple):
     """What tasks took, of all workers together; times in seconds."""
 
-    busy: float = 0.0  # with cpu: all of it, and the processor time of it
-    cpu: float = 0.0
-    # with transform, waiting: of `busy`, in reading, in the transforms' code, and waiting for a
-    # store. The rest is `decode`
-    read: float = 0.0
-    transform: float = 0.0
-    read_bytes: int = 0  # that were read
+    busy: float = 0.0  # all of it
+    cpu: float = 0.0  # the processor time of it
+    read: float = 0.0  # of `busy`, in reading
+    transform: float = 0.0  # of `busy`, in the transforms' code and `map_sample`
+    read_bytes: int = 0
     cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
     dropped_boxes: int = 0  # too small before any crop, or outside of their image
-    waiting: float = 0.0
+    waiting: float = 0.0  # of `busy`, for a store; the rest is `decode`
 
 
 class Samples(NamedTuple):
@@ -64,11 +62,11 @@ class Samples(NamedTuple):
 class Now(NamedTuple):
     """How things are."""
 
-    workers: int = 1  # with cores: worker processes, and the cores that this process may use
-    cores: int = 1
+    workers: int = 1  # worker processes
+    cores: int = 1  # that this process may use
     starting: int = 0  # workers that cannot take tasks yet
-    slots: int = 0  # with slot_bytes: the ring: batches it holds, and bytes of each
-    slot_bytes: int = 0
+    slots: int = 0  # batches that the ring holds
+    slot_bytes: int = 0  # of each of them
     ready: int = 0  # batches that are complete and wait for the consumer
     work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
 

@@ -15,7 +15,7 @@ _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
 class Piece(NamedTuple):
-    shard: int  # with first, stop: which rows
+    shard: int  # and the rows from `first` to `stop` of it
     first: int
     stop: int
     last: int  # the step after which they are not needed any more

@@ -118,18 +118,15 @@ class Store:
         try:
             content = await self._get(name, options, stop - start, size)
         except errors.NotPartial as failure:
-            if await self._size(name) != size:  # there is less of it than dataset.json says
+            with self._asking(name) as store:
+                found = await obstore.head_async(store, name)
+            if int(found["size"]) != size:  # there is less of it than dataset.json says
                 raise self._replaced(name) from None
             told = f"the server does not support range requests: {failure} {errors.NO_PARTS}"
             raise self._error(name, told) from None
         if len(content) != stop - start:
             raise errors.Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
         return content
-
-    async def _size(self, name: str) -> int:
-        with self._asking(name) as store:
-            found = await obstore.head_async(store, name)
-        return int(found["size"])
 
     async def _get(
         self, name: str, options: dict[str, Any], most: int, size: int | None = None

@@ -24,7 +24,7 @@ _MOST_CAUSES = 8
 class Carried:
     content: bytes  # the exception, pickled; empty where it cannot be sent at all
     frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]  # lines, columns
-    cause: "Carried | None"  # with context, is_suppressed: its chain
+    cause: "Carried | None"  # and `context`, `is_suppressed`: its chain
     context: "Carried | None"
     is_suppressed: bool
 

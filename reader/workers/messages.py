@@ -43,9 +43,9 @@ class Setup:
 @dataclass(frozen=True)
 class Task:
     number: int
-    slot: int  # with row: where its first sample goes
+    slot: int  # and `row`: where its first sample goes
     row: int
-    epoch: int  # with position: of its first sample; with the seed they determine the augmentations
+    epoch: int  # and `position`, of its first sample: with the seed they determine augmentations
     position: int
     samples: NDArray[np.int64]  # sample numbers, int64; the rows follow each other
     valid: int  # how many of them count; the rest pad the batch

@@ -1,7 +1,9 @@
 """The references and the drawing of the rooms are complete, and the named files exist."""
 
 import re
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -23,6 +25,28 @@ def test_every_public_name_of_packer_is_in_a_reference() -> None:
     for name in packer.__all__:
         page, package = pages[hasattr(reader, name)], ("packer", "reader")[hasattr(reader, name)]
         assert f":: {package}.{name}\n" in page, name
+
+
+@pytest.mark.parametrize("package", [packer, reader], ids=["packer", "reader"])
+def test_every_public_class_function_and_method_has_a_docstring(package: ModuleType) -> None:
+    lacking = []
+    for name in package.__all__:
+        public = getattr(package, name)
+        if isinstance(public, type):
+            bases = [
+                base for base in public.__mro__ if base.__module__.startswith(package.__name__)
+            ]
+            own = {member: value for base in bases for member, value in vars(base).items()}
+            lacking += [
+                f"{name}.{member}"
+                for member, value in own.items()
+                if not member.startswith("_")
+                and (callable(value) or isinstance(value, (property, cached_property)))
+                and not value.__doc__
+            ]
+        if callable(public) and not public.__doc__:
+            lacking.append(name)
+    assert lacking == []
 
 
 @pytest.mark.parametrize("package", [packer, reader], ids=["packer", "reader"])
