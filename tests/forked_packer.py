@@ -1,8 +1,8 @@
 """The command line in a process that is forked from one that has imported what it needs.
 
 To a test it is ``python -m packer``: a process and a session of its own, with its own output, exit
-code and working directory. What it does not show is how the command starts; who tests that, or
-gives the command another environment, executes it.
+code, environment and working directory. What it does not show is how the command starts; who tests
+that, or gives it an environment that Python reads then, executes it.
 """
 
 import gc
@@ -25,7 +25,7 @@ class ForkedPacker:
     """That process, which ends with this one."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.environment = dict(environment)
+        self._environment = dict(environment)
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         with theirs:
@@ -33,17 +33,25 @@ class ForkedPacker:
                 [sys.executable, __file__, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                env=self.environment,
+                env=self._environment,
             )
 
-    def run(self, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    def can_have(self, environment: Mapping[str, str]) -> bool:
+        """Whether its children can have this environment: not if Python would start otherwise."""
+        changed = dict(environment.items() ^ self._environment.items())
+        return not any(name.startswith(("PYTHON", "LANG", "LC_")) for name in changed)
+
+    def run(
+        self, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
         """Run the command line to its end, in this process's working directory."""
+        request = pickle.dumps(([*arguments], dict(environment)))
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
             folder = os.open(".", os.O_PATH if hasattr(os, "O_PATH") else os.O_RDONLY)
             try:
                 descriptors = [folder, stdout.fileno(), stderr.fileno()]
                 with self._lock:
-                    socket.send_fds(self._socket, [pickle.dumps([*arguments])], descriptors)
+                    socket.send_fds(self._socket, [request], descriptors)
                     code = pickle.loads(self._socket.recv(_LARGEST))
             finally:
                 os.close(folder)
@@ -78,9 +86,10 @@ def _serve(requests: socket.socket) -> None:
         pid = os.fork()
         if not pid:
             requests.close()
-            _become(*received)
+            arguments, environment = pickle.loads(content)
+            _become(environment, *received)
             try:
-                main(pickle.loads(content), prog_name="python -m packer")
+                main(arguments, prog_name="python -m packer")
             except SystemExit as ended:
                 sys.stdout.flush()
                 os._exit(int(ended.code or 0))  # to clear away all that was imported takes longer
@@ -90,8 +99,10 @@ def _serve(requests: socket.socket) -> None:
         requests.send(pickle.dumps(code))
 
 
-def _become(folder: int, stdout: int, stderr: int) -> None:
+def _become(environment: Mapping[str, str], folder: int, stdout: int, stderr: int) -> None:
     """Have what a process is executed with."""
+    os.environ.clear()
+    os.environ.update(environment)
     os.setsid()
     os.fchdir(folder)
     os.dup2(stdout, 1)

@@ -28,7 +28,7 @@ import reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-TASKS = ROOT / "docs" / "tasks"  # the slowest
+SLOW = (ROOT / "docs" / "tasks", ROOT / "docs" / "packing")  # the slowest
 SCRIPTS = sorted((ROOT / "docs" / "tasks").glob("*.py"))
 PEERS = ROOT / "docs" / "coming-from"
 
@@ -79,7 +79,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent == TASKS)) for page in PAGES],
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent in SLOW)) for page in PAGES],
     ids=[str(page.relative_to(ROOT)) for page in PAGES],
 )
 def test_every_block_runs_or_has_a_reason_not_to(page: Path, folder: Path) -> None:

@@ -81,8 +81,8 @@ def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
     return run
 
 
-def grown_kind(kind: Kind, folder: Path, n: int = growth.SIZE) -> growth.Growth:
-    """Count the work for n and 2n of a kind of source, allocations included."""
+def grown_kind(kind: Kind, folder: Path, *, allocations: bool = True) -> growth.Growth:
+    """Count the work for `growth.SIZE` and twice as many of a kind of source."""
     numbers = itertools.count()
 
     def make(size: int) -> Run:
@@ -95,7 +95,7 @@ def grown_kind(kind: Kind, folder: Path, n: int = growth.SIZE) -> growth.Growth:
 
         return planned
 
-    return growth.grown(make, n)
+    return growth.grown(make, allocations=allocations)
 
 
 def grown_row(row: Row, direction: str, folder: Path, n: int = 3) -> tuple[growth.Growth, bool]:
@@ -124,15 +124,18 @@ def rows_that_grow() -> Iterator[tuple[Row, str]]:
                 yield row, direction
 
 
+@pytest.mark.parametrize("allocations", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.source}: {kind.direction}")
-def test_twice_a_source_takes_at_most_twice_the_work(kind: Kind, tmp_path: Path) -> None:
-    assert list(grown_kind(kind, tmp_path).excess()) == []
+def test_twice_a_source_takes_at_most_twice_the_work(
+    kind: Kind, allocations: bool, tmp_path: Path
+) -> None:
+    assert list(grown_kind(kind, tmp_path, allocations=allocations).excess()) == []
 
 
 @pytest.mark.parametrize(
     ("row", "direction"),
-    [  # what one module recognises lies beside each other, so that a third has some of each
-        pytest.param(*grows, marks=pytest.mark.slow if number % 3 else ())
+    [  # what one module recognises lies beside each other, so that some have some of each
+        pytest.param(*grows, marks=pytest.mark.slow if number % 5 else ())
         for number, grows in enumerate(rows_that_grow())
     ],
     ids=lambda value: getattr(value, "name", value),
