@@ -43,11 +43,12 @@ def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
     """Join those that made what is kept: of one that has changed since, both versions."""
-    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
+    versions = dict(base.transcoders) if base else {}
     for name, version in used.items():
-        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
-            before.append(version)
-    return {name: ", ".join(both) for name, both in sorted(versions.items())}
+        before = versions.get(name, "").split(", ")
+        if version not in before:
+            versions[name] = ", ".join(filter(None, [*before, version]))
+    return dict(sorted(versions.items()))
 
 
 @dataclass(frozen=True)

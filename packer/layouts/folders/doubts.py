@@ -122,8 +122,8 @@ def _copy(folders: Contents) -> str:
             rest = shape.below(path) - below
             if min(below, rest) < nearly_all(max(below, rest)):
                 continue
-            others = [other for other in names if other != name]
-            if shape.with_images(inside(path, name)) == others:
+            inner = shape.with_images(inside(path, name))
+            if len(inner) == len(names) - 1 and {name, *inner} == set(names):
                 found[name].append(path)
     for name, paths in found.items():
         copies = [path for path in paths[:FOLDERS] if _repeats(folders, path, name)]
