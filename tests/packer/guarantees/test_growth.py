@@ -47,6 +47,7 @@ NOT_GROWN = {
     ("Stanford Dogs", "classes"),
     ("CVAT for images: boxes, a polygon, a tag, subsets", "images"),  # records of several lines
     ("WIDER FACE", "images"),
+    ("train in train, images alone", "images"),  # several cats and dogs are classes in names
 }
 
 Run = Callable[[], Work | None]
@@ -124,6 +125,11 @@ def rows_that_grow() -> Iterator[tuple[Row, str]]:
                 yield row, direction
 
 
+def place(sentence: str) -> str:
+    """The line of code that grew, or nothing where all calls together did."""
+    return "" if "calls for" in sentence else sentence.split(" ")[0]
+
+
 @pytest.mark.parametrize("allocations", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.source}: {kind.direction}")
 def test_twice_a_source_takes_at_most_twice_the_work(
@@ -145,7 +151,10 @@ def test_twice_a_layout_takes_at_most_twice_the_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found, is_read = grown_row(row, direction, tmp_path)
-    assert list(found.excess()) == []
+    if faster := set(map(place, found.excess())):  # or a rule applies from some size on
+        (tmp_path / "larger").mkdir()
+        found, _ = grown_row(row, direction, tmp_path / "larger", n=6)
+        assert [line for line in found.excess() if place(line) in faster] == []
     assert is_read == ((row.name, direction) not in NOT_GROWN)
 
 
