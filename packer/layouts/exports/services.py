@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from packer.layouts.exports.form import Form
+from packer.trees.walk import JSON_LINES
 
-_LINES = (".jsonl", ".ndjson", ".manifest", ".json")
+_LINES = (*JSON_LINES, ".manifest", ".json")
 _CORNERS = "left top width height"
 
 
