@@ -13,11 +13,11 @@ from packer.options.declared import SourceOptions, column_option
 from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
-from packer.tables.table import DELIMITERS, PARQUET, Delimited, JsonLines, Record, Table
+from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
-from packer.trees.walk import is_named_as_image
+from packer.trees.walk import DELIMITERS, PARQUET, is_named_as_image
 from packer.words import option
 
 _MASK = re.compile(r"mask|label|segm|(?<![a-z])(seg|gt)(?![a-z])|truth", re.IGNORECASE)

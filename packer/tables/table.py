@@ -18,11 +18,6 @@ from packer.samples.records import Skipped
 from packer.tables.header import MAX_RECORD, Lines, read_header
 from packer.trees.walk import is_named_as_image
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}  # what divides the columns of a file of that name
-JSON_LINES = (".jsonl", ".ndjson")
-TEXTS = (*DELIMITERS, *JSON_LINES)
-PARQUET = ".parquet"
-
 csv.field_size_limit(MAX_RECORD)
 
 

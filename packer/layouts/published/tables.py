@@ -21,14 +21,14 @@ from packer.tables.find import (
 from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource, Unlisted
-from packer.tables.table import PARQUET, TEXTS, Record, Table
+from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
 from packer.trees.outright import told_of_masks
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
-from packer.trees.walk import not_entered
+from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
 from packer.words import command, option
 
 _ARROW = ".arrow"
@@ -43,7 +43,7 @@ def table(candidate: Candidate) -> Interpretation | None:
     A column names the image, and others the label and the split; further columns become each
     sample's ``json``. One row an object, with its box, gives what COCO's annotations give.
     """
-    if candidate.suffix not in TEXTS:
+    if candidate.suffix not in TEXT_TABLES:
         return None
     return _of_table(candidate, open_table)
 
@@ -150,7 +150,7 @@ def _of(table: Table, options: SourceOptions) -> SourceOptions:
 def _tables(tree: Tree) -> Iterator[str]:
     """The paths of the tables."""
     for folder, level in tree.walk():
-        for suffix in (*TEXTS, PARQUET):
+        for suffix in (*TEXT_TABLES, PARQUET):
             if level.counts.get(suffix, 0) <= _MOST:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 

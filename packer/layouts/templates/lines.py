@@ -12,9 +12,10 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.files.text import LATIN, Encoding, encoding_of, open_text
 from packer.layouts.templates.template import NOTHING, Field, Form, Template, fail, parse
-from packer.tables.table import DELIMITERS, JSON_LINES, Delimited, JsonLines, LineTable
+from packer.tables.table import Delimited, JsonLines, LineTable
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
+from packer.trees.walk import DELIMITERS, JSON_LINES
 from packer.words import listed, option
 
 _MOST = 1 << 30  # bytes of a JSON file
