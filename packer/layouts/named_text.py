@@ -278,13 +278,13 @@ class Decision:
         return bool(named[np.isin(packed.groups, packed.groups[named])].all())
 
     def _follow_from_classes(self, values: Sequence[bytes]) -> bool:
-        """Return whether each line's value follows from the class of its image."""
+        """Return whether each line has another word for the class of its image, and no more."""
         firsts = np.unique(np.searchsorted(self._ends, self._used.starts), return_index=True)[1]
         labels = self._packed.classes_of(self._used.take(firsts))
-        if labels is None:
+        if labels is None or b" " in b"".join(values):
             return False
         pairs = set(zip(labels.tolist(), values, strict=True))
-        return len(set(values)) > 1 and len(pairs) == len(set(labels.tolist())) < len(values)
+        return 1 < len(pairs) == len(set(values)) == len(np.unique(labels)) < len(values)
 
     def _has_the_same_folders(self) -> bool:
         """Return whether the folders in the list say no more than where the images lie."""
