@@ -4,7 +4,7 @@
 `templates` say outright what it is. Most layouts are images and `lists` about them; `voc`, `yolo`
 and `exports`, of annotation tools, are such. `folders` are class folders, `tars` WebDataset's,
 `arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco` are its annotations.
-`evidence` refuses a source in which an ignored file names its images: `name_tokens` compares words
-with names, `named_text` decides what they say. `foreign` names the formats that other libraries
-read.
+`evidence` refuses a source in which an ignored file names its images: `plain_text` reads it,
+`name_tokens` compares words with names, `named_text` decides what they say, `evidence_advice` what
+to type. `foreign` names the formats that other libraries read.
 """

@@ -8,7 +8,6 @@ nothing is no evidence: checksums, lists of all images, prose that mentions a fe
 import glob
 import os
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,9 +16,19 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from packer.errors import BadImage, UnusableInput
-from packer.layouts.name_tokens import CHUNK, Hashes, image_names, stem_hashes, text_of, words_of
-from packer.layouts.named_text import AT_A_TIME, Decision, Evidence, Text
-from packer.layouts.templates.proposed import proposed
+from packer.layouts.evidence_advice import refusal, relative
+from packer.layouts.name_tokens import (
+    AT_A_TIME,
+    CHUNK,
+    Hashes,
+    Packed,
+    image_names,
+    keys_of,
+    stem_hashes,
+    words_of,
+)
+from packer.layouts.named_text import Decision, Evidence, Text
+from packer.layouts.plain_text import text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Facts
 from packer.samples.table import SampleTable
@@ -31,11 +40,9 @@ MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
 MOST_FILES = 4096
 _OF_EACH = 32  # files of one extension in one folder that are read
 _SPREADSHEET = 16 * CHUNK
-_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _CUTS = 16
 _BITS = 22  # of a hash
 _SHIFT = np.uint64(64 - _BITS)
-_SHOWN = 5  # files
 
 
 @runtime_checkable
@@ -65,7 +72,7 @@ def refuse_evidence(
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
     if found := find_evidence(tree, leftovers, listing):
-        raise _refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
+        raise refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
 
 
 def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) -> list[Evidence]:
@@ -92,13 +99,14 @@ def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) ->
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     found += _repeated(texts)
+    packed = Packed(listing)
     covered = {path for one in found for path in one.paths}
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
             continue
         one = text.in_order(len(listing))
         if one is None and np.isin(own, known).any():
-            decision = Decision(text, known, listing, words_of(text.text, are_plain=are_plain))
+            decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
         if one is not None:
             found.append(one)
@@ -131,7 +139,7 @@ def _known(
     The last is whether all names of images are plain; where `are_plain` says so, texts are divided
     in one way only.
     """
-    each = [np.unique(words_of(text.text, are_plain=are_plain).keys) for text in texts]
+    each = [keys_of(text.text, are_plain=are_plain) for text in texts]
     keys = np.unique(np.concatenate([np.empty(0, np.uint64), *each, *stems]))
     if not len(keys):
         return each, keys, True
@@ -203,7 +211,7 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
     except (BadImage, OSError):
         return
     text = text_of(data) if data else b""
-    where, ignored = tree.root / path, _relative(tree, glob.escape(path), src)
+    where, ignored = tree.root / path, relative(tree, glob.escape(path), src)
     advice = f"To pack without it, type: {command(src, '--ignore', ignored)}"
     if text is not None and not text.strip():
         raise UnusableInput(f"{where} is empty. {advice}")
@@ -214,91 +222,3 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
         if twice and not any(re.fullmatch(r"[-+.\d]*", name) for name in columns):
             name = sorted(twice)[0]
             raise UnusableInput(f"{where} has the column {name!r} twice. {advice}")
-
-
-def _reading(
-    found: Sequence[Evidence], tree: Tree, src: Path, outright: Sequence[str]
-) -> list[str] | None:
-    """Return the options that read the files, and the folders as they were; None if none can."""
-    lists: list[str] = []
-    for one in found:
-        try:
-            text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
-        except UnusableInput:
-            text = None
-        path = _relative(tree, one.paths[0], src)
-        if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
-            return None
-        lists += ["--labels", form]
-    given = "".join(lists)
-    folders = list(outright)
-    for role in ("label", "split"):  # of which the lists have their own
-        if f"{{{role}" in given:
-            folders = [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in folders]
-    return [*folders, *lists]
-
-
-def _glob(tree: Tree, paths: Sequence[str]) -> str:
-    """Return the glob of files of one extension in a folder."""
-    if len(paths) == 1:
-        return glob.escape(paths[0])
-    folder, name = os.path.split(paths[0])
-    if os.path.dirname(paths[1]) != folder:
-        return f"**/{glob.escape(os.path.basename(folder))}/{glob.escape(name)}"
-    level = tree.level(folder)
-    is_all = folder and not level.folders and level.files == len(paths)
-    return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")
-
-
-def _relative(tree: Tree, pattern: str, src: Path) -> str:
-    """Return a glob relative to the source."""
-    return os.path.relpath(tree.root / pattern, src)
-
-
-def _refusal(
-    found: Sequence[Evidence],
-    tree: Tree,
-    src: Path,
-    ignore: Sequence[str],
-    images: int,
-    outright: Sequence[str],
-) -> UnusableInput:
-    each, one_or_all = [], "them" if found[1:] or found[0].paths[1:] else "it"
-    for one in found[:_SHOWN]:
-        path = _relative(tree, one.paths[0], src)
-        further = f" and {many(len(one.paths) - 1, 'file')} beside it" if one.paths[1:] else ""
-        names = "name" if further else "names"
-        count = f"{'at least ' * one.is_cut}{one.count:,} of the {images:,} images"
-        lines = "".join(f"\n    {line}" for line in one.lines)
-        if one.reason:
-            further, names, count = "", one.reason, ""
-        end = f":{lines}" if lines else "." if one.reason else ", by the files' own names."
-        each.append(f"{path}{further} {names} {count}".rstrip() + end)
-    more = f"\nand {many(len(found) - _SHOWN, 'more file')}" if len(found) > _SHOWN else ""
-    text = (
-        "nothing here reads a file that names its images, so their annotations would be lost. "
-        f"{chr(10).join(each)}{more}"
-    )
-    globs = [*ignore, *dict.fromkeys(_relative(tree, _glob(tree, one.paths), src) for one in found)]
-    if any(pattern.startswith("..") for pattern in globs):
-        return UnusableInput(
-            f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
-        )
-    if reading := _reading(found, tree, src, outright):
-        text += f"\nTo read {one_or_all}, type: {command(src, *reading)}"
-    ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
-    return UnusableInput(
-        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"
-        f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
-        f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
-    )
-
-
-def _by_pandas(path: Path) -> str:
-    """Return how a spreadsheet becomes a CSV; "" for any other file."""
-    if path.suffix.lower() not in (".xlsx", ".ods"):
-        return ""
-    code = (
-        f"import pandas; pandas.read_excel({str(path)!r}).to_csv({str(path.with_suffix('.csv'))!r}"
-    )
-    return f" pandas does it: python -c {shlex.quote(f'{code}, index=False)')}"

@@ -4,23 +4,20 @@ A word is compared by the stem of its last path component, without regard to cas
 without leading zeros. Texts and names are hashed in chunks of `CHUNK` bytes by prefix sums.
 """
 
-import html
-import io
-import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
-from urllib.parse import unquote_to_bytes
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.files.text import decoded
+from packer.samples.table import SampleTable
 from packer.trees.walk import IMAGE_EXTENSIONS
 
 CHUNK = 1 << 20  # bytes that are hashed at a time
+AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
 
 Hashes = NDArray[np.uint64]
 Ends = NDArray[np.int64]
@@ -40,8 +37,6 @@ _SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are
     b'\t\n\v\f\r\0,;|"<>',
     b'\t\n\v\f\r\0"',
 )
-_LEAST_TEXT = 0.95  # share of the bytes that are no control characters
-_ARCHIVED = 1 << 24  # bytes of a spreadsheet
 
 
 def _powers(base: int) -> Hashes:
@@ -121,10 +116,17 @@ class Words(NamedTuple):
         chosen[order[first]] = True
         return found.take(chosen)
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Words":
-        """Return some of them."""
+    def take(self, chosen: NDArray[Any]) -> "Words":
+        """Return those that are chosen, by flags or by numbers."""
         columns: tuple[Any, ...] = self
         return Words(*map(itemgetter(chosen), columns))
+
+
+def keys_of(text: bytes, *, are_plain: bool) -> Hashes:
+    """Return the keys of the words of a text, sorted; a word that comes again is hashed once."""
+    if are_plain:
+        text = b"\n".join(set(text[:CHUNK].translate(_AS_BLANKS).split()))
+    return np.unique(words_of(text, are_plain=are_plain).keys)
 
 
 def words_of(text: bytes, *, are_plain: bool) -> Words:
@@ -185,11 +187,14 @@ class ImageNames:
 
     Attributes:
         keys: of stems, of these with their folders, of the numbers and of the words that end them.
+        stems: those of each image.
+        paths: those of each image with its folder.
         are_plain: no name holds a blank, or another character between words.
     """
 
     keys: Hashes
     stems: Hashes
+    paths: Hashes
     are_plain: bool
 
 
@@ -204,7 +209,8 @@ def image_names(text: bytes, lengths: NDArray[np.int64]) -> ImageNames:
     dots = hashed.before(hashed.positions(b"."), bases, ends)
     stems = np.where(dots > bases, dots, ends)
     of_stems = hashed.spans(bases, stems)
-    keys = [of_stems, hashed.spans(above, stems) ^ _PATH]
+    of_paths = hashed.spans(above, stems) ^ _PATH
+    keys = [of_stems, of_paths]
     digits = _trailing_digits(hashed.bytes, bases, stems)
     is_number = (digits > 0) & ((digits == stems - bases) | (digits >= _SPECIFIC))
     keys.append(hashed.numbers((stems - digits)[is_number], stems[is_number]))
@@ -212,7 +218,7 @@ def image_names(text: bytes, lengths: NDArray[np.int64]) -> ImageNames:
         tails = hashed.before(hashed.positions(_SEPARATORS[0]), bases, stems) + 1
         has_tail = (tails > 0) & (tails < stems)
         keys.append(hashed.spans(tails, stems)[has_tail] ^ _TAIL)
-    return ImageNames(np.concatenate(keys), of_stems, are_plain)
+    return ImageNames(np.concatenate(keys), of_stems, of_paths, are_plain)
 
 
 def _trailing_digits(content: NDArray[np.uint8], starts: Ends, ends: Ends) -> Ends:
@@ -236,41 +242,46 @@ def stem_hashes(stems: Sequence[bytes]) -> Hashes:
     return _Hashed(text).spans(np.r_[0, ends[:-1]], ends) if len(ends) else np.empty(0, np.uint64)
 
 
+_AS_BLANKS = bytes(32 if byte in _SEPARATORS[0] else byte for byte in range(256))
 _EXTENSIONS = stem_hashes([ext.encode() for ext in IMAGE_EXTENSIONS])
 
 
-def text_of(data: bytes) -> bytes | None:
-    """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
-    if data.startswith(b"PK\3\4"):
-        return _spreadsheet(data)
-    head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
-    signs = np.frombuffer(head, np.uint8)
-    if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
+class Packed:
+    """The images that are packed: what words are compared with, and what is known of each."""
+
+    def __init__(self, listing: SampleTable) -> None:
+        self._listing, self.count = listing, len(listing)
+
+    @cached_property
+    def _names(self) -> Sequence[Hashes]:
+        parts = (image_names(*part) for part in self._listing.names(AT_A_TIME))
+        return [np.concatenate(c) for c in zip(*((p.stems, p.paths) for p in parts), strict=True)]
+
+    @property
+    def stems(self) -> Hashes:
+        """The key of each image's stem."""
+        return self._names[0]
+
+    @property
+    def paths(self) -> Hashes:
+        """The key of each image's stem with its folder."""
+        return self._names[1]
+
+    @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """A number for the class and the split of each image."""
+        splits = np.unique(self._listing.splits, return_inverse=True)[1]
+        labels = self._listing.labels
+        found: NDArray[np.int64] = splits * (2 + labels.max()) + labels
+        return found
+
+    def classes_of(self, words: Words) -> NDArray[np.int64] | None:
+        """Return the class of the image that each word names; None if one may be of several."""
+        labels = self._listing.labels
+        for known, keys in ((self.paths, words.paths), (self.stems, words.keys)):
+            order = np.lexsort((labels, known))
+            first, end = (np.searchsorted(known[order], keys, side) for side in ("left", "right"))
+            if (first < end).all():
+                found: NDArray[np.int64] = labels[order[first]]
+                return found if (found == labels[order[end - 1]]).all() else None
         return None
-    data = decoded(data, is_cut=True).encode("utf-8", "replace")
-    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b"\\u" in data:
-        data = re.sub(rb"\\u([0-9a-fA-F]{4})", _character, data)
-    data = data.replace(b"\\/", b"/")
-    if b"&" in data:
-        data = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
-    return unquote_to_bytes(data) if re.search(rb"%[2-9A-Fa-f][0-9A-Fa-f]", data) else data
-
-
-def _character(match: "re.Match[bytes]") -> bytes:
-    return chr(int(match[1], 16)).encode("utf-8", "replace")
-
-
-def _spreadsheet(data: bytes) -> bytes | None:
-    """Return the texts of a spreadsheet, each on a line."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = [item for item in archive.infolist() if item.filename.endswith(".xml")]
-            parts = []
-            for item in names:
-                with archive.open(item) as file:
-                    parts.append(file.read(CHUNK))
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
-        return None
-    text = b"\n".join(re.findall(rb">([^<>]+)<", b"".join(parts)[:_ARCHIVED]))
-    return html.unescape(text.decode("utf-8", "replace")).encode() or None

@@ -1,7 +1,8 @@
 """Whether a text is evidence of annotations, by those of its words that name images.
 
-What says nothing is none: checksums, lists of all images or of those of a split, prose that
-mentions a few of them.
+A text says something if it tells images apart that were alike: those of one class and split. So
+checksums, lists of all images, and lists that only repeat classes and splits are none. Neither is
+prose, in which names stand anywhere: in a list or a record they have a place.
 """
 
 import os
@@ -13,12 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.layouts.name_tokens import BARE, STRONG, Hashes, Words, image_names
-from packer.samples.table import SampleTable
+from packer.layouts.name_tokens import BARE, STRONG, Hashes, Packed, Words
 from packer.trees.walk import IMAGE_EXTENSIONS, is_named_as_image
 from packer.words import shortened
 
-AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
 _PROSE = re.compile(
     r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
     r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|jinja2?|pyi|pod|cmake|tcl|cgi"
@@ -26,11 +25,16 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _IDENTITY = re.compile(rb"image|img|file|name|id$|path|frame|photo|picture|sample|key", re.I)
-_DIGEST = re.compile(  # in hexadecimal, or in base 64
+_DIGEST = re.compile(  # in hexadecimal, or in base 64; what ls -l and dir print of a file
     rb"(?<![\w=-])(?:(?=\w*[a-fA-F])[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{8}){4,16}|[\w+/-]{43}=?)(?![\w-])"
+    rb"|^\W*[-l](?:[-r][-w][-xsStT]){3}.*"
+    rb"|\d{1,4}[-./]\d\d?[-./]\d{1,4}\s+\d\d?:\d\d\S*\s+(?:[AP]M\s+)?[\d.,]+\s"
 )
 _DIGEST_NAMES = re.compile(rb"\b(?:md5|sha-?\d+|crc-?32|xxh\w+|blake\w+)\b", re.I)
-_FIELD_NAMES = re.compile(rb'"[^"\n]*"\s*:|</?[\w:.-]+|[\w:.-]+=')
+_NO_VALUE = re.compile(  # names of fields, and schemes of addresses
+    rb'"[^"\n]*"\s*:|</?[\w:.-]+|[\w:.-]+=|\b(?:https?|s3|gs|ftp|file):'
+)
+_DELIMITERS = np.isin(np.arange(256), list(b"\t\n,;|\"'<>=:?#&[]{}"))
 _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
@@ -102,15 +106,17 @@ class Evidence:
 class Decision:
     """Whether a text is evidence, by those of its words that name images."""
 
-    def __init__(self, text: Text, known: Hashes, listing: SampleTable, words: Words) -> None:
-        self._text, self._listing, self._images = text, listing, len(listing)
+    def __init__(self, text: Text, known: Hashes, packed: Packed, words: Words) -> None:
+        self._text, self._packed, self._images = text, packed, packed.count
         self._words, named = words, words.among(known)
-        self._certain = named.take(named.kinds < BARE)
-        self._strong = named.take(named.kinds == STRONG)
-        self._bare = named.take(named.kinds == BARE)
-        breaks = np.flatnonzero(np.frombuffer(text.text, np.uint8) == ord("\n"))
+        self._content = np.frombuffer(text.text, np.uint8)
+        breaks = np.flatnonzero(self._content == ord("\n"))
         self._starts = np.r_[0, breaks + 1]
         self._ends = np.r_[breaks, len(text.text)]
+        certain = named.take(named.kinds < BARE)
+        self._certain = certain.take(self._have_a_place(certain))
+        self._strong = named.take(named.kinds == STRONG)
+        self._bare = named.take(named.kinds == BARE)
         self._used = self._certain
 
     @property
@@ -176,11 +182,7 @@ class Decision:
         if not self._are_enough(np.ones(len(bare.keys), bool)):
             return None
         lines = np.searchsorted(self._ends, bare.starts)
-        starts, ends = self._starts[lines], self._ends[lines]
-        blank = np.r_[0, np.cumsum(np.frombuffer(text, np.uint8) > ord(" "))]
-        first = blank[bare.starts] - blank[starts] <= 1  # a quote may stand before it
-        last = blank[ends] - blank[bare.ends] <= 1
-        for column in (first, last):
+        for column in self._at_ends(bare):
             if 2 * len(np.unique(lines[column])) >= self._filled > 1 and self._are_enough(column):
                 return column
         fields: dict[bytes, list[int]] = defaultdict(list)
@@ -195,6 +197,32 @@ class Decision:
                 return found
         return None
 
+    def _at_ends(self, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which words are the first of their line, and the last but for a quote."""
+        lines = np.searchsorted(self._ends, words.starts)
+        printed = np.r_[0, np.cumsum(self._content > ord(" "))]
+        first = printed[words.starts] - printed[self._starts[lines]] <= 1
+        return first, printed[self._ends[lines]] - printed[words.ends] <= 1
+
+    def _have_a_place(self, words: Words) -> NDArray[np.bool_]:
+        """Return which words are fields, or stand at one place of most lines."""
+        if not len(words.keys):
+            return np.zeros(0, bool)
+        first, last = self._at_ends(words)
+        around = np.pad(self._content, 2, constant_values=ord("\n"))
+        sides = [(words.starts + 1, words.starts), (words.ends + 2, words.ends + 3)]
+        near, far = ([around[each] for each in pair] for pair in zip(*sides, strict=True))
+        sides = [np.where(a == ord(" "), b, a) for a, b in zip(near, far, strict=True)]
+        is_field = _DELIMITERS[sides[0]] & _DELIMITERS[sides[1]]
+        begins = (around[2:-2] > ord(" ")) & (around[1:-3] <= ord(" "))
+        before = np.r_[0, np.cumsum(begins)]
+        lines = np.searchsorted(self._ends, words.starts)
+        places = before[words.starts] - before[self._starts[lines]]
+        usual = np.bincount(places).argmax()
+        in_column = places == usual
+        count = len(np.unique(lines[in_column]))
+        return first | last | is_field | (in_column & (count > 1) & (2 * count >= self._filled))
+
     def _are_enough(self, chosen: NDArray[np.bool_]) -> bool:
         """Return whether bare words name nearly all images, or some by long names."""
         bare = self._bare.take(chosen)
@@ -206,14 +234,14 @@ class Decision:
         """Return whether the lines that name images hold more than names, or name only some."""
         if len(set(_GROUPS.findall(self._text.text))) > 1:
             return True  # an object of classes or splits, each with the list of its images
-        content = np.frombuffer(self._text.text, np.uint8).copy()
+        content = self._content.copy()
         change = np.zeros(len(content) + 1, np.int64)
         np.add.at(change, self._used.starts, 1)
         np.add.at(change, self._used.ends, -1)
         content[np.cumsum(change[:-1]) > 0] = ord(" ")
         rest = content.tobytes()
         lines = [rest[self._starts[n] : self._ends[n]] for n in self._lines.tolist()]
-        lines = [_FIELD_NAMES.sub(b" ", line) for line in lines]
+        lines = [_NO_VALUE.sub(b" ", line) for line in lines]
         digests = sum(bool(_DIGEST.search(line)) for line in lines)
         found = [_NOTHING.sub(b" ", _DIGEST.sub(b"", line)).strip() for line in lines]
         if digests >= _COMPLETE * len(lines):
@@ -225,56 +253,48 @@ class Decision:
             found = [re.sub(rb"\d+|\b\w\b", b"", line) for line in found]
             if len(set(found)) <= 1:
                 return False
-        if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not _count_up(found):
+        if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not (
+            _count_up(found) or self._follow_from_classes(found)
+        ):
             return True
         if 2 * len(_OTHER_FILE.findall(self._text.text)) > self._filled:
             return False
         between = self._filled - len(np.union1d(self._image_lines, self._lines))
         if between > len(self._lines) / 2 and not self._text.is_prose:
             return True  # of records of several lines
-        if self._is_of_all():
-            return not self._has_the_same_folders()
-        return not self._is_of_a_split()
+        return not self._is_known() or not self._has_the_same_folders()
 
-    def _is_of_all(self) -> bool:
-        if self._text.paths[1:]:
+    def _is_known(self) -> bool:
+        """Return whether it names just all images of some classes or splits, or of all."""
+        packed = self._packed
+        if self._text.paths[1:] and (packed.groups == packed.groups[0]).all():
             return len(self._lines) > self._images  # else each is a part
-        if len(self._lines) >= self._images:  # by bare names, of which folders have the same
-            parts = (image_names(*part) for part in self._listing.names(AT_A_TIME))
-            if all(np.isin(part.stems, self._used.keys).all() for part in parts):
-                return True
-        named = len(np.unique(self._used.paths)) / self._text.share
-        return named >= (_COMPLETE if self._text.share < 1 else 1) * self._images
+        if self._text.share < 1:
+            named_by = len(np.unique(self._used.paths)) / self._text.share
+            return named_by >= _COMPLETE * self._images
+        named = np.isin(packed.paths, self._used.paths)
+        if not named.any():
+            named = np.isin(packed.stems, self._used.keys)
+        return bool(named[np.isin(packed.groups, packed.groups[named])].all())
 
-    def _is_of_a_split(self) -> bool:
-        """Return whether it names just the images that are one split already."""
-        names = (image_names(*part) for part in self._listing.names(AT_A_TIME))
-        each = [np.isin(part.stems, self._used.keys) for part in names]
-        named, splits = np.concatenate(each), self._listing.splits
-        of = np.unique(splits[named]).tolist()
-        return len(of) == 1 and of != [""] and bool(named[splits == of[0]].all())
+    def _follow_from_classes(self, values: Sequence[bytes]) -> bool:
+        """Return whether each line has another word for the class of its image, and no more."""
+        firsts = np.unique(np.searchsorted(self._ends, self._used.starts), return_index=True)[1]
+        labels = self._packed.classes_of(self._used.take(firsts))
+        if labels is None or b" " in b"".join(values):
+            return False
+        pairs = set(zip(labels.tolist(), values, strict=True))
+        return 1 < len(pairs) == len(set(values)) == len(np.unique(labels)) < len(values)
 
     def _has_the_same_folders(self) -> bool:
         """Return whether the folders in the list say no more than where the images lie."""
         pairs = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
         folders = {self._text.text[a:b].replace(b"\\", b"/").rpartition(b"/")[0] for a, b in pairs}
-        return len(folders) == 1 or _paths_are_known(self._listing, self._used.paths)
-
-
-def _paths_are_known(listing: SampleTable, paths: Hashes) -> bool:
-    """Return whether nearly all of `paths` are those of images, by their last two components."""
-    wanted = np.unique(paths)
-    seen = np.zeros(len(wanted), bool)
-    for text, lengths in listing.names(AT_A_TIME):
-        names = image_names(text, lengths).keys
-        at = np.searchsorted(wanted, names).clip(max=len(wanted) - 1)
-        seen[at[wanted[at] == names]] = True
-    return bool(seen.mean() >= _COMPLETE)
+        paths = np.unique(self._used.paths)
+        return len(folders) == 1 or np.isin(paths, self._packed.paths).mean() >= _COMPLETE
 
 
 def _count_up(fields: Sequence[bytes]) -> bool:
     """Return whether these are numbers that count the lines."""
-    if not all(map(bytes.isdigit, fields)):
-        return False
-    numbers = list(map(int, fields))
-    return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    numbers = [int(field) for field in fields if field.isdigit()]
+    return len(numbers) == len(fields) > 1 and set(map(int.__sub__, numbers[1:], numbers)) == {1}

@@ -173,6 +173,14 @@ ALARMS: dict[str, Mapping[str, str | bytes]] = {
     "a list of all, counted": {"files.txt": "".join(f"{n} {f}\n" for n, f in enumerate(FILES, 1))},
     "a list of all, as JSON": {"files.json": json.dumps(FILES)},
     "a list of all, as objects": {"files.json": json.dumps([{"file": f} for f in FILES])},
+    "a list of addresses": {"urls.txt": lines("https://example.org/a/{0}")},
+    "what ls -l prints": {
+        "ls.txt": "total 6\n" + lines("-rw-r--r-- 1 me us 1234 Jan  3 10:00 {0}")
+    },
+    "what dir prints": {
+        "dir.txt": " Directory of D:\\images\n\n" + lines("03.01.2023  10:00    1.234 {0}")[:120]
+    },
+    "notes": {"notes.txt": f"Removed img_17.jpg, a dog. Have a look at {FILES[1]} again.\n"},
     "thumbnails": {"thumbs.txt": lines("thumbs/{0}")},
     "SOURCES.txt": {"SOURCES.txt": "setup.py\nREADME.md\na/b.py\na/c.py\n" + "\n".join(FILES[:3])},
     "numbers": {"loss.txt": "".join(f"{n} {n / 7:.3f}\n" for n in range(6))},
@@ -367,6 +375,22 @@ def test_a_list_of_what_a_split_already_is_says_nothing(
     assert len(scan(src).samples) == 3
     (src / "train.txt").write_text("train/photo0.jpg\nval/photo2.jpg\n")
     with pytest.raises(UnusableInput, match=r"train\.txt names 2 of the 3 images"):
+        scan(src)
+
+
+def test_a_list_that_repeats_the_classes_says_nothing(
+    tmp_path: Path, jpegs: list[bytes], scan: Callable[..., Any]
+) -> None:
+    names = [f"{split}/{kind}/{n}.jpg" for split in ("train", "val") for kind in "ab" for n in "12"]
+    numbers = {name: " 0" if "/a/" in name else " 1" for name in names}
+    for split in ("train", "val"):
+        text = "".join(f"{n}{numbers[n]}\n" for n in names if n.startswith(split))
+        src = laid_out(tmp_path, jpegs, {f"{split}.txt": text} | dict.fromkeys(names, "x"))
+    for name in FILES:
+        (src / name).unlink()
+    assert len(scan(src).samples) == len(names)
+    (src / "val.txt").write_text((src / "val.txt").read_text().replace("b/2.jpg 1", "b/2.jpg 0"))
+    with pytest.raises(UnusableInput, match=r"val\.txt names 4 of the 8 images"):
         scan(src)
 
 

@@ -1,0 +1,107 @@
+"""What a person is told of texts that annotate images: what they say, and what to type."""
+
+import glob
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.layouts.named_text import Evidence
+from packer.layouts.plain_text import text_of
+from packer.layouts.templates.proposed import proposed
+from packer.trees.tree import Tree
+from packer.words import command, many
+
+_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
+_SHOWN = 5  # files
+
+
+def _reading(
+    found: Sequence[Evidence], tree: Tree, src: Path, outright: Sequence[str]
+) -> list[str] | None:
+    """Return the options that read the files, and the folders as they were; None if none can."""
+    lists: list[str] = []
+    for one in found:
+        try:
+            text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
+        except UnusableInput:
+            text = None
+        path = relative(tree, one.paths[0], src)
+        if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
+            return None
+        lists += ["--labels", form]
+    given = "".join(lists)
+    folders = list(outright)
+    for role in ("label", "split"):  # of which the lists have their own
+        if f"{{{role}" in given:
+            folders = [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in folders]
+    return [*folders, *lists]
+
+
+def _glob(tree: Tree, paths: Sequence[str]) -> str:
+    """Return the glob of files of one extension in a folder."""
+    if len(paths) == 1:
+        return glob.escape(paths[0])
+    folder, name = os.path.split(paths[0])
+    if os.path.dirname(paths[1]) != folder:
+        return f"**/{glob.escape(os.path.basename(folder))}/{glob.escape(name)}"
+    level = tree.level(folder)
+    is_all = folder and not level.folders and level.files == len(paths)
+    return os.path.join(glob.escape(folder), "**" if is_all else f"*{os.path.splitext(name)[1]}")
+
+
+def relative(tree: Tree, pattern: str, src: Path) -> str:
+    """Return a glob relative to the source."""
+    return os.path.relpath(tree.root / pattern, src)
+
+
+def refusal(
+    found: Sequence[Evidence],
+    tree: Tree,
+    src: Path,
+    ignore: Sequence[str],
+    images: int,
+    outright: Sequence[str],
+) -> UnusableInput:
+    """Return the error that names the texts, and the commands that read, ignore or convert them."""
+    each, one_or_all = [], "them" if found[1:] or found[0].paths[1:] else "it"
+    for one in found[:_SHOWN]:
+        path = relative(tree, one.paths[0], src)
+        further = f" and {many(len(one.paths) - 1, 'file')} beside it" if one.paths[1:] else ""
+        names = "name" if further else "names"
+        count = f"{'at least ' * one.is_cut}{one.count:,} of the {images:,} images"
+        lines = "".join(f"\n    {line}" for line in one.lines)
+        if one.reason:
+            further, names, count = "", one.reason, ""
+        end = f":{lines}" if lines else "." if one.reason else ", by the files' own names."
+        each.append(f"{path}{further} {names} {count}".rstrip() + end)
+    more = f"\nand {many(len(found) - _SHOWN, 'more file')}" if len(found) > _SHOWN else ""
+    text = (
+        "nothing here reads a file that names its images, so their annotations would be lost. "
+        f"{chr(10).join(each)}{more}"
+    )
+    globs = [*ignore, *dict.fromkeys(relative(tree, _glob(tree, one.paths), src) for one in found)]
+    if any(pattern.startswith("..") for pattern in globs):
+        return UnusableInput(
+            f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
+        )
+    if reading := _reading(found, tree, src, outright):
+        text += f"\nTo read {one_or_all}, type: {command(src, *reading)}"
+    ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
+    return UnusableInput(
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"
+        f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
+        f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
+    )
+
+
+def _by_pandas(path: Path) -> str:
+    """Return how a spreadsheet becomes a CSV; "" for any other file."""
+    if path.suffix.lower() not in (".xlsx", ".ods"):
+        return ""
+    code = (
+        f"import pandas; pandas.read_excel({str(path)!r}).to_csv({str(path.with_suffix('.csv'))!r}"
+    )
+    return f" pandas does it: python -c {shlex.quote(f'{code}, index=False)')}"
