@@ -115,7 +115,7 @@ def samples(
     ]
     if decoded is not None:
         decoded.close()
-    return found, opened.cached
+    return found, opened.source.cached
 
 
 @pytest.fixture(scope="module", params=["tiled", "verbatim"])
