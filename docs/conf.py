@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages; scripts/docs.sh runs it, and takes every warning for an error."""
+"""Sphinx's configuration for these pages; scripts/docs.sh runs it with warnings as errors."""
 
 import ast
 import re
@@ -57,17 +57,17 @@ LAYOUTS = Path(__file__).parent.parent / "packer" / "layouts" / "published"
 
 
 def add_layouts(app: object, page: str, source: list[str]) -> None:
-    """Make the list of layouts from what the functions that recognise them say of themselves."""
+    """Fill the list of layouts from the docstrings of the functions that recognise them."""
     if page == "packing/sources":
         nodes = [node for path in LAYOUTS.glob("*.py") for node in ast.parse(path.read_text()).body]
         functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-        said = [ast.get_docstring(f) or "" for f in functions if not f.name.startswith("_")]
-        texts = [re.sub(r"(https?://[^\s,]*[^\s,.;:])", r"<\1>", text) for text in said]
+        docstrings = [ast.get_docstring(f) or "" for f in functions if not f.name.startswith("_")]
+        texts = [re.sub(r"(https?://[^\s,]*[^\s,.;:])", r"<\1>", text) for text in docstrings]
         heads = (text.partition("\n\n") for text in sorted(texts, key=str.lower))
         items = [f"{head.rstrip('.')}\n: {' '.join(rest.split())}" for head, _, rest in heads]
         source[0] = source[0].replace("<!-- layouts -->", "\n\n".join(items))
 
 
 def setup(app: object) -> None:
-    """Register the above."""
+    """Register `add_layouts`."""
     app.connect("source-read", add_layouts)  # type: ignore[attr-defined]

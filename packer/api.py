@@ -1,25 +1,19 @@
 """Packing from Python: `packer.pack`, with the options and the report of the command."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
 from packer.layouts.interpretation import Interpretation
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
-from packer.options.chosen import (
-    WITHOUT_TILER,
-    checked,
-    chosen,
-    place_of,
-    python_call,
-    run_options,
-)
+from packer.options.arguments import PackArguments, checked, shown
+from packer.options.chosen import WITHOUT_TILER, chosen, place_of, python_call, run_options
 from packer.options.declared import PYTHON, PackOptions, RunOptions
 from packer.progress import Progress
 from packer.run.destination import Destination
@@ -28,18 +22,13 @@ from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
 from packer.storage.source import StoreSource, locate
-from reader.store.urls import is_url
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _OF_PATHS = (
-    "kind",
-    "class_depth",
-    "pairs",
-    "ignore",
-    "root",
-    "dedupe",
-    "images",
-    "members",
-    "labels",
+    *("kind", "class_depth", "pairs", "ignore", "root", "dedupe"),
+    *("images", "members", "labels"),
 )
 _IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
 
@@ -48,70 +37,32 @@ def pack(
     src: Any,
     dst: str | os.PathLike[str],
     *,
-    jobs: int | None = None,
-    shard_size: int | str | None = None,
-    shard_samples: int | None = None,
-    shuffle: bool = True,
-    seed: int = 0,
-    split: Mapping[str, float] | None = None,
-    jpeg: str | None = None,
-    png: str | None = None,
-    check: bool = False,
-    max_side: int | None = None,
-    quality: int | None = None,
-    raw: tuple[int, int] | None = None,
-    kind: str | None = None,
-    class_depth: int | str | None = None,
-    pairs: Mapping[str, str | os.PathLike[str]] | None = None,
-    ignore: Sequence[str] | None = None,
-    classes: Sequence[str] | None = None,
-    dedupe: bool = False,
-    root: str | os.PathLike[str] | None = None,
-    image_column: str | None = None,
-    label_column: str | None = None,
-    split_column: str | None = None,
-    label_separator: str | None = None,
-    box_format: str | None = None,
-    images: str | Sequence[str] | None = None,
-    members: Mapping[str, str] | None = None,
-    labels: str | Sequence[str] | None = None,
-    on_error: str = "stop",
-    max_pixels: int | None = None,
-    max_bytes: int | None = None,
-    append: bool = False,
-    overwrite: bool = False,
-    executor: Any = None,
-    scratch: str | os.PathLike[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     credential_provider: Callable[..., Any] | None = None,
     source_storage_options: Mapping[str, Any] | None = None,
     source_credential_provider: Callable[..., Any] | None = None,
-    progress: bool = True,
+    **arguments: "Unpack[PackArguments]",
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier call began.
 
-    The arguments are the options of `packer pack`, which describes them. Those that differ:
+    Options of `packer pack` are keyword arguments by the same names; its reference describes them.
+    Those that differ, or have no such option:
 
     Args:
-        src: the path of what the command packs, or its URL in a store.
+        src: the path of what the command packs, its URL in a store, or a Python dataset.
         dst: folder of the dataset, or its URL in a store.
-        jobs: packing processes; None: the cores that this one may use.
+        storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
+        source_storage_options, source_credential_provider: of the source's, where that is
+            another one.
         shard_size: bytes, or text such as "1GB".
         split: share of each split, ``{"train": 0.9, "val": 0.1}``.
         raw: (height, width).
         kind: ``--as``.
         class_depth: a number, or "all".
-        pairs: name -> folder.
-        ignore: globs, such as ``("imdb/**", "*.bak")``.
+        pairs, members: ``--pair`` and ``--member``: name -> folder, and name -> template.
+        ignore, images, labels: a sequence for an option that is given several times.
         classes: class names in label order; None: sorted.
-        images, labels: a template, or several.
-        members: name -> template.
-        on_error: "stop" or "skip".
-        executor: where shards are packed; None: in processes of this machine.
-        scratch: folder for what goes into a store, or comes from one.
-        storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
-        source_storage_options, source_credential_provider: of the source's, where that is
-            another one.
+        executor: also an `Executor`; None: processes of this machine.
         progress: show on standard error what the source is understood as, and how far it is.
 
     Returns:
@@ -128,9 +79,14 @@ def pack(
         >>> report.samples, report.splits
         (28, {'train': 20, 'val': 8})
     """
-    arguments = locals()
-    with python_call(), ExitStack() as stack:
-        asked = checked(arguments)
+    of_stores = {
+        "storage_options": storage_options,
+        "credential_provider": credential_provider,
+        "source_storage_options": source_storage_options,
+        "source_credential_provider": source_credential_provider,
+    }
+    with python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
+        asked = checked(arguments, PackArguments)
         how = run_options(asked)
         show = Progress(quiet=not how.progress)
         store = storage_options, credential_provider
@@ -144,21 +100,21 @@ def pack(
             assert isinstance(report, PackReport)  # no part is asked for
             return report
 
-        if is_url(src):
+        is_place = isinstance(src, (str, os.PathLike))
+        if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            found = stack.enter_context(locate(src, how.scratch, *theirs))
+            place = locate(place_of("src", src), how.scratch, *theirs)
+            source = stack.enter_context(place)
         to = stack.enter_context(destination(place_of("dst", dst), how.scratch, *store, src=src))
-        if is_url(src):
-            return run_with(found, chosen(None, asked))
-        if isinstance(src, (str, os.PathLike)):
-            place = Path(os.fsdecode(src))
-            if not place.exists():
-                raise UnusableInput(f"There is no {place}.")
-            return run_with(place, chosen(place, asked))
+        if is_place:
+            path = source if isinstance(source, Path) else None
+            if path is not None and not path.exists():
+                raise UnusableInput(f"There is no {path}.")
+            return run_with(source, chosen(path, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
-        near = executor in (None, "local")
+        near = how.executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
             options = chosen(None, {**asked, "kind": PYTHON})
             alone = near and how.processes == 1
@@ -171,6 +127,9 @@ def pack(
             )
         options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
         return _in_turn(src, to, options, how, show)
+
+
+pack.__signature__ = shown(pack, PackArguments)  # type: ignore[attr-defined]
 
 
 def _in_turn(

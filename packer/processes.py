@@ -11,22 +11,20 @@ at most a few items are under way at a time, whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
-On Linux the processes are forked from one that is executed for it and loads what they need once;
-elsewhere each is executed. A thread speaks to each through a socket: so nothing else waits for one
-that is stopped, and the caller's main module is not run anew.
+The processes are those of `processes_child`. On Linux they are forked from a server that loads what
+they need once, and is kept for a while; elsewhere each is executed. A thread speaks to each through
+a socket: so nothing else waits for one that is stopped, and the caller's main module is not run
+anew.
 """
 
 import logging
-import os
 import pickle
 import queue
-import select
 import signal
 import socket
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,8 +34,8 @@ from typing import Any, Generic, NoReturn, TypeVar
 from packer.errors import ProcessDied
 from packer.progress import Advance
 from packer.words import option
-from reader.processes.child import Child, can_be_ended, end_with_parent, start
-from reader.processes.fork_server import ForkServer
+from reader.processes.child import Child
+from reader.processes.fork_server import fork
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -57,7 +55,7 @@ STALL_SECONDS = 60.0  # without any progress, after which a process is reported
 DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
 _POLL_SECONDS = 0.2  # how often stalls are looked for
-_TELL_SECONDS = 0.1  # how often a process tells its progress
+_CHILD = "packer.processes_child"
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
@@ -89,8 +87,10 @@ def map_unordered(
                 raise _lost(f"{place(item)}: {_NO_MEMORY}") from error
             yield result
         return
-    tasks, answers, starts = _Queue(), _Queue(), _Starts(function, load)
-    team = [_Process(function, died, tasks, answers, starts) for _ in range(processes)]
+    tasks, answers = _Queue(), _Queue()
+    module = getattr(function, "func", function).__module__  # also that of a partial
+    load = [*[module] * module.startswith("packer."), *load]  # nothing of the user's
+    team = [_Process(function, died, tasks, answers, load) for _ in range(processes)]
     try:
         try:
             for process in team:
@@ -126,7 +126,6 @@ def map_unordered(
         deadline = time.monotonic() + DYING_SECONDS
         for process in filter(threading.Thread.is_alive, team):
             process.join(max(0, deadline - time.monotonic()))
-        starts.close()
 
 
 def map_isolated(
@@ -159,32 +158,6 @@ def map_isolated(
             yield crash
 
 
-class _Starts:
-    """Starts the processes of one team, on Linux from a server that has loaded what they need."""
-
-    def __init__(self, function: Any, load: Sequence[str]) -> None:
-        module = getattr(function, "func", function).__module__  # also that of a partial
-        own = [module] if module.startswith("packer.") else []  # nothing of the user's
-        self._load = [*own, *load]
-        self._lock = threading.Lock()
-        self._server: ForkServer | None = None
-
-    def child(self, connection: int) -> Child:
-        """Start one that serves a connection."""
-        if not can_be_ended():
-            return start(__name__, [connection])
-        with self._lock:
-            if self._server is None or not self._server.is_alive():
-                self._server = ForkServer(__name__, self._load)
-            return self._server.fork([connection])
-
-    def close(self) -> None:
-        """End the server."""
-        with self._lock:
-            if self._server is not None:
-                self._server.close()
-
-
 class _Process(threading.Thread):
     """One process, and the thread that starts it and speaks to it.
 
@@ -197,11 +170,11 @@ class _Process(threading.Thread):
         died: _Call | None,
         tasks: _Queue,
         answers: _Queue,
-        starts: _Starts,
+        load: Sequence[str],
     ) -> None:
         super().__init__(daemon=True)
         self._function, self._died, self._tasks, self._answers = function, died, tasks, answers
-        self._starts = starts
+        self._load = load
         self._child: Child | None = None
         self._stream: Any = None  # to it and from it
         self._is_over = False
@@ -261,7 +234,7 @@ class _Process(threading.Thread):
         try:
             ours, theirs = socket.socketpair()
             with theirs, ours:
-                self._child = self._starts.child(theirs.fileno())
+                self._child = fork(_CHILD, [theirs.fileno()], load=self._load)
                 self._stream = ours.makefile("rwb")
         except (OSError, MemoryError) as error:
             raise _not_started(error) from error
@@ -304,47 +277,3 @@ def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
     if isinstance(failure, MemoryError):
         raise _lost(f"{place}: {_NO_MEMORY}") from failure
     raise failure from RuntimeError(f"in a process of its own:\n{trace}")
-
-
-def main(arguments: Sequence[str | int]) -> None:
-    """Be one of the processes: do what the connection asks for, until the parent is gone."""
-    connection, life, *_ = map(int, arguments)
-    end_with_parent(life)
-    tasks, answers = os.fdopen(connection, "rb"), os.fdopen(os.dup(connection), "wb")
-    os.dup2(2, 1)  # what a library prints is for a person
-    if not can_be_ended():
-        threading.Thread(target=_die_with_parent, args=(connection,), daemon=True).start()
-    sys.path[:] = pickle.load(tasks)
-    sent, more = time.monotonic(), 0
-
-    def say(message: bytes) -> None:
-        try:
-            answers.write(message)
-            answers.flush()
-        except OSError:  # nobody is left to hear it
-            os._exit(1)
-
-    def advance(count: int, at_least: float = _TELL_SECONDS) -> None:
-        nonlocal sent, more
-        more += count
-        if time.monotonic() - sent >= at_least:
-            say(pickle.dumps(more))
-            sent, more = time.monotonic(), 0
-
-    while True:
-        try:
-            function, item = pickle.load(tasks)
-            advance(0, at_least=0)  # it has begun
-            answer = pickle.dumps((function(item, advance), None, ""))
-        except Exception as error:
-            answer = pickle.dumps((None, error, traceback.format_exc()))
-        advance(0, at_least=0)
-        say(answer)
-
-
-def _die_with_parent(lifeline: int) -> None:
-    """Wait for nothing but the end of the parent, which holds the connection's other end."""
-    poll = select.poll()
-    poll.register(lifeline, 0)
-    poll.poll()
-    os._exit(1)

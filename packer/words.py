@@ -1,16 +1,17 @@
-"""Numbers, names and options in messages.
+"""Numbers, names, options and commands in messages.
 
-Options are named as the caller writes them: ``--class-depth 2`` or, in Python, ``class_depth=2``.
+Options and commands are written as the caller does: ``--class-depth 2`` or, in Python,
+``class_depth=2``. A message names them by `option`, `command` and `choices`; the command line and
+`packer.pack` each say with `written_by` who calls.
 """
 
-import json
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
@@ -25,17 +26,52 @@ _FLAGS = {
     "page": "--report",
 }
 
-_in_python: ContextVar[bool] = ContextVar("in_python", default=False)
+
+class Placeholder(str):
+    """A value that the reader of a message replaces, such as DIR."""
+
+    __slots__ = ()
+
+
+class Shell:
+    """How options and commands are written on a command line."""
+
+    # What templates say is not said in another way, too.
+    _REPLACED: tuple[str, ...] = ("--as", "--class-depth", "--pair", "--dry-run", "--explain")
+
+    def __init__(self, dst: str = "DST", given: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Complete commands with `dst`, and with the words of each option that was `given`."""
+        self._dst, self._given = dst, given or {}
+
+    def option(self, name: str, value: Any) -> str:
+        """Return an option with its value."""
+        if value is None or value is True:
+            return flag(name)
+        return f"{flag(name)} {shlex.quote(value) if _is_text(value) else value}"
+
+    def packing(self, source: str) -> str:
+        """Return how a command that packs `source` begins."""
+        return f"packer pack {shlex.quote(source)}"
+
+    def command(self, source: str, arguments: Sequence[str]) -> str:
+        """Return the command that packs `source`; `arguments` replace what was given."""
+        replaced = {*arguments, *(self._REPLACED if "--images" in arguments else ())}
+        kept = (words for name, words in self._given.items() if name not in replaced)
+        return f"{self.packing(source)} {shlex.join([self._dst, *chain(*kept), *arguments])}"
+
+
+_COMMAND_LINE = Shell()
+_caller: ContextVar[Shell] = ContextVar("caller", default=_COMMAND_LINE)
 
 
 @contextmanager
-def for_python() -> Iterator[None]:
-    """Name options as Python's arguments meanwhile, in this thread."""
-    token = _in_python.set(True)
+def written_by(caller: Shell) -> Iterator[None]:
+    """Write options and commands as `caller` does meanwhile, in this thread."""
+    token = _caller.set(caller)
     try:
         yield
     finally:
-        _in_python.reset(token)
+        _caller.reset(token)
 
 
 def flag(name: str) -> str:
@@ -44,13 +80,13 @@ def flag(name: str) -> str:
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option with its value, as the caller writes it."""
-    is_text = isinstance(value, (str, os.PathLike)) and not isinstance(value, Placeholder)
-    if not _in_python.get():
-        text = shlex.quote(os.fspath(value)) if is_text else str(value)
-        return flag(name) if value is None or value is True else f"{flag(name)} {text}"
-    text = json.dumps(os.fspath(value), ensure_ascii=False) if is_text else str(value)
-    return f"{name}=" if value is None else f"{name}={text}"
+    """Return an option with its value, as the caller writes it."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return _caller.get().option(name, text)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and not isinstance(value, Placeholder)
 
 
 def named_limits(reason: str) -> str:
@@ -64,20 +100,19 @@ def named_limits(reason: str) -> str:
 
 
 def command(source: object, *arguments: str) -> str:
-    """Return a command that packs a source, quoted for a shell; DST is for the caller to fill."""
-    return shlex.join(["packer", "pack", str(source), "DST", *arguments])
+    """Return the command, or the call, that packs a source with these options of a command line."""
+    return _caller.get().command(str(source), arguments)
 
 
-def choices(source: object, readings: Mapping[str, Collection[str]]) -> str:
+def advises_below(text: str, folder: object) -> bool:
+    """Whether a command in `text` packs something in `folder`."""
+    return _caller.get().packing(f"{folder}/").rstrip("'\"") in text
+
+
+def choices(source: object, readings: Mapping[str, Sequence[str]]) -> str:
     """Return the readings of a source, each with the command that chooses it, a line each."""
     each = {meaning: command(source, *chosen) for meaning, chosen in readings.items() if chosen}
     return "".join(f"\n  {meaning}: {one}" for meaning, one in each.items())
-
-
-class Placeholder(str):
-    """A value that the reader of a message replaces, such as DIR."""
-
-    __slots__ = ()
 
 
 def in_bytes(count: float) -> str:

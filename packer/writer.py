@@ -1,17 +1,21 @@
 """Packing from a loop: `packer.Writer`."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.options.chosen import checked, chosen, place_of, python_call, run_options
+from packer.options.arguments import WriterArguments, checked, shown
+from packer.options.chosen import chosen, place_of, python_call, run_options
 from packer.options.declared import PYTHON
 from packer.progress import Progress
 from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Writer:
@@ -19,24 +23,20 @@ class Writer:
 
     It is committed when the ``with`` block is left without an error, and by nothing else: after an
     error nothing of it remains. Images are encoded by threads while the loop goes on; a few samples
-    for each wait at a time. Shards are in the order of the writes.
+    for each wait at a time. Shards are in the order of the writes; without `shard_size` they are as
+    large as lets 64 of them be, of what is written so far, from 10 MB to 1 GB.
 
     Args:
         dst: folder of the dataset, or its URL in a store.
         classes: class names in label order; None: labels are numbers.
         image_column, label_column, split_column: fields that hold the image, the label and the
             name of the split; None: ``image``, ``label`` and ``split``.
-        split: share of each split, ``{"train": 0.9, "val": 0.1}``, by a hash of the key.
-        shard_size: bytes, or text such as "1GB"; None: as large as lets 64 shards be, of what is
-            written so far, from 10 MB to 1 GB.
-        shard_samples: most samples in a shard.
-        on_error: "stop" or "skip", for a sample that is not sound.
         jobs: threads; None: the cores that this process may use.
         scratch: folder for what goes into a store: all shards, until they are uploaded in the end.
         storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error how far it is.
-        jpeg, png, check, max_side, quality, raw, max_pixels, max_bytes, append, overwrite: as
-            `packer.pack` has them.
+        split, shard_size, shard_samples, jpeg, png, check, max_side, quality, raw, on_error,
+            max_pixels, max_bytes, append, overwrite: as `packer.pack` has them.
 
     Attributes:
         report: what was written, once it is committed; None before.
@@ -62,39 +62,20 @@ class Writer:
         self,
         dst: str | os.PathLike[str],
         *,
-        classes: Sequence[str] | None = None,
-        image_column: str | None = None,
-        label_column: str | None = None,
-        split_column: str | None = None,
-        split: Mapping[str, float] | None = None,
-        shard_size: int | str | None = None,
-        shard_samples: int | None = None,
-        jpeg: str | None = None,
-        png: str | None = None,
-        check: bool = False,
-        max_side: int | None = None,
-        quality: int | None = None,
-        raw: tuple[int, int] | None = None,
-        on_error: str = "stop",
-        max_pixels: int | None = None,
-        max_bytes: int | None = None,
-        append: bool = False,
-        overwrite: bool = False,
-        jobs: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
         storage_options: Mapping[str, Any] | None = None,
         credential_provider: Callable[..., Any] | None = None,
-        progress: bool = True,
+        **arguments: "Unpack[WriterArguments]",
     ) -> None:
-        given = locals()
         with python_call():
-            asked = checked(given)
+            asked = checked(arguments, WriterArguments)
             self._how = run_options(asked)
             store = self._how.scratch, storage_options, credential_provider
             self._destination = destination(place_of("dst", dst), *store)
             self._options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
         self._session: Session | None = None
         self.report: PackReport | None = None
+
+    __init__.__signature__ = shown(__init__, WriterArguments)  # type: ignore[attr-defined]
 
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:

@@ -13,8 +13,8 @@ fi
 patiently "Packing the images" packer pack .demo/images .demo/shards --shard-size 50MB
 patiently "Reading three epochs" python scripts/demo.py .demo/shards
 echo
-patiently "Measuring against torch's DataLoader over the same images, and each stage alone" \
-    python scripts/bench_read.py .demo/shards --images .demo/images --epochs 1 --batch-size 64
+patiently "Measuring against torch's DataLoader over the same images" \
+    python scripts/bench.py read --shards .demo/shards --images .demo/images --epochs 1 --batch-size 64
 cat <<'END'
 
 Next, with images of your own:

@@ -14,25 +14,41 @@ import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
 
-from packer import Writer
+from packer import Writer, processes
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
 from reader.processes import fork_server
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
+
+from kept_server import KeptServer
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their children
     signal.signal(signal.SIGHUP, lambda *_: None)
 os.environ.pop("PYTHONUNBUFFERED", None)  # which few users have: their output is buffered
+os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads wait for each other by spinning
 _preloaded = str(Path(__file__).parent / "preloaded")
 os.environ["PRELOADED_FOR"] = str(os.getpid())
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.get("PYTHONPATH")]))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kept_server() -> None:
+    """Keep the server of packing processes, but where `own_server` is asked for."""
+    processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
+
+
+@pytest.fixture
+def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each team of packing processes begin and end a server, as it does for users."""
+    monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,15 @@
 """The command line in a process that is forked from one that has imported what it needs.
 
 To a test it is ``python -m packer``: a process and a session of its own, with its own output, exit
-code and working directory. What it does not show is how the command starts; who tests that, or
-gives the command another environment, executes it.
+code, environment and working directory. What it does not show is how the command starts; who tests
+that, or gives it an environment that Python reads then, executes it.
 """
 
 import gc
+import importlib
 import os
 import pickle
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -16,13 +18,14 @@ import threading
 from collections.abc import Mapping, Sequence
 
 _LARGEST = 1 << 16  # of a request
+_NEEDED = ("layouts", "tables", "run", "inspect.info", "inspect.verify")  # of packer, by most tests
 
 
 class ForkedPacker:
     """That process, which ends with this one."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.environment = dict(environment)
+        self._environment = dict(environment)
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         with theirs:
@@ -30,17 +33,25 @@ class ForkedPacker:
                 [sys.executable, __file__, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                env=self.environment,
+                env=self._environment,
             )
 
-    def run(self, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    def can_have(self, environment: Mapping[str, str]) -> bool:
+        """Whether its children can have this environment: not if Python would start otherwise."""
+        changed = dict(environment.items() ^ self._environment.items())
+        return not any(name.startswith(("PYTHON", "LANG", "LC_")) for name in changed)
+
+    def run(
+        self, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
         """Run the command line to its end, in this process's working directory."""
+        request = pickle.dumps(([*arguments], dict(environment)))
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
             folder = os.open(".", os.O_PATH if hasattr(os, "O_PATH") else os.O_RDONLY)
             try:
                 descriptors = [folder, stdout.fileno(), stderr.fileno()]
                 with self._lock:
-                    socket.send_fds(self._socket, [pickle.dumps([*arguments])], descriptors)
+                    socket.send_fds(self._socket, [request], descriptors)
                     code = pickle.loads(self._socket.recv(_LARGEST))
             finally:
                 os.close(folder)
@@ -58,8 +69,12 @@ class ForkedPacker:
 
 def _serve(requests: socket.socket) -> None:
     import packer.images.tiling
-    import packer.run.pack
     from packer.cli.main import main
+
+    for name in _NEEDED:  # once, and not in each child
+        room = importlib.import_module(f"packer.{name}")
+        for found in pkgutil.walk_packages(getattr(room, "__path__", ()), f"{room.__name__}."):
+            importlib.import_module(found.name)
 
     if packer.images.tiling.is_available():
         packer.images.tiling.load()
@@ -71,9 +86,10 @@ def _serve(requests: socket.socket) -> None:
         pid = os.fork()
         if not pid:
             requests.close()
-            _become(*received)
+            arguments, environment = pickle.loads(content)
+            _become(environment, *received)
             try:
-                main(pickle.loads(content), prog_name="python -m packer")
+                main(arguments, prog_name="python -m packer")
             except SystemExit as ended:
                 sys.stdout.flush()
                 os._exit(int(ended.code or 0))  # to clear away all that was imported takes longer
@@ -83,8 +99,10 @@ def _serve(requests: socket.socket) -> None:
         requests.send(pickle.dumps(code))
 
 
-def _become(folder: int, stdout: int, stderr: int) -> None:
+def _become(environment: Mapping[str, str], folder: int, stdout: int, stderr: int) -> None:
     """Have what a process is executed with."""
+    os.environ.clear()
+    os.environ.update(environment)
     os.setsid()
     os.fchdir(folder)
     os.dup2(stdout, 1)

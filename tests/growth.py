@@ -112,10 +112,13 @@ def assert_linear(make: Callable[[int], Callable[[], object]], n: int = SIZE) ->
     return growth
 
 
-def grown(make: Callable[[int], Callable[[], object]], n: int = SIZE) -> Growth:
-    """Count the work for n and for 2n; for the arguments see `assert_linear`."""
+def grown(
+    make: Callable[[int], Callable[[], object]], n: int = SIZE, *, allocations: bool = True
+) -> Growth:
+    """Count the work for n and for 2n; for the arguments see `assert_linear` and `counted`."""
     make(n)()
-    return Growth(n, counted(make(n)), counted(make(2 * n)))
+    small, large = (counted(make(size), allocations=allocations) for size in (n, 2 * n))
+    return Growth(n, small, large)
 
 
 def counted(run: Callable[[], object], *, allocations: bool = True) -> Work:

@@ -36,7 +36,7 @@ FLOORS = {
     "packer": [
         {"words"},
         {"errors", "keys", "progress"},
-        {"files", "processes"},
+        {"files", "processes", "processes_child"},
         {"images"},
         {"options"},
         {"samples"},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains an image and a text encoder on pairs, as CLIP does, on a dataset with captions."""
+"""Train an image and a text encoder on pairs, as CLIP does, on a dataset with captions."""
 
 import argparse
 
@@ -10,14 +10,14 @@ import reader
 
 
 class TextEncoder(nn.Module):
-    """The mean of its bytes' embeddings; in earnest, a tokenizer and a transformer."""
+    """The mean of its bytes' embeddings; use a tokenizer and a transformer in practice."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
         self.embedding = nn.EmbeddingBag(256, size)
 
     def forward(self, texts: list[str]) -> Tensor:
-        """A row for each text."""
+        """Return a row for each text."""
         coded = [torch.tensor(list(text.encode() or b" ")) for text in texts]
         starts = torch.tensor([0, *map(len, coded[:-1])]).cumsum(0)
         device = self.embedding.weight.device

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a classifier on a dataset with the splits train and val."""
+"""Train a classifier on a dataset with the splits train and val."""
 
 import argparse
 
@@ -10,7 +10,7 @@ import reader
 
 
 def network(classes: int) -> nn.Module:
-    """Any network will do, such as torchvision.models.resnet50(num_classes=classes)."""
+    """Return a network, such as torchvision.models.resnet50(num_classes=classes)."""
     return nn.Sequential(
         nn.Conv2d(3, 32, 7, stride=4),
         nn.ReLU(),

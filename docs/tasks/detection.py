@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a one-stage detector on a dataset with the boxes of COCO, YOLO or VOC."""
+"""Train a one-stage detector on a dataset with the boxes of COCO, YOLO or VOC."""
 
 import argparse
 
@@ -19,7 +19,7 @@ BOXES = {
 def targets(
     objects: list[dict[str, Tensor]], kind: str, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """What the cells should say: a class (B, S, S), 0 for none, and a box (B, 4, S, S) in cells."""
+    """Return the cells' targets: a class (B, S, S), 0 for none; a box (B, 4, S, S) in cells."""
     cells = SIZE // STRIDE
     classes = torch.zeros((len(objects), cells, cells), dtype=torch.int64, device=device)
     boxes = torch.zeros((len(objects), 4, cells, cells), device=device)
@@ -27,7 +27,7 @@ def targets(
         x, y, width, height = found["boxes"].to(device).T / STRIDE
         if kind == "voc":  # two corners
             width, height = width - x, height - y
-        if kind != "yolo":  # whose boxes begin in the middle
+        if kind != "yolo":  # YOLO's boxes have their centre
             x, y = x + width / 2, y + height / 2
         rows, columns = y.long().clamp(max=cells - 1), x.long().clamp(max=cells - 1)
         classes[number, rows, columns] = found["labels"].to(device) + 1
@@ -39,7 +39,9 @@ def main() -> None:
     """Train, and print the losses of each epoch."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shards")
-    parser.add_argument("--boxes", choices=BOXES, default="coco", help="whose boxes it has")
+    parser.add_argument(
+        "--boxes", choices=BOXES, default="coco", help="the dataset that the boxes are from"
+    )
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=16)
     arguments = parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains on several GPUs, or CPUs, under torchrun; run again, it continues where it was stopped."""
+"""Train on several GPUs, or CPUs, under torchrun; run it again to continue a stopped run."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ def main() -> None:
 
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group()  # the loaders ask it for rank and world size
+    dist.init_process_group()  # the loaders read rank and world size from it
 
     train = reader.Loader(
         arguments.shards,

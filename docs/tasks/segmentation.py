@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a segmentation network on a dataset whose samples have a mask.png."""
+"""Train a segmentation network on a dataset whose samples have a mask.png."""
 
 import argparse
 
@@ -8,7 +8,7 @@ from torch import nn
 
 import reader
 
-IGNORED = 255  # the class of what lies outside the photograph
+IGNORED = 255  # the class outside the photograph
 
 
 def main() -> None:
@@ -50,7 +50,10 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     for epoch in range(arguments.epochs):
         model.train()
-        for images, masks in train_batches:  # masks: uint8 (B, H, W), cut and flipped with images
+        for (
+            images,
+            masks,
+        ) in train_batches:  # masks: uint8 (B, H, W), same crops and flips
             loss = nn.functional.cross_entropy(model(images), masks.long(), ignore_index=IGNORED)
             optimizer.zero_grad()
             loss.backward()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains on images with several labels each, and writes what it finds in the test images."""
+"""Train on images with several labels each, and write predictions for the test images."""
 
 import argparse
 import csv
@@ -15,7 +15,7 @@ SIZE = 128
 
 
 def network(classes: int) -> nn.Module:
-    """Any network will do, such as torchvision.models.resnet50(num_classes=classes)."""
+    """Return a network, such as torchvision.models.resnet50(num_classes=classes)."""
     return nn.Sequential(
         nn.Conv2d(3, 32, 7, stride=4),
         nn.ReLU(),
@@ -37,7 +37,7 @@ def main() -> None:
     classes = reader.Dataset(arguments.shards, split="train").classes
 
     def targets(data: bytes) -> np.ndarray:
-        """A 1 for each of the labels of an image, float32 (classes,)."""
+        """Return a 1 for each label of an image, float32 (classes,)."""
         found = np.zeros(len(classes), np.float32)
         found[json.loads(data)["labels"]] = 1
         return found

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a classifier on tiny images, packed with --raw, in the style of CIFAR-10."""
+"""Train a classifier on tiny images, packed with --raw, in the style of CIFAR-10."""
 
 import argparse
 import time

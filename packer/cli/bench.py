@@ -62,10 +62,9 @@ def _workers(text: str) -> list[int]:
     metavar="FILE.png|svg|pdf",
     help="Draw images/s by workers, with the limit; needs shardfeed[report].",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="The verdict only.")
+@options.reporting(quiet="The verdict only.")
 def bench(
-    place: Path | str, numbers: list[int], plot: Path | None, as_json: bool, quiet: bool, **how: Any
+    place: Path | str, numbers: list[int], plot: Path | None, output: Output, **how: Any
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
     if plot is not None:
@@ -73,14 +72,13 @@ def bench(
     points: list[Point] = []
     for number in numbers:
         points.append(measure(place, workers=number, **how))
-        if not (as_json or quiet):
+        if not output.is_silent:
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
         _draw(points, plot)
     found, sentence = [point.content() for point in points], verdict(points)
-    Output(as_json).report({"points": found, "verdict": sentence}, sentence)
-    return 0
+    return Output(output.as_json).report({"points": found, "verdict": sentence}, sentence)
 
 
 def sweep(largest: int) -> list[int]:

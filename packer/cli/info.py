@@ -11,6 +11,7 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
+from packer.progress import QUIET
 from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, listed, many
 
 if TYPE_CHECKING:
@@ -23,16 +24,15 @@ _MOST_CLASSES = 20
 
 @click.command()
 @options.place
-@options.as_json
-def info(place: Path | str, as_json: bool) -> int:
+@options.reporting()
+def info(place: Path | str, output: Output) -> int:
     """Tell what DATASET consists of, from its indexes alone."""
     from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
 
-    with as_folder(place, Output(as_json, quiet=True).progress, is_whole=False) as folder:
+    with as_folder(place, QUIET, is_whole=False) as folder:
         found = replace(run(folder), dataset=str(place))
-    Output(as_json).report(found, _lines(found))
-    return 0
+    return output.report(found, _lines(found))
 
 
 def _lines(found: "Info") -> Iterator[str]:
@@ -124,7 +124,7 @@ def _sizes(sizes: Mapping[str, int]) -> str:
     help="Boxes are fractions of the image. Default: as dataset.json records it.",
 )
 @options.jobs
-@options.reporting
+@options.reporting()
 def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any) -> int:
     """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
     from packer.inspect.report.report import report as run
@@ -139,5 +139,5 @@ def say_reported(made: "Reported", output: Output) -> int:
         f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "
         f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, {made.seconds:.1f} s"
     )
-    output.report(made, lines)
-    return 1 if any(finding.kind == "damaged" for finding in made.findings) else 0
+    is_damaged = any(finding.kind == "damaged" for finding in made.findings)
+    return output.report(made, lines, wrong=is_damaged)

@@ -10,8 +10,7 @@ import signal
 import click
 
 from packer.cli.bench import bench
-from packer.cli.check import repair, verify
-from packer.cli.convert import export, extract, index
+from packer.cli.dataset import export, extract, index, repair, verify
 from packer.cli.info import info, report
 from packer.cli.output import say
 from packer.cli.pack import pack

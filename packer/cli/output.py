@@ -28,15 +28,27 @@ class Output:
         """What shows how far it is."""
         return Progress(self.quiet)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is printed for a person but errors."""
+        return self.as_json or self.quiet
+
     def report(
-        self, content: "Mapping[str, Any] | DataclassInstance", lines: str | Iterable[str]
-    ) -> None:
-        """Print what a command found: its content as JSON, or else its lines."""
+        self,
+        content: "Mapping[str, Any] | DataclassInstance",
+        lines: str | Iterable[str],
+        wrong: object = False,
+    ) -> int:
+        """Print what a command found: its content as JSON, or else its lines.
+
+        Return the exit code: 1 if anything is `wrong`.
+        """
         if self.as_json:
             print_json(content if isinstance(content, Mapping) else asdict(content))
         elif not self.quiet:
             for line in [lines] if isinstance(lines, str) else lines:
                 say(line, err=False)
+        return 1 if wrong else 0
 
 
 def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:

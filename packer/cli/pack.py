@@ -1,12 +1,8 @@
 """`packer pack`."""
 
-import re
-import shlex
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +10,9 @@ import click
 
 from packer.cli import params
 from packer.cli.output import Output, name_files, say
-from packer.cli.pack_output import json_of_errors, say_explained, say_part, say_plan, say_report
+from packer.cli.pack_output import json_of_errors, part_lines, report_lines, say_explained, say_plan
 from packer.options.declared import OPTIONS
-from packer.words import flag
+from packer.words import Shell, flag, written_by
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -27,7 +23,7 @@ def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class _Pack(params.Sectioned):
-    """Completes the commands that its errors propose: with DST, and with the options given."""
+    """Has the commands that messages propose completed with DST, and with the options given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the values of options as they were typed."""
@@ -35,40 +31,19 @@ class _Pack(params.Sectioned):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Do what click does, and complete an error."""
-        from packer.errors import Rejected, UnusableInput
-
-        try:
+        """Do what click does, with completed commands."""
+        given: dict[str, list[str]] = {}
+        for param in filter(lambda one: one.name in ctx.meta["typed"], self.params[2:]):
+            values, flag = ctx.meta["typed"][param.name], max(param.opts, key=len)
+            words = given.setdefault(flag, [])
+            for value in values if isinstance(values, list) else [values]:
+                words.append(max(param.secondary_opts, key=len) if value is False else flag)
+                words += [] if isinstance(value, bool) else [value]
+        dst = ctx.params["dst"]
+        with written_by(Shell() if dst is None else Shell(str(dst), given)):
             return super().invoke(ctx)
-        except (Rejected, UnusableInput) as error:
-            error.args = (_complete(ctx, str(error)), *error.args[1:])
-            raise
 
 
-def _complete(ctx: click.Context, text: str) -> str:
-    """Complete the commands in a text with DST, and with the options given."""
-    if (dst := ctx.params["dst"]) is None:
-        return text
-    return _PROPOSED.sub(partial(_completed, ctx, dst), text)
-
-
-def _completed(ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
-    words = [proposed[1], shlex.quote(str(dst))]
-    left_out = _REPLACED if " --images " in proposed[2] else ()
-    for param in ctx.command.params:
-        values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
-        if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
-            continue
-        if param.name in left_out:
-            continue
-        for value in values if isinstance(values, list) else [values]:
-            words.append(max(param.secondary_opts, key=len) if value is False else flag)
-            words += [] if isinstance(value, bool) else [shlex.quote(value)]
-    return " ".join(words) + proposed[2]
-
-
-_PROPOSED = re.compile(r"""(packer pack .*?) DST((?: --[a-z-]+ (?:'[^']*'|[^\s'])+)*)""")
-_REPLACED = ("kind", "class_depth", "pairs", "dry_run", "explain")  # by a reading in templates
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 
 
@@ -91,7 +66,7 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Then show the dataset on a page, as `packer report` does.",
 )
-@params.reporting
+@params.reporting()
 def pack(
     src: Path | str,
     dst: Path | str | None,
@@ -131,14 +106,12 @@ def pack(
         if how.part is not None or dry_run or explain:
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
-    complete = partial(_complete, click.get_current_context())
     options = chosen(src if isinstance(src, Path) else None, given)
     if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
         say(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:
-            return say_explained(found, options, how, output, complete)
-    is_silent = output.as_json or output.quiet
+            return say_explained(found, options, how, output)
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
 
@@ -147,26 +120,25 @@ def pack(
         name_files("rejected", files)
 
     def announce(text: str) -> None:
-        for line in () if is_silent else complete(text).splitlines():
+        for line in () if output.is_silent else text.splitlines():
             say(line, err=False)
 
     refusing = json_of_errors(output.as_json, named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
-            return say_plan(found, to, options, how, output, complete)
+            return say_plan(found, to, options, how, output)
         with redirect_stdout(printed):
             shown = output.progress, announce, tell
             report = run(found, to, options, how, *shown)
-    if isinstance(report, PartReport):
-        say_part(report, output)
-        return 1 if report.rejected else 0
     name_files("rejected", sorted(set(report.rejected).difference(named)))
-    say_report(replace(report, command=complete(report.command)), output)
-    code = 1 if report.rejected else 0
+    if isinstance(report, PartReport):
+        return output.report(report, part_lines(report), wrong=report.rejected)
+    content = {"committed": True, **vars(report)}
+    code = output.report(content, report_lines(report), wrong=report.rejected)
     if page is not None:
         from packer.cli.info import say_reported
         from packer.inspect.report.report import report as show
 
         made = show(dst, page, how.processes, progress=output.progress)
-        code = max(code, say_reported(made, Output(False, is_silent)))
+        code = max(code, say_reported(made, Output(False, output.is_silent)))
     return code

@@ -1,6 +1,6 @@
 """What `packer pack` prints: its report, its plan, how it reads a source, and its errors."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,23 +11,18 @@ from packer.words import many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
+    from packer.plan.work import Work
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
     from packer.samples.records import Reader, Sample
     from packer.storage.source import StoreSource
 
-Complete = Callable[[str], str]  # a text with the commands in it completed
-
 _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
 
 
-def say_report(report: "PackReport", output: Output) -> None:
-    """Print what was packed; what was rejected has been named."""
-    output.report({"committed": True, **vars(report)}, _report_lines(report))
-
-
-def _report_lines(report: "PackReport") -> Iterator[str]:
+def report_lines(report: "PackReport") -> Iterator[str]:
+    """Yield what was packed; what was rejected has been named."""
     yield from report.remarks
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
@@ -44,13 +39,8 @@ def _report_lines(report: "PackReport") -> Iterator[str]:
     )
 
 
-def say_part(report: "PartReport", output: Output) -> None:
-    """Print what became of one part, and what is left for the others."""
-    name_files("rejected", report.rejected)
-    output.report(vars(report), _part_lines(report))
-
-
-def _part_lines(report: "PartReport") -> Iterator[str]:
+def part_lines(report: "PartReport") -> Iterator[str]:
+    """Yield what became of one part, and what is left for the others."""
     name_files("not tiled", report.untiled)
     left = f"{many(report.missing, 'shard')} of the whole still missing"
     if report.committed:
@@ -79,27 +69,39 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
         raise
 
 
+@contextmanager
+def _prepared(
+    src: "Path | StoreSource",
+    options: "PackOptions",
+    how: "RunOptions",
+    output: Output,
+    to: "Destination | None" = None,
+) -> "Iterator[Work]":
+    """Yield what is to be done; nothing is written."""
+    from packer.plan.prepare import prepare
+    from packer.storage.source import open_source
+
+    dst = (None, "") if to is None else (to.folder, to.name)
+    with open_source(src, output.progress, *dst, scratch=how.scratch) as (source, spool):
+        onto = None if to is None or not how.append else to.base()
+        yield prepare(source, options, output.progress, how.classes, onto, spool=spool)
+
+
 def say_plan(
     src: "Path | StoreSource",
     to: "Destination",
     options: "PackOptions",
     how: "RunOptions",
     output: Output,
-    complete: Complete,
 ) -> int:
     """Print what would be written; the exit code."""
-    from packer.plan.prepare import prepare
     from packer.plan.work import outline
-    from packer.storage.source import open_source
 
-    progress, dst = output.progress, (to.folder, to.name)
-    with open_source(src, progress, *dst, scratch=how.scratch) as (source, spool):
-        onto = to.base() if how.append else None
-        work = prepare(source, options, progress, how.classes, onto, spool=spool)
-    found = outline(work, to.folder) | {"command": complete(work.command)}
+    with _prepared(src, options, how, output, to) as work:
+        found = outline(work, to.folder)
     nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
-    Output(output.as_json).report(found, _plan_lines(found, nothing))
-    return 1 if found["rejected"] else 0
+    lines = _plan_lines(found, nothing)
+    return Output(output.as_json).report(found, lines, wrong=found["rejected"])
 
 
 def _outright(command: str) -> list[str]:
@@ -125,44 +127,37 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def say_explained(
-    src: "Path | StoreSource",
-    options: "PackOptions",
-    how: "RunOptions",
-    output: Output,
-    complete: Complete,
+    src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
-    from packer.plan.prepare import prepare
-    from packer.storage.source import open_source
-
-    progress = output.progress
-    with open_source(src, progress, scratch=how.scratch) as (source, spool):
-        work = prepare(source, options, progress, how.classes, spool=spool)
+    with _prepared(src, options, how, output) as work:
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         count = min(_SHOWN, len(listing))
         numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
         samples = [_sample(files, listing[number], classes) for number in numbers]
     for sample in samples:
         sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
-    rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
-    ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
-    command = complete(work.command)
+    content: dict[str, Any] = {
+        "reading": work.reading,
+        "command": work.command,
+        "remarks": list(work.remarks),
+        "samples": samples,
+        "rejected": listing.rejected,
+        "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
+    }
 
     def lines() -> Iterator[str]:
-        yield from (work.reading, *_outright(command), *work.remarks)
+        yield from (work.reading, *_outright(work.command), *work.remarks)
         for sample in samples:
             label = "no class" if sample["class"] is None else f"class {sample['class']}"
             split = f", split {sample['split']}" if sample["split"] else ""
             yield f"{sample['name']}: {label}{split}, {sample['image']}"
             for ext, text in sample["members"].items():
                 yield f"  {ext}: {'none' if text is None else text}"
-        name_ignored(ignored)
-        name_files("rejected", rejected)
+        name_ignored(content["ignored"])
+        name_files("rejected", listing.rejected)
 
-    content = {"reading": work.reading, "command": command, "remarks": list(work.remarks)}
-    more = {"samples": samples, "rejected": rejected}
-    Output(output.as_json).report({**content, **more, "ignored": ignored}, lines())
-    return 1 if rejected else 0
+    return Output(output.as_json).report(content, lines(), wrong=listing.rejected)
 
 
 def _sample(files: "Reader", sample: "Sample", classes: tuple[str, ...]) -> dict[str, Any]:

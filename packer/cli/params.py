@@ -122,21 +122,26 @@ def limited(command: Callable[..., int]) -> Callable[..., int]:
     return declared("max_pixels")(declared("max_bytes")(run))
 
 
-def reporting(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command ``--json`` and ``--quiet``, and their values as `output`."""
+def reporting(
+    quiet: str = "No progress, no report; errors only.",
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return what gives a command ``--json`` and ``--quiet``, and their values as `output`."""
 
-    @wraps(command)
-    def run(as_json: bool, quiet: bool, **given: Any) -> int:
-        return command(output=Output(as_json, quiet), **given)
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+        @click.option("--quiet", "-q", is_flag=True, help=quiet)
+        @wraps(command)
+        def run(as_json: bool, quiet: bool, **given: Any) -> int:
+            return command(output=Output(as_json, quiet), **given)
 
-    return as_json(quiet(run))
+        return run
+
+    return decorate
 
 
 jobs = declared("jobs")
 count = partial(click.option, type=click.IntRange(1), show_default=True)
 new_file = click.Path(dir_okay=False, path_type=Path)
-as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
 place = click.argument(
     "place", metavar="DATASET|URL", type=Place(exists=True, file_okay=False, path_type=Path)
 )

@@ -9,6 +9,7 @@ import click
 from packer.cli import params as options
 from packer.cli.output import Output
 from packer.options.kinds import HEIGHT_WIDTH, size
+from packer.progress import Progress
 from packer.words import in_bytes, many
 from reader.store.urls import is_url
 from reader.system import usable_cores
@@ -105,8 +106,8 @@ def _rate(text: str) -> float | str:
     help="Images a second that a GPU takes in training.",
 )
 @options.count("--vram", type=options.Value(size()), default="80GB", help="Memory of a GPU.")
-@options.as_json
-def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> int:
+@options.reporting()
+def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> int:
     """Tell what reading DATASET will take: steps, requests, memory, time, and what would help.
 
     Nothing is decoded: all is counted from dataset.json, the indexes and the order.
@@ -117,7 +118,7 @@ def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> i
     from packer.inspect.estimate.words import lines
     from reader.cache.ranges import TooSmallCache
 
-    with as_folder(place, Output(as_json, quiet=as_json).progress, is_whole=False) as folder:
+    with as_folder(place, Progress(output.is_silent), is_whole=False) as folder:
         split = usual_split(folder) if split is None else split or None
         stored = Stored.of(folder, split)
         if not len(stored):
@@ -131,15 +132,14 @@ def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> i
                 f"a time. Give at least --cache-limit {-(-error.least // 10**6)}MB."
             ) from error
         is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
-        others = list(alternatives(stored, setting, found, is_far=is_far or as_json))
+        others = list(alternatives(stored, setting, found, is_far=is_far or output.as_json))
     rates = {name: vars(getattr(setting, name)) for name in _RATES}
     changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
     what = f"{place}, split {split}" if split else str(place)
-    Output(as_json).report(
+    return output.report(
         {"split": split, "rates": rates, **found.content(), "alternatives": changed},
         lines(what, stored, setting, found, others, is_far=is_far),
     )
-    return 0
 
 
 def _setting(

@@ -1,11 +1,12 @@
-"""Text files as UTF-8 with line feeds, however they are encoded."""
+"""Text files as UTF-8 with line feeds, however they are encoded: it is decided here alone."""
 
 import codecs
 import io
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import BinaryIO
 
 from packer.errors import UnusableInput
@@ -14,10 +15,11 @@ from packer.files.snapshot import Watched
 LATIN = "cp1252"  # Latin-1, and the further signs that Windows has
 _CHUNK = 1 << 20
 _MOST = 1 << 28  # bytes of a file that has to be converted in memory
+_HEAD = 1 << 12
 _BOM = codecs.BOM_UTF8
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_8_SIGN = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
-_NOT_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+_NO_TEXT = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,38 @@ PLAIN = Encoding()
 @lru_cache(maxsize=64)
 def encoding_of(file: Watched) -> Encoding:
     """Return the encoding of a text file; UTF-8 also where a part of it is damaged."""
-    is_utf_8, has_signs, has_lf, has_cr, is_text = True, False, False, False, True
     with file.open() as content:
-        if content.read(2) in _UTF_16:
-            return Encoding("utf-16")
-        content.seek(0)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        while chunk := content.read(_CHUNK):
-            has_lf, has_cr = has_lf or b"\n" in chunk, has_cr or b"\r" in chunk
-            if is_utf_8:
-                try:
-                    decoder.decode(chunk, final=len(chunk) < _CHUNK)
-                except UnicodeDecodeError:
-                    is_utf_8 = False
-            has_signs = has_signs or bool(_UTF_8_SIGN.search(chunk))
-            is_text = is_text and not _NOT_TEXT.search(chunk)
+        return _encoding(iter(partial(content.read, _CHUNK), b""))
+
+
+def _encoding(chunks: Iterable[bytes], *, is_cut: bool = False) -> Encoding:
+    """Return the encoding of a text; `is_cut`: it may end within a character."""
+    is_utf_8, has_signs, has_lf, has_cr, is_text = True, False, False, False, True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for number, chunk in enumerate(chunks):
+        if not number and (wide := _utf_16(chunk)):
+            return Encoding(wide)
+        has_lf, has_cr = has_lf or b"\n" in chunk, has_cr or b"\r" in chunk
+        is_text = is_text and len(chunk.translate(None, _NO_TEXT)) == len(chunk)
+        has_signs = has_signs or (not chunk.isascii() and bool(_UTF_8_SIGN.search(chunk)))
+        if is_utf_8:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                is_utf_8 = False
+    is_utf_8 = is_utf_8 and (is_cut or not decoder.getstate()[0])
     is_latin = not is_utf_8 and not has_signs and is_text
     return Encoding(LATIN if is_latin else "utf-8", has_cr and not has_lf and is_text)
+
+
+def _utf_16(data: bytes) -> str:
+    """Return the kind of UTF-16 that a text begins in, with its mark or without; "" for none."""
+    if data[:2] in _UTF_16:
+        return "utf-16"
+    head = data[:_HEAD]
+    if head.count(0) <= len(head) // 4:
+        return ""
+    return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
 
 
 def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
@@ -73,7 +90,7 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     with file.open() as content:
         data = content.read()
     try:
-        text = _decoded(data, encoding.name)
+        text = _decoded(data, encoding.name, "surrogateescape")
     except UnicodeDecodeError as error:
         raise UnusableInput(f"{file.path} is not text ({encoding.name}).") from error
     if "\n" not in text:
@@ -81,23 +98,21 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
     return io.BytesIO(text.encode("utf-8", "surrogateescape"))
 
 
-def decoded(data: bytes) -> str:
-    """Return a small text of any usual encoding, without its byte order mark."""
-    if data[:2] in _UTF_16:
-        return data.decode("utf-16")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        if _UTF_8_SIGN.search(data) or _NOT_TEXT.search(data):
-            raise
-        return _decoded(data, LATIN)
+def decoded(data: bytes, *, is_cut: bool = False) -> str:
+    """Return a small text of any usual encoding, without its byte order mark.
+
+    What is damaged raises UnicodeDecodeError; it is replaced where the text is the beginning of a
+    file (`is_cut`).
+    """
+    name = _encoding([data], is_cut=is_cut).name
+    return _decoded(data, name, "replace" if is_cut else "strict")
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decoded(data: bytes, name: str, errors: str) -> str:
     if name == LATIN:
         with suppress(UnicodeDecodeError):  # signs that Windows does not have
             return data.decode(name)
         return data.decode("latin-1")
-    if name == "utf-8":
-        return data.removeprefix(_BOM).decode(name, "surrogateescape")
-    return data.decode(name)
+    if name != "utf-8" and errors == "surrogateescape":
+        errors = "strict"  # which UTF-16 does not have
+    return data.decode(name, errors).removeprefix("\ufeff")

@@ -49,7 +49,11 @@ def band(data: bytes) -> tuple[bytes, bands.BandTable]:
     first = names.index(b"IDAT")
     if b"acTL" in names:
         raise Unbandable("it is an animation")
-    values = _values(data, height, width, bands.CHANNELS[colour])
+    with opened(data, "PNG") as image:
+        image.load()
+        if _MODES.get(image.mode) != bands.CHANNELS[colour]:
+            raise Unbandable(f"Pillow reads it as {image.mode}")
+        values = np.asarray(image).reshape(height, width * bands.CHANNELS[colour])
     palette = dict(chunks[:first][::-1]).get(b"PLTE", b"")
     if colour == bands.PALETTE and int(values.max()) >= len(palette) // 3:
         raise Unbandable("it has a value that is not in its palette")
@@ -70,15 +74,6 @@ def check_pixels(one: bytes, other: bytes) -> None:
     with opened(one, "PNG") as image, opened(other, "PNG") as banded:
         if image.mode != banded.mode or image.tobytes() != banded.tobytes():
             raise Unbandable("its pixels would not stay the same")
-
-
-def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
-    """Return the values of each row, (height, bytes), as PNG has them before they are filtered."""
-    with opened(data, "PNG") as image:
-        image.load()
-        if _MODES.get(image.mode) != per_pixel:
-            raise Unbandable(f"Pillow reads it as {image.mode}")
-        return np.asarray(image).reshape(height, width * per_pixel)
 
 
 def _deflated(values: Pixels, per_pixel: int) -> tuple[bytes, list[int]]:

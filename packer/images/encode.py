@@ -1,9 +1,13 @@
-"""What is stored for an image: its bytes as they are, tiled without loss, or re-encoded."""
+"""What is stored for an image: its bytes as they are, tiled without loss, or re-encoded.
+
+What belongs to an image stays as it is, but for PNGs, which are banded as images are.
+"""
 
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import PIL
@@ -11,13 +15,14 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import BadImage, Unbandable, Untileable
+from packer.errors import BadImage, Unbandable, Untileable, said
 from packer.images import banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
+from reader.format.members import DECODERS, kind_of, picture_format
 from reader.format.pictures import in_8_bits, opened
 from reader.format.tiles import TileTable
 
@@ -78,6 +83,13 @@ class Encoded:
     unbanded: str | None = None  # why a PNG that should have been banded is not
 
 
+class EncodedMember(NamedTuple):
+    """What goes into the shard for one member."""
+
+    data: bytes
+    bands: BandTable | None = None
+
+
 def transcoders(policy: Policy) -> dict[str, str]:
     """Return what images may go through, with versions: their bytes, or their soundness, depend."""
     found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
@@ -107,9 +119,15 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
             pixels = in_8_bits(file).convert("RGB")
         if info.orientation != 1:
             pixels = pixels.transpose(_UPRIGHT[info.orientation])
-        return _raw(_fitted(pixels, policy.raw))
+        return _fitted(pixels, policy.raw)
     if policy.reencodes(info.height, info.width):
-        return _file_reencoded(data, info, policy)
+        with _opened(data) as image:  # not turned, as masks are not
+            pixels = _in_jpegs_mode(image)
+            kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
+            kept["exif"] = _exif(image, kept.get("exif", b""), info.orientation)
+        if pixels.mode == "L":
+            kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
+        return _reencoded(pixels, policy, kept, info.orientation)
     if info.format == "png":
         data, bands, unbanded = banded_if_possible(data, policy)
         return Encoded(data, info, bands=bands, unbanded=unbanded)
@@ -143,6 +161,35 @@ def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | 
     return banded, table, None
 
 
+def encode_member(ext: str, data: bytes, image: probe.ImageInfo, policy: Policy) -> EncodedMember:
+    """Return what is stored for a member; raise BadImage if it does not decode, or fit `image`."""
+    if picture_format(ext) is not None:
+        if _check_picture(ext, data, image, policy.limits) == "png":
+            return EncodedMember(*banded_if_possible(data, policy)[:2])
+    elif decode := DECODERS.get(kind_of(ext)):
+        try:
+            decode(data)
+        except MemoryError:
+            raise  # which says nothing of the member
+        except Exception as error:  # decoders raise what they like
+            raise BadImage(f"its .{ext} does not decode ({said(error)})") from error
+    return EncodedMember(data)
+
+
+def _check_picture(ext: str, data: bytes, image: probe.ImageInfo, limits: Limits) -> str:
+    try:
+        found = probe.probe(data, limits)
+    except BadImage as error:
+        raise BadImage(f"its .{ext} is not a picture that can be read: {error}") from error
+    if (found.height, found.width) != (image.height, image.width):
+        turned = " before it is turned upright" if image.orientation >= 5 else ""
+        raise BadImage(
+            f"its .{ext} is {found.width} x {found.height} pixels, and the image {image.width} x "
+            f"{image.height} as it is stored{turned}"
+        )
+    return found.format
+
+
 def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
     if isinstance(pixels, Image.Image):
         image = pixels
@@ -150,7 +197,7 @@ def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
     else:
         image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     if policy.raw is not None:
-        return _raw(_fitted(in_8_bits(image).convert("RGB"), policy.raw))
+        return _fitted(in_8_bits(image).convert("RGB"), policy.raw)
     if policy.reencodes(image.height, image.width):
         return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
     if not isinstance(pixels, Image.Image):
@@ -173,11 +220,9 @@ def grows_as_png(image: object, policy: Policy) -> bool:
 def png(image: Image.Image) -> bytes:
     """Return the pixels as a PNG, without EXIF and colour profile."""
     image = _with_whole_palette(image) if image.mode == "P" else image
-    file = io.BytesIO()
     # Level 1 takes 40% of the usual level's time, for 4% more bytes of a photograph (measured);
     # most are banded next.
-    image.save(file, "PNG", compress_level=1, icc_profile=None)
-    return file.getvalue()
+    return _saved(image, "PNG", compress_level=1, icc_profile=None)
 
 
 def _with_whole_palette(image: Image.Image) -> Image.Image:
@@ -203,8 +248,8 @@ def _raw(pixels: Pixels) -> Encoded:
     return Encoded(pixels.tobytes(), probe.ImageInfo("raw", height, width, channels, orientation=1))
 
 
-def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
-    return np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS))
+def _fitted(image: Image.Image, size: tuple[int, int]) -> Encoded:
+    return _raw(np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS)))
 
 
 @contextmanager
@@ -214,17 +259,6 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
             yield image
     except probe.PILLOW_ERRORS as error:
         raise probe.damaged(error) from error
-
-
-def _file_reencoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
-    """Return a JPEG of the image, not turned, as masks are not, with its EXIF and ICC profile."""
-    with _opened(data) as image:
-        pixels = _in_jpegs_mode(image)
-        kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
-        kept["exif"] = _exif(image, kept.get("exif", b""), info.orientation)
-    if pixels.mode == "L":
-        kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
-    return _reencoded(pixels, policy, kept, info.orientation)
 
 
 def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
@@ -251,16 +285,16 @@ def _reencoded(
     if policy.max_side is not None and policy.shrinks(pixels.height, pixels.width):
         pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
-    encoded = _jpeg(pixels, options)
+    encoded = _saved(pixels, "JPEG", **options)
     info = probe.ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
     if not policy.tiled:
         return Encoded(encoded, info)
     interval = restart_interval(read_header(encoded), len(encoded))
-    encoded = _jpeg(pixels, {**options, "restart_marker_blocks": interval})
+    encoded = _saved(pixels, "JPEG", **options, restart_marker_blocks=interval)
     return Encoded(encoded, info, find_tiles(encoded))
 
 
-def _jpeg(pixels: Image.Image, options: dict[str, object]) -> bytes:
+def _saved(pixels: Image.Image, format: str, **options: object) -> bytes:
     file = io.BytesIO()
-    pixels.save(file, "JPEG", **options)
+    pixels.save(file, format, **options)
     return file.getvalue()

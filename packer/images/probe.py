@@ -120,10 +120,7 @@ def _why_unknown(data: bytes) -> str:
     if data.startswith(_PNG):
         return "it is a PNG with a damaged header"
     if not data.startswith(b"\xff\xd8"):
-        if (known := _not_packed(data)) is None:
-            return "it is not an image of a known format"
-        name, way = known
-        return f"it is {name}, which is not packed: convert it to JPEG or PNG ({way})"
+        return _not_packed(data)
     try:
         header = jpeg.read_header(data)
     except ValueError as error:
@@ -135,18 +132,18 @@ def _why_unknown(data: bytes) -> str:
     return "it is a JPEG with a segment in its header that Pillow does not read"
 
 
-def _not_packed(data: bytes) -> tuple[str, str] | None:
-    """The name of a format of images that is known and not packed, and what decodes it."""
+def _not_packed(data: bytes) -> str:
+    is_box = data[4:8] == b"ftyp"
+    brands = data[8 : min(int.from_bytes(data[:4], "big"), 256)] if is_box else b""
     if data.startswith((b"\xff\x0a", _JXL_BOX)):
-        return "JPEG XL", "djxl does it, and gives back the very JPEG where it was one"
-    if data[4:8] != b"ftyp":
-        return None
-    brands = data[8 : min(int.from_bytes(data[:4], "big"), 256)]
-    if b"avif" in brands or b"avis" in brands:
-        return "AVIF", "Pillow opens it"
-    if brands.startswith(_HEIC_BRANDS):
-        return "HEIC", "Pillow opens it with pillow-heif"
-    return None
+        known = "JPEG XL", "djxl does it, and gives back the very JPEG where it was one"
+    elif b"avif" in brands or b"avis" in brands:
+        known = "AVIF", "Pillow opens it"
+    elif brands.startswith(_HEIC_BRANDS):
+        known = "HEIC", "Pillow opens it with pillow-heif"
+    else:
+        return "it is not an image of a known format"
+    return "it is {}, which is not packed: convert it to JPEG or PNG ({})".format(*known)
 
 
 def extension_of(data: bytes, name: str) -> str:

@@ -1,8 +1,6 @@
-"""Tiled JPEG: the same pixels, with a restart marker every few MCUs.
+"""Tiled JPEG: the same pixels, with a restart marker every few MCUs (T.81, F.1.1.5 and E.1.4).
 
-Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) data is byte-aligned and begins with
-fresh DC predictions, so a reader decodes only the segments that a crop touches. Transcoding is
-lossless; the index keeps every segment's length, so that a reader never searches for markers.
+A reader decodes only the segments that a crop touches; the index keeps the length of each.
 """
 
 import math
@@ -51,27 +49,21 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
                 ) from error
     by_program = jpegtran.transcode(data, interval)
     if header.process == _PROGRESSIVE:
-        check_pixels(data, by_program)
+        check_pixels(data, by_program)  # decoders smooth one that lacks its last scans
     return by_program, find_tiles(by_program)
 
 
 def check_pixels(one: bytes, other: bytes) -> None:
-    """Raise Untileable if two JPEGs decode to different pixels, ValueError if one does not decode.
-
-    Decoders smooth a progressive file that lacks its last scans, and a sequential one never.
-    """
+    """Raise Untileable if two JPEGs decode to other pixels, ValueError if one does not decode."""
     if not np.array_equal(simplejpeg.decode_jpeg(one), simplejpeg.decode_jpeg(other)):
         raise Untileable("its pixels would not stay the same")
 
 
 def restart_interval(header: JpegHeader, size: int) -> int:
-    """MCUs between two markers for a JPEG of `size` bytes.
+    """MCUs between two markers for a JPEG of `size` bytes: as many markers as fit the budget.
 
-    Tiles about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
-    budget, and no more of them than the reader cuts up. Best is a divisor of the MCUs of a row, for
-    then the tiles of all rows are aligned. A row without a fitting one (a prime number of MCUs)
-    takes tiles that run on from row to row, where the reader can align rows by itself: where
-    nothing is subsampled, so that a row of MCUs does not depend on its neighbours.
+    Best is a divisor of the MCUs of a row, for then the tiles of all rows are aligned. Without a
+    fitting one tiles run on from row to row, where nothing is subsampled: the reader aligns those.
     """
     height, width = mcu_size(header.sampling)
     in_row, rows = -(-header.width // width), -(-header.height // height)

@@ -95,19 +95,14 @@ def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     """Ask a store for parts of these shards for some seconds, and at least for a few."""
     import asyncio  # which few commands need
 
-    return asyncio.run(_probe(url, shards, seconds))
-
-
-async def _probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     from reader.store.client import Store
     from reader.store.limits import PART
     from reader.store.urls import checked
 
-    store = Store(checked(url), {}, None)
     began = time.perf_counter()
     rng = random.Random(0)
 
-    async def ask(size: int) -> float:
+    async def ask(store: Store, size: int) -> float:
         shard = rng.choice(shards)
         size = min(size, shard.bytes)
         start = rng.randrange(shard.bytes - size + 1)
@@ -115,21 +110,21 @@ async def _probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Pr
         await store.part(shard.file, start, start + size, shard.bytes)
         return time.perf_counter() - asked
 
-    await ask(_SMALL)  # which connects
-    took = [await ask(_SMALL)]
-    while time.perf_counter() - began < _FOR_LATENCY * seconds:
-        took.append(await ask(_SMALL))
-
-    before, loaded = store.counts.fetched_bytes, time.perf_counter()
-
-    async def keep_asking() -> None:
-        await ask(PART)
+    async def keep_asking(store: Store) -> None:
+        await ask(store, PART)
         while time.perf_counter() - began < seconds:
-            await ask(PART)
+            await ask(store, PART)
 
-    import asyncio
+    async def measured() -> Probed:
+        store = Store(checked(url), {}, None)
+        await ask(store, _SMALL)  # which connects
+        took = [await ask(store, _SMALL)]
+        while time.perf_counter() - began < _FOR_LATENCY * seconds:
+            took.append(await ask(store, _SMALL))
+        before, loaded = store.counts.fetched_bytes, time.perf_counter()
+        await asyncio.gather(*(keep_asking(store) for _ in range(_AT_ONCE)))
+        now = time.perf_counter()
+        fetched = store.counts.fetched_bytes - before
+        return Probed(statistics.median(took), fetched / (now - loaded), now - began)
 
-    await asyncio.gather(*(keep_asking() for _ in range(_AT_ONCE)))
-    now = time.perf_counter()
-    fetched = store.counts.fetched_bytes - before
-    return Probed(statistics.median(took), fetched / (now - loaded), now - began)
+    return asyncio.run(measured())

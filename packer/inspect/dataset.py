@@ -1,6 +1,7 @@
 """A finished dataset as commands read it: as a folder, by its indexes, by its splits."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
     """Return offset and size of all that a row has, by extension, the image first."""
     spans = {ext: index.span(ext, row) for ext in (image_of(index, row), *index.members)}
     return {ext: span for ext, span in spans.items() if span is not None}
+
+
+def members_in(index: Index) -> Counter[str]:
+    """Return how many rows have each further member."""
+    return Counter({ext: int((index.columns[f"{ext}.offset"] > 0).sum()) for ext in index.members})
 
 
 def count_listed(index: Index, column: str) -> int:

@@ -1,18 +1,11 @@
 """`packer export`: the index files with which other tools read tars that stay as they are.
 
-``dali``: for ``fn.readers.webdataset(paths, index_paths)``, ``X.idx`` beside each ``X.tar``, format
-version 1.2 as DALI's ``wds2idx`` writes it: a line ``v1.2 SAMPLES``, then a line for each sample
-with ``EXT OFFSET SIZE NAME`` of each member, separated by single spaces.
-
-``wids``: for ``wids.ShardListDataset``, JSON with ``wids_version`` 1 and a ``shardlist`` of ``url``
-(relative to the file), ``nsamples`` and ``filesize``, as ``widsindex create`` writes it. wids 0.1
-takes names from the first 100 bytes of a member's header alone, whatever its other fields say.
-
-``energon``: what ``energon prepare`` (Megatron-Energon) would make. ``X.tar.idx`` beside each tar:
-uint64, little-endian, where each sample begins and where the last one ends. In ``.nv-meta``:
-``index.sqlite`` with the tables ``samples`` and ``sample_parts``, ``.info.json`` with the samples
-of each shard, ``split.yaml``, and a ``dataset.yaml`` that describes image classification and may be
-changed. JSON is YAML, and needs no further library.
+``dali``: ``X.idx`` beside each ``X.tar``, format version 1.2 as DALI's ``wds2idx`` writes it.
+``wids``: for ``wids.ShardListDataset``, as ``widsindex create`` writes it. wids 0.1 takes names
+from the first 100 bytes of a member's header alone, whatever its other fields say.
+``energon``: what ``energon prepare`` (Megatron-Energon) would make: ``X.tar.idx`` (uint64, where
+each sample begins and where the last one ends), and in ``.nv-meta`` an SQLite index, and YAML files
+in JSON, of which ``dataset.yaml`` may be changed.
 """
 
 import json

@@ -19,6 +19,7 @@ from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
 from packer.inspect.dataset import image_of, members_of
 from packer.keys import hashes_of, repeated, unescape
+from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.trees.meaning import splits_of
@@ -95,10 +96,8 @@ class _Labels:
     """Where the class of a sample is kept: in a folder's name, or, if it is a number, in a file."""
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
-        self.count = len(classes)
-        self._classes = classes
-        numbered = all(name == str(number) for number, name in enumerate(classes))
-        self._in_files = external or numbered
+        self.count, self._classes = len(classes), classes
+        self._in_files = external or is_numbered(classes)
         self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
@@ -167,9 +166,9 @@ def _extract_file(
     if file.ext == "raw":
         data = _png(index, file, tar)
         new = folder.write(file.name, len(data), lambda: [data])
-        report.raw += 1
     else:
         new = folder.write(file.name, file.size, lambda: _chunks(tar, file))
+    report.raw += file.ext == "raw"
     report.written += new
     report.present += not new
     report.bytes += file.size

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -24,9 +24,9 @@ from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
 from packer.samples.records import Skipped
-from packer.shards.shard_writer import index_of, shard_entry
+from packer.shards.shard_writer import Written, index_of
 from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
-from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
+from reader.format import FormatError, Index, Limits, Manifest, manifest
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.index import metadata_of, serialize
 
@@ -77,26 +77,22 @@ def index(
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)
-    entries, highest, fields = [], -1, set[str]()
+    found = Written()
     for name in tars:
-        split = name.rpartition("/")[0]
-        entries.append(replace(shard_entry(folder / name), file=name, split=split))
-        opened = Index(folder / entries[-1].index, mapped=False)
-        highest = max(highest, int(opened.columns["label"].max(initial=-1)))
-        fields.update(opened.members, (FORMATS[n] for n in np.unique(opened.columns["format"])))
+        found.add(Written.of(folder / name, split=name.rpartition("/")[0]))
     report.rejected.sort()
-    report.samples = sum(entry.samples for entry in entries)
-    report.classes = highest + 1
-    report.bytes = sum(entry.bytes for entry in entries)
+    report.samples = sum(entry.samples for entry in found.entries.values())
+    report.classes = max(found.labels, default=-1) + 1
+    report.bytes = sum(entry.bytes for entry in found.entries.values())
     if not report.samples:
         raise UnusableInput(f"{folder}: its tars hold no image that is part of a sample.")
     content = Manifest(
         packer=__version__,
         options={},
         source="",
-        classes=tuple(map(str, range(highest + 1))),
-        fields=tuple(sorted(fields)),
-        shards=tuple(entries),
+        classes=tuple(map(str, range(report.classes))),
+        fields=tuple(sorted(found.fields)),
+        shards=tuple(found.entries.values()),
         rejected=len(report.rejected),
     )
     write_file(folder / manifest.FILENAME, content.dump().encode())
@@ -105,9 +101,12 @@ def index(
 
 
 def _tars(folder: Path) -> list[str]:
+    def fail(error: OSError) -> None:
+        raise error
+
     found = sorted(
         path.relative_to(folder).as_posix()
-        for parent, _, names in os.walk(folder, onerror=_fail)  # what is not listed may hold tars
+        for parent, _, names in os.walk(folder, onerror=fail)  # what is not listed may hold tars
         for path in (Path(parent, name) for name in names)
         if path.suffix == ".tar" and path.is_file() and not path.name.startswith(".")
     )
@@ -121,29 +120,22 @@ def _tars(folder: Path) -> list[str]:
     return found
 
 
-def _fail(error: OSError) -> None:
-    raise error
-
-
 def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
-    if (folder / manifest.FILENAME).exists():
-        external = False
-        with suppress(FormatError):
-            external = Manifest.load(folder).external
-        if not external:
+    external = not (folder / manifest.FILENAME).exists()
+    with suppress(FormatError):
+        external = external or Manifest.load(folder).external
+    if not external:
+        raise UnusableInput(
+            f"{folder} already is a dataset, or holds a {manifest.FILENAME} of something else. "
+            "Remove that file to index the tars anew."
+        )
+    for path in filter(Path.exists, (index_of(folder / name) for name in tars)):
+        try:
+            Index(path, mapped=False)
+        except FormatError:
             raise UnusableInput(
-                f"{folder} already is a dataset, or holds a {manifest.FILENAME} of something "
-                "else. Remove that file to index the tars anew."
-            )
-    for name in tars:
-        path = index_of(folder / name)
-        if path.exists():
-            try:
-                Index(path, mapped=False)
-            except FormatError:
-                raise UnusableInput(
-                    f"{path} is not an index, and would be overwritten. Move it elsewhere."
-                ) from None
+                f"{path} is not an index, and would be overwritten. Move it elsewhere."
+            ) from None
 
 
 def _index_one(
@@ -215,9 +207,8 @@ class _Rows:
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
         most = self._limits.bytes
-        for member in (member for member in run if member.size > most):
-            reason = f"it has {member.size} bytes; {most} are the most (--max-bytes)"
-            self.skipped.append((member.name, reason))
+        reason = f"it has {{}} bytes; {most} are the most (--max-bytes)"
+        self.skipped += [(m.name, reason.format(m.size)) for m in run if m.size > most]
         if not (run := [member for member in run if member.size <= most]):
             return
         image, row, known = image_of(run), _NO_IMAGE, self._rows.members
@@ -242,10 +233,12 @@ class _Rows:
         """Return the index's columns, with the parts of each sample joined."""
         keys, names, columns = self._rows.keys, self._rows.names, self._rows.numbers()
         self._join_parts(columns)
-        for row in np.flatnonzero(columns["offset"] == 0).tolist():
-            for ext in self._rows.members:
-                if columns[f"{ext}.offset"][row]:
-                    self.skipped.append((f"{keys[row].decode()}.{ext}", "its sample has no image"))
+        self.skipped += [
+            (f"{keys[row].decode()}.{ext}", "its sample has no image")
+            for row in np.flatnonzero(columns["offset"] == 0).tolist()
+            for ext in self._rows.members
+            if columns[f"{ext}.offset"][row]
+        ]
         kept = np.flatnonzero(columns["offset"])
         columns = {name: column[kept] for name, column in columns.items()}
         columns |= list_column("key", [keys[row] for row in kept.tolist()])

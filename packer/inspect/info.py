@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import SplitInfo, count_listed, splits_of
+from packer.inspect.dataset import SplitInfo, count_listed, members_in, splits_of
 from packer.plan.plan import default_shard_size
 from packer.run.report import rejected_files
 from reader.format import FORMATS, Index, Manifest
@@ -70,8 +70,7 @@ def info(dst: Path) -> Info:
         else:
             labels[0] += int((columns["label"] < 0).sum())
         formats += np.bincount(columns["format"], minlength=len(formats))
-        for ext in index.members:
-            members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
+        members.update(members_in(index))
         found.tiled += count_listed(index, "segment")
         found.banded += count_listed(index, "band")
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -200,10 +201,9 @@ def _look(dst: Path, entry: ShardEntry) -> _Damaged:
 
 
 def _is(path: Path, size: int, checksum: str) -> bool:
-    try:
+    with suppress(OSError):
         return measure(path) == (size, checksum)
-    except OSError:
-        return False
+    return False
 
 
 def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:
@@ -213,13 +213,13 @@ def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> N
         reason = "made again it is not the same: the source's files, or jpegtran, have changed"
         report.failed.append((entry.file, reason))
         return
-    moves = [(made, entry.file)] if not shard.tar_sound else []
-    moves += [(index_of(made), entry.index)] if not shard.index_sound else []
+    files = (shard.tar_sound, made, entry.file), (shard.index_sound, index_of(made), entry.index)
     try:
-        for path, name in moves:
-            (dst / name).parent.mkdir(exist_ok=True)
-            os.replace(path, dst / name)
-            report.repaired.append(name)
+        for is_sound, path, name in files:
+            if not is_sound:
+                (dst / name).parent.mkdir(exist_ok=True)
+                os.replace(path, dst / name)
+                report.repaired.append(name)
         sync_folder((dst / entry.file).parent)
     except OSError as error:
         raise cannot_write(dst / entry.file, error) from error

@@ -1,14 +1,12 @@
 """`packer verify`: proves that a dataset is what was written, or names what is not.
 
-Samples are decoded in processes whose crash is a finding: their rows are then decoded one by one,
-so that the sample is named.
+A crash of a process that decodes samples is a finding: they are then decoded one by one.
 """
 
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +24,6 @@ from reader.format.bands import bands_of
 from reader.format.columns import Column
 from reader.format.files import open_regular
 from reader.format.pictures import opened
-
-if TYPE_CHECKING:
-    from reader.samples.sample import WholeSamples
 
 _ROWS = 512  # at a time, to one process
 
@@ -72,34 +67,31 @@ def verify(
         processes = max(1, min(jobs, len(shards)))
         checked = map_unordered(check_shard, shards, processes, advance, lambda shard: shard.file)
         by_file = {found.file: found for found in checked}
-    findings = [by_file[shard.file] for shard in shards]
-    parts = [part for shard in shards for part in _rows_of(shard, by_file[shard.file], decode)]
-    total = sum(len(part.rows) for part in parts)
+    findings = {shard: by_file[shard.file] for shard in shards}
+    parts = [part for shard, found in findings.items() for part in _rows_of(shard, found, decode)]
     if parts:
         doing = "decode" if any(part.decode for part in parts) else "compare"
-        with progress.phase(doing, total, "samples") as advance:
+        with progress.phase(doing, sum(len(part.rows) for part in parts), "samples") as advance:
             processes = max(1, min(jobs, len(parts)))
             looked = [
                 _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
                 for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
             ]
         for rows in sorted(looked, key=lambda one: one.rows.rows.start):
-            file = rows.rows.shard.file
-            if rows.unopened is not None and not by_file[file].damages:  # it was sound a moment ago
-                by_file[file].damages.append(Damage(file, rows.unopened))
-            by_file[file].damages += rows.damages
-    damages += (damage for found in findings for damage in found.damages)
-    due = [shard.entry.samples if shard.entry else by_file[shard.file].rows for shard in shards]
-    damages += _repeated_keys(shards, findings)
-    return VerifyReport(
-        dataset=str(dst),
-        shards=len(shards),
-        samples=sum(found.samples for found in findings),
-        lost=sum(max(total - found.samples, 0) for total, found in zip(due, findings, strict=True)),
-        bytes=sum(found.bytes for found in findings),
-        seconds=time.monotonic() - began,
-        damages=damages,
+            found = findings[rows.rows.shard]
+            if rows.unopened is not None and not found.damages:  # it was sound a moment ago
+                found.damages.append(Damage(found.file, rows.unopened))
+            found.damages += rows.damages
+    damages += (damage for found in findings.values() for damage in found.damages)
+    damages += _repeated_keys(findings)
+    lost = sum(
+        max((shard.entry.samples if shard.entry else found.rows) - found.samples, 0)
+        for shard, found in findings.items()
     )
+    samples = sum(found.samples for found in by_file.values())
+    size = sum(found.bytes for found in by_file.values())
+    seconds = time.monotonic() - began
+    return VerifyReport(str(dst), len(shards), samples, lost, size, seconds, damages)
 
 
 def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
@@ -113,17 +105,15 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
         return [Shard(dst, file.as_posix(), None, None, False, limits) for file in files]
     if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
         damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
-    classes = len(content.classes)
-    return [
-        Shard(dst, entry.file, entry, classes, content.external, limits) for entry in content.shards
-    ]
+    known = len(content.classes), content.external, limits
+    return [Shard(dst, entry.file, entry, *known) for entry in content.shards]
 
 
-def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> Iterator[Damage]:
+def _repeated_keys(findings: Mapping[Shard, Findings]) -> Iterator[Damage]:
     """The samples whose key another one has had before: hashes first, then the keys themselves."""
-    again = repeated([found.key_hashes for found in findings])
+    again = repeated([found.key_hashes for found in findings.values()])
     first: dict[bytes, str] = {}
-    for shard, found in zip(shards, findings, strict=True):
+    for shard, found in findings.items():
         rows = np.flatnonzero(are_among(found.key_hashes, again))
         if not len(rows):
             continue
@@ -188,6 +178,7 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
     from reader import ReaderError
     from reader.dataset.shard import Shard as ReaderShard
     from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+    from reader.format.errors import DecodeError
     from reader.samples.sample import WholeSamples
 
     looked = _Looked(rows)
@@ -210,29 +201,21 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                     whole = len(data) == span[1]
                     found = contradictions(index.columns, row, data, shard.limits) if whole else ()
                     looked.damages += (_damage(shard.file, index, row, image, why) for why in found)
-                if samples is not None:
-                    faults = _undecoded(samples, index, row)
-                    looked.damages += (_damage(shard.file, index, row, *fault) for fault in faults)
+                for ext in members_of(index, row):
+                    try:
+                        if samples is not None:
+                            samples.image(row) if ext == image else samples.member(row, ext)
+                    except (DecodeError, ReaderError) as error:
+                        reason = f"it does not decode: {str(error).removesuffix('.')}"
+                        looked.damages.append(_damage(shard.file, index, row, ext, reason))
+                        if ext == image:
+                            break  # what belongs to it cannot be compared with it
                 advance(1)
     except FormatError as error:
         looked.unopened = str(error).removesuffix(".")
     except OSError as error:
         looked.unopened = f"it cannot be read: {error.strerror}"
     return looked
-
-
-def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:
-    from reader import ReaderError
-    from reader.format.errors import DecodeError
-
-    image = image_of(index, row)
-    for ext in members_of(index, row):
-        try:
-            samples.image(row) if ext == image else samples.member(row, ext)
-        except (DecodeError, ReaderError) as error:
-            yield ext, f"it does not decode: {str(error).removesuffix('.')}"
-            if ext == image:
-                return  # what belongs to it cannot be compared with it
 
 
 def contradictions(

@@ -6,7 +6,6 @@ folder of their own.
 
 import importlib
 import pkgutil
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from packer.layouts.folders.doubts import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
+from packer.layouts.lists import Recognise
 from packer.layouts.published.containers import webdataset
 from packer.layouts.templates.chosen import Templates
 from packer.layouts.templates.source import TemplateSource
@@ -30,7 +30,7 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import choices, command, option
+from packer.words import advises_below, choices, command, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
@@ -45,8 +45,6 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
     "cifar": "CIFAR's batches, in Python's or the binary form",
     "idx": "MNIST's files of images and labels (idx)",
 }
-
-Recognise = Callable[[Candidate], Interpretation | None]
 
 
 def read(src: Path, options: SourceOptions) -> Interpretation:
@@ -202,8 +200,7 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
-        source = shlex.quote(f"{candidate.path}/").removesuffix("'")
-        advises = f"packer pack {source}" in str(error)  # to pack a folder in it
+        advises = advises_below(str(error), candidate.path)
         if candidate.path.is_dir() or not advises or not candidate.tree:
             raise
         unpack = candidate.tree.unpack
@@ -223,7 +220,7 @@ def _by_templates(candidate: Candidate) -> Interpretation:
             f"source. Leave out {option(others[0])} and what names columns."
         )
     templates = Templates.of(options)
-    return Interpretation("folder", templates.what, partial(TemplateSource.open, tree, templates))
+    return Interpretation("folder", templates.what, partial(TemplateSource, tree, templates))
 
 
 def _tree(candidate: Candidate) -> Tree:

@@ -24,14 +24,13 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.trees.tree import Tree
-from packer.trees.walk import NOT_AN_IMAGE, names_an_image
-from packer.words import many
+from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
+from packer.words import command, many
 
 MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
 MOST_FILES = 4096
 _OF_EACH = 32  # files of one extension in one folder that are read
 _SPREADSHEET = 16 * CHUNK
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _CUTS = 16
 _BITS = 22  # of a hash
@@ -63,7 +62,7 @@ def refuse_evidence(
         return
     tree = source.tree
     for path in leftovers if options.kind not in ("folder", "flat") else ():
-        if path.lower().endswith(_TABLES):
+        if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
     if found := find_evidence(tree, leftovers, listing):
         raise _refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
@@ -204,11 +203,11 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
     except (BadImage, OSError):
         return
     text = text_of(data) if data else b""
-    where, ignored = tree.root / path, shlex.quote(_relative(tree, glob.escape(path), src))
-    advice = f"To pack without it, type: packer pack {shlex.quote(str(src))} DST --ignore {ignored}"
+    where, ignored = tree.root / path, _relative(tree, glob.escape(path), src)
+    advice = f"To pack without it, type: {command(src, '--ignore', ignored)}"
     if text is not None and not text.strip():
         raise UnusableInput(f"{where} is empty. {advice}")
-    if text is not None and path.lower().endswith((".csv", ".tsv")):
+    if text is not None and path.lower().endswith(tuple(DELIMITERS)):
         head = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
         columns = [name.strip(' "') for name in re.split(r"[,;\t]", head)]
         twice = {name for name in columns if name and columns.count(name) > 1}
@@ -281,16 +280,15 @@ def _refusal(
         f"{chr(10).join(each)}{more}"
     )
     globs = [*ignore, *dict.fromkeys(_relative(tree, _glob(tree, one.paths), src) for one in found)]
-    command = f"packer pack {shlex.quote(str(src))} DST"
     if any(pattern.startswith("..") for pattern in globs):
         return UnusableInput(
             f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
         )
     if reading := _reading(found, tree, src, outright):
-        text += f"\nTo read {one_or_all}, type: {command} {shlex.join(reading)}"
-    ignoring = " ".join(f"--ignore {shlex.quote(glob)}" for glob in globs)
+        text += f"\nTo read {one_or_all}, type: {command(src, *reading)}"
+    ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
     return UnusableInput(
-        f"{src}: {text}\nTo ignore {one_or_all}, type: {command} {ignoring}\n"
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"
         f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
         f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
     )

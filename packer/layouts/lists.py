@@ -7,20 +7,23 @@ what a `Row` names is written here, once.
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import wraps
 
 import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
-from packer.keys import Hashes, hashes_of
+from packer.keys import Hashes
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.samples.labels import Encodings, Objects, class_order, in_json
 from packer.samples.records import Facts, Reader, Sample, Skipped
-from packer.tables.images import Keys, path_inside
+from packer.tables.images import Keys, name_hash, path_inside
 from packer.trees.sample import SampleParts
 from packer.trees.tree import Tree, unnamed
+from packer.trees.walk import names_an_image
 
-ONE_BOX = in_json("xywh", labels=False)  # of `box_note`
+ONE_BOX = in_json("xywh", labels=False)  # of `one_box`
 
 
 @dataclass(frozen=True)
@@ -29,28 +32,22 @@ class Row:
 
     Attributes:
         label: the name of its class.
-        files: extension -> path of each file that belongs to it.
-        note: what `Lists.members` needs beside these files to make the members; None: the files
-            are the members, as they are, and are not read before they are packed.
+        members: extension -> path of each file that is a member, or what the lists make.
+        source: path of a file that `Lists.parse` reads, "" for none.
+        where: a list names it, for errors; "": at the image.
+        complete: adds what is costly to find; raises BadImage.
     """
 
     image: str
     label: str | None = None
     split: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
-    note: str | None = None
+    members: Mapping[str, str | bytes] = field(default_factory=dict)
+    source: str = ""
+    where: str = ""
+    complete: Callable[["Row"], "Row"] = lambda row: row
 
 
-class BadFile(Damaged):
-    """One of a row's files, that of the extension `ext`, cannot be understood."""
-
-    def __init__(self, ext: str, reason: str) -> None:
-        self.ext = ext
-        super().__init__(reason)
-
-
-def _with_note(note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    return {**files, "json": note.encode()}
+Rows = Callable[[], Iterator[Row | Skipped]]
 
 
 @dataclass(frozen=True)
@@ -63,21 +60,43 @@ class Lists:
         sources: the files that it is read from, relative to the tree.
         ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
             the reason.
-        members: gives a sample's members by extension, from a row's note and the bytes of its
-            files; raises BadFile, or BadImage for the note. As it is: the note is the ``json``.
+        parse: makes the ``json`` of the bytes of a row's source, or None of one that is only
+            checked; raises BadImage.
         unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
         boxes: how the members hold boxes.
         advice: how a Loader reads what `boxes` does not describe, a sentence.
+        heeds: options that the layout has beside those of all sources.
+        mtime_ns: when the newest of `sources` was written; 0: a change of them is not noticed.
+        is_whole: all files of the tree belong to it, and those that no row names are named.
     """
 
-    rows: Callable[[Tree], Iterator[Row | Skipped]]
+    rows: Rows
     classes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
-    members: Callable[[str, Mapping[str, bytes]], Mapping[str, bytes]] = _with_note
+    parse: Callable[[bytes], bytes | None] = lambda _: None
     unlisted: str = ""
     boxes: Encodings = field(default_factory=dict)
     advice: str = ""
+    heeds: frozenset[str] = frozenset()
+    mtime_ns: int = 0
+    is_whole: bool = True
+
+
+Recognise = Callable[[Candidate], Interpretation | None]
+
+
+def published(what: str, *needs: str) -> Callable[[Callable[[Tree], Lists]], Recognise]:
+    """Make a recogniser of the function that gives a tree's lists; see `by_lists`."""
+
+    def recogniser(lists: Callable[[Tree], Lists]) -> Recognise:
+        @wraps(lists)
+        def recognise(candidate: Candidate) -> Interpretation | None:
+            return by_lists(candidate, what, needs, lists)
+
+        return recognise
+
+    return recogniser
 
 
 def by_lists(
@@ -89,13 +108,13 @@ def by_lists(
 ) -> Interpretation | None:
     """Interpret a tree by its lists, which are read when it is opened; None if it lacks one.
 
-    It needs files, folders with images (``images/*``) and folders with folders (``images/*/``); the
-    files are added to the sources of `lists`.
+    It needs files, folders with images (``images/*``) and folders with folders (``images/*/``), or
+    one of several with `` | `` between them; files are added to the sources of `lists`.
     """
     tree = candidate.tree
-    if not tree or not all(_has(tree, path) for path in needs):
+    if not tree or not all(any(_has(tree, one) for one in path.split(" | ")) for path in needs):
         return None
-    files = tuple(path for path in needs if "*" not in path)
+    files = tuple(path for path in needs if "*" not in path and "|" not in path)
 
     def open_lists(classes: Sequence[str] | None) -> ListedSource:
         found = lists(tree)
@@ -130,15 +149,19 @@ def records(
 
 
 def rows_of(
-    tree: Tree,
-    path: str,
-    fields: int,
-    row: Callable[..., Row | Skipped],
-    separator: str | None = None,
-) -> Iterator[Row | Skipped]:
-    """Yield what `row` makes of the fields of each line of a list."""
-    for record in records(tree, path, fields, separator):
-        yield record if isinstance(record, Skipped) else row(*record)
+    tree: Tree, lists: Mapping[str, str], fields: int, row: Callable[..., Row | Skipped]
+) -> Rows:
+    """Return what yields the rows that `row` makes of a split and the fields of a line.
+
+    `lists` are the paths of the splits' lists.
+    """
+
+    def rows() -> Iterator[Row | Skipped]:
+        for split, path in lists.items():
+            for record in records(tree, path, fields):
+                yield record if isinstance(record, Skipped) else row(split, *record)
+
+    return rows
 
 
 def table_of(tree: Tree, path: str, separator: str | None = None) -> dict[str, str]:
@@ -151,18 +174,18 @@ def table_of(tree: Tree, path: str, separator: str | None = None) -> dict[str, s
     return found
 
 
-def box_note(
+def one_box(
     numbers: Sequence[str],
     where: object,
     more: Mapping[str, object] | None = None,
     *,
     format: str = "xyxy",
-) -> str:
-    """Return the note of an image with one box: the ``json`` of `ONE_BOX` and the fields `more`."""
+) -> bytes:
+    """Return the ``json`` of an image with one box, as `ONE_BOX` says, and the fields `more`."""
     try:
         (box,) = Objects([list(map(float, numbers))], format).as_xywh().boxes or ()
         box = [int(number) if number.is_integer() else number for number in box]
-        return Objects([box], image=more or {}).json().decode()
+        return Objects([box], image=more or {}).json()
     except (ValueError, BadImage) as error:
         raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
 
@@ -186,8 +209,9 @@ class ListedSource:
     @property
     def facts(self) -> Facts:
         """How a Loader reads the boxes."""
-        advice = (self.lists.advice,) if self.lists.advice else ()
-        return Facts(remarks=advice, root=self.tree.root, boxes=self.lists.boxes)
+        lists, root = self.lists, None if self.tree.unpack else self.tree.root
+        remarks = (lists.advice,) if lists.advice else ()
+        return Facts(heeds=lists.heeds, remarks=remarks, root=root, boxes=lists.boxes)
 
     @property
     def files(self) -> Reader:
@@ -200,64 +224,75 @@ class ListedSource:
         known = array("Q")
         number_of = {name: number for number, name in enumerate(self.classes)}
         for row in self._rows():
-            paths = (row.name,) if isinstance(row, Skipped) else (row.image, *row.files.values())
-            known.extend(hashes_of(map(os.fsencode, paths)).tolist())
             if isinstance(row, Skipped):
+                known.append(name_hash(row.name))
                 yield row
                 continue
+            known.append(name_hash(row.image))
+            files: list[str] = []
             try:
-                yield self._sample(row, keys, number_of)
+                row = row.complete(row)
+                paths = [one for one in row.members.values() if isinstance(one, str)]
+                files = list(dict.fromkeys(filter(None, (row.source, *paths))))
+                yield self._sample(row, files, keys, number_of)
             except BadImage as error:
-                skipped = Skipped(row.image, str(error), damaged=True)
+                yield Skipped(row.where or row.image, str(error), damaged=True)
                 lacks = f"it belongs to {row.image!r}, which is rejected"
-                yield skipped
-                for path in row.files.values():
-                    if self.tree.has(path):
-                        yield replace(skipped, name=path, reason=lacks)
+                for path in filter(self.tree.has, files):
+                    yield Skipped(path, lacks, damaged=True)
+            known.extend(map(name_hash, files))
         lists, hashes = self.lists, np.sort(np.frombuffer(known, np.uint64))
-        yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
+        if lists.is_whole:
+            yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
 
     def _rows(self) -> Iterator[Row | Skipped]:
-        """The rows, with paths that stay in the folder."""
-        for row in self.lists.rows(self.tree):
+        """The rows whose images lie in the folder."""
+        for row in self.lists.rows():
             if isinstance(row, Row):
                 try:
-                    for path in (row.image, *row.files.values()):
-                        path_inside(self.tree.root, path)
+                    path_inside(self.tree.root, row.image)
                 except BadImage as error:
                     yield Skipped.of(row.image, error)
                     continue
             yield row
 
-    def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> Sample:
+    def _sample(
+        self, row: Row, files: Sequence[str], keys: Keys, number_of: Mapping[str, int]
+    ) -> Sample:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
+        for path in files:
+            path_inside(self.tree.root, path)
         parts = SampleParts(self.tree, row.image)
-        found = {}
-        for ext, path in row.files.items():
-            place = self.tree.place(path)
-            try:
-                size, mtime_ns = self.tree.measure(path)
-                if row.note is not None:
-                    found[ext], mtime_ns = self.tree.read(path, size)
-            except BadImage as error:
-                raise Damaged(f"its .{ext}, {path!r}: {error}") from error
-            if row.note is None:
-                parts.add_place(ext, place, size, mtime_ns)
-            parts.newest = max(parts.newest, mtime_ns)
-        if row.note is not None:
-            try:
-                members = self.lists.members(row.note, found)
-            except BadFile as error:
-                raise Damaged(f"{row.files[error.ext]!r}, {error}") from error
-            made = [row.files[ext] for ext in row.files.keys() - members.keys()]
-            for ext, data in members.items():
-                if data is found.get(ext):
-                    parts.add_place(ext, self.tree.place(row.files[ext]), len(data), 0)
-                else:
-                    parts.add_made(ext, data, 0, made)
+        if row.source:
+            self._parse(row.source, parts)
+        for ext, member in row.members.items():
+            if isinstance(member, bytes):
+                parts.add_made(ext, member, self.lists.mtime_ns)
+                continue
+            with _naming(ext, member):
+                parts.add(ext, member)
         label = -1 if row.label is None else number_of[row.label]
         return parts.sample(keys.of(row.image), label, row.split)
+
+    def _parse(self, path: str, parts: SampleParts) -> None:
+        with _naming(os.path.splitext(path)[1][1:], path):
+            data, mtime_ns = self.tree.read(path, self.tree.measure(path)[0])
+        try:
+            made = self.lists.parse(data)
+        except BadImage as error:
+            raise Damaged(f"{path!r}, {error}") from error
+        if made is not None:
+            parts.add_made("json", made, mtime_ns, [path])
+
+
+@contextmanager
+def _naming(ext: str, path: str) -> Iterator[None]:
+    """Name the file of an image that cannot be read."""
+    try:
+        yield
+    except BadImage as error:
+        raise Damaged(f"its .{ext}, {path!r}: {error}") from error
 
 
 def others(
@@ -275,11 +310,14 @@ def others(
         if isinstance(found, Skipped):
             yield found
             continue
-        for path in found[1]:
+        folder, paths = found
+        # Of a folder that no list speaks of, nobody has said that its images are to be left out.
+        is_of_lists = sum(map(names_an_image, paths)) < tree.level(folder).images
+        for path in paths:
             if path in sources:
                 continue
             if reason := ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            stray = Skipped(path, unlisted or "no list names it", bool(unlisted))
+            stray = Skipped(path, unlisted or "no list names it", is_of_lists and bool(unlisted))
             yield tree.ignored(path) or stray

@@ -17,6 +17,7 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.files.text import decoded
 from packer.trees.walk import IMAGE_EXTENSIONS
 
 CHUNK = 1 << 20  # bytes that are hashed at a time
@@ -242,20 +243,12 @@ def text_of(data: bytes) -> bytes | None:
     """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
     if data.startswith(b"PK\3\4"):
         return _spreadsheet(data)
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
-            data = data[: len(data) & ~1].decode(encoding, "replace").encode("utf-8", "replace")
-    if data[:4096].count(0) > len(data[:4096]) // 4:  # UTF-16 without a mark
-        encoding = "utf-16-le" if data[1:4096:2].count(0) > data[:4096:2].count(0) else "utf-16-be"
-        data = data[: len(data) & ~1].decode(encoding, "replace").encode("utf-8", "replace")
-    head = np.frombuffer(data[:4096], np.uint8)
-    if np.count_nonzero((head >= 32) | ((head >= 9) & (head <= 13))) < _LEAST_TEXT * len(head):
+    head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
+    signs = np.frombuffer(head, np.uint8)
+    if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
         return None
-    try:
-        data[:-4].decode()  # the last character may be cut
-    except UnicodeDecodeError:
-        data = data.decode("latin-1").encode()
-    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = decoded(data, is_cut=True).encode("utf-8", "replace")
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\\u" in data:
         data = re.sub(rb"\\u([0-9a-fA-F]{4})", _character, data)
     data = data.replace(b"\\/", b"/")

@@ -1,7 +1,8 @@
-"""Folders of images with an XML file for each, with lists of their splits, with masks.
+"""Folders of images with an annotation file for each, with lists of their splits, with masks.
 
-The objects of an image are its member ``json``: ``boxes`` (x, y, x, y as the XML has them),
-``categories`` (class numbers from 0), and the XML's other fields. An image without XML has none.
+The files are VOC's XML, or KITTI's text. The objects of an image are its member ``json``: ``boxes``
+(x, y, x, y as the file has them), ``categories`` (class numbers from 0), and its other fields. An
+image without such a file has none.
 Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an object).
 
 The format is http://host.robots.ox.ac.uk/pascal/VOC/voc2012/, which labelImg, CVAT and Roboflow
@@ -18,7 +19,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from packer.errors import BadImage, first_of
-from packer.layouts.lists import BadFile, ListedSource, Lists, Row
+from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
@@ -40,7 +41,7 @@ class Part:
 
     split: str
     images: str
-    xml: str
+    annotations: str
     list: str = ""  # file that lists them by their names without extension; "": it is all
     masks: Mapping[str, str] = field(default_factory=dict)  # extension -> folder of masks
 
@@ -53,62 +54,64 @@ def open_parts(
     classes: Sequence[str] | None,
 ) -> ListedSource:
     """Open images with annotations in VOC's form; see `Lists` for the arguments."""
-    lists = Lists(partial(_rows, parts), ignored=ignored, unlisted=unlisted)
-    return open_objects(tree, lists, "xml", parsed, classes)
+    lists = Lists(partial(_rows, tree, parts), ignored=ignored, unlisted=unlisted)
+    return open_objects(tree, lists, parsed, classes)
 
 
 def open_objects(
-    tree: Tree, lists: Lists, ext: str, parse: Parse, classes: Sequence[str] | None
+    tree: Tree, lists: Lists, parse: Parse, classes: Sequence[str] | None
 ) -> ListedSource:
-    """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`, if any."""
+    """Open images whose ``json`` is what `parse` gives for the rows' sources, if any."""
     names: set[str] = set()
-    for row in lists.rows(tree):
-        if isinstance(row, Row) and (path := row.files.get(ext)):
+    for row in lists.rows():
+        if isinstance(row, Row) and row.source:
             try:
-                names.update(parse(tree.read(path, tree.measure(path)[0])[0]).categories or ())
+                data, _ = tree.read(row.source, tree.measure(row.source)[0])
+                names.update(parse(data).categories or ())
             except BadImage:
                 continue  # the scan names it
     order = class_order(tree.root, names, classes)
     number_of = {name: number for number, name in enumerate(order)}
 
-    def members(note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def made(data: bytes) -> bytes:
         try:
-            text = parse(files[ext]).numbered(number_of).json()
+            return parse(data).numbered(number_of).json()
         except KeyError as error:
-            raise BadFile(ext, f"class {error} is not in the list of classes") from None
-        except BadImage as error:
-            raise BadFile(ext, str(error)) from None
-        return {"json": text} | {name: data for name, data in files.items() if name != ext}
+            raise BadImage(f"class {error} is not in the list of classes") from None
 
-    lists = replace(lists, classes=order, boxes=in_json("xyxy"), members=members)
-    return ListedSource.open(tree, lists)
+    found = replace(lists, classes=order, boxes=in_json("xyxy"), parse=made)
+    return ListedSource.open(tree, found)
 
 
-def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
-    """The images of each part; then the annotations whose images are not there."""
+def rows_of_parts(tree: Tree, parts: Sequence[Part], ext: str) -> Iterator[Row | Skipped]:
+    """Yield the images of each part; then the annotations whose images are not there."""
     for part in parts:
         image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
         stems: list[str] | dict[str, str] = image_of
         if part.list:  # of a layout, an image comes once for each person in it
             stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
         for stem in stems:
-            paths = {ext: inside(folder, f"{stem}.png") for ext, folder in part.masks.items()}
-            paths = {"xml": inside(part.xml, f"{stem}.xml"), **paths}
-            files = {ext: path for ext, path in paths.items() if tree.has(path)}
+            masks = {of: inside(folder, f"{stem}.png") for of, folder in part.masks.items()}
+            members = {of: path for of, path in masks.items() if tree.has(path)}
             image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
-            yield Row(image, None, part.split, files, "" if "xml" in files else None)
+            source = inside(part.annotations, stem + ext)
+            yield Row(image, None, part.split, members, source if tree.has(source) else "")
         if not part.list:
-            yield from _strays(tree, part.xml, image_of)
-    known = {part.xml for part in parts}
+            yield from _strays(tree, part.annotations, ext, image_of)
+
+
+def _rows(tree: Tree, parts: Sequence[Part]) -> Iterator[Row | Skipped]:
+    yield from rows_of_parts(tree, parts, ".xml")
+    known = {part.annotations for part in parts}
     for folder, level in tree.walk():
         if level.counts.get(".xml") and folder not in known and has_annotations(tree, folder):
-            yield from _strays(tree, folder)
+            yield from _strays(tree, folder, ".xml")
 
 
-def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
+def _strays(tree: Tree, folder: str, ext: str, stems: Container[str] = ()) -> Iterator[Skipped]:
     for name in tree.names(folder):
-        stem, ext = os.path.splitext(name)
-        if ext.lower() == ".xml" and stem not in stems:
+        stem, own = os.path.splitext(name)
+        if own.lower() == ext and stem not in stems:
             reason = "it is an annotation, and there is no image of its name"
             yield Skipped(inside(folder, name), reason, damaged=True)
 

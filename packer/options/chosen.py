@@ -1,7 +1,8 @@
 """From what a person gives, on the command line or in Python, to options that go together."""
 
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from packer.errors import Rejected, UnusableInput, summary
 from packer.images.tiles import can_tile
 from packer.options.declared import OPTIONS, SHAPING, PackOptions, RunOptions, SourceOptions
-from packer.words import bounded, for_python, option
+from packer.options.kinds import MEMBERS, PAIRS
+from packer.words import Placeholder, Shell, bounded, flag, option, written_by
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
 from reader.store.urls import is_url
@@ -21,13 +23,69 @@ WITHOUT_TILER = (
 )
 
 
-@contextmanager
-def python_call() -> Iterator[None]:
-    """Name options as arguments in errors, and name the files of `Rejected`.
+class PythonCall(Shell):
+    """How options and commands are written in Python: as calls of `packer.pack`."""
 
-    The command line prints these files itself.
+    _REPLACED = ("kind", "class_depth", "pairs")
+
+    def option(self, name: str, value: Any) -> str:
+        """Return an argument with its value."""
+        text = _literal(value) if isinstance(value, str) else str(value)
+        return f"{name}=" if value is None else f"{name}={text}"
+
+    def packing(self, source: str) -> str:
+        """Return how a call that packs `source` begins."""
+        return f"packer.pack({_literal(source)}"
+
+    def command(self, source: str, arguments: Sequence[str]) -> str:
+        """Return the call that packs `source`; `arguments` replace what was given."""
+        chosen = _by_argument(arguments)
+        replaced = self._REPLACED if "images" in chosen else ()
+        given = ((name, value) for name, value in self._given.items() if name not in replaced)
+        kept = {name: value for name, value in given if value is not None}
+        # What is no option may be secret: it is named only.
+        each = (
+            f"{name}={_literal(value, name) if name in OPTIONS else name}"
+            for name, value in {**kept, **chosen}.items()
+        )
+        return f"{', '.join([self.packing(source), _literal(self._dst), *each])})"
+
+
+def _by_argument(words: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments that options of a command line are in Python."""
+    names, left = {flag(name): name for name in OPTIONS}, iter(words)
+    found: dict[str, Any] = {}
+    for word in left:
+        name = names[word]
+        kind, text = OPTIONS[name].kind, next(left)
+        if kind in (PAIRS, MEMBERS):
+            key, _, value = text.partition("=")
+            found[name] = {**found.get(name, {}), key: value}
+        else:
+            found[name] = [*found.get(name, ()), text] if kind.is_repeated else kind.read(text)
+    return found
+
+
+def _literal(value: Any, name: str = "...") -> str:
+    """Return a value as a program writes it; `name` for one that is no literal."""
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fsdecode(value)
+        return text if isinstance(value, Placeholder) else json.dumps(text, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        items = (f"{_literal(key)}: {_literal(one, name)}" for key, one in value.items())
+        return f"{{{', '.join(items)}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_literal(one, name) for one in value)}]"
+    return repr(value) if value is None or isinstance(value, (int, float)) else name
+
+
+@contextmanager
+def python_call(dst: Any = "", given: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Write options and commands as Python does in errors, and name the files of `Rejected`.
+
+    The command line prints these files itself. `given` are the arguments beside source and `dst`.
     """
-    with for_python():
+    with written_by(PythonCall(dst, given)):
         try:
             yield
         except ShardfeedError as error:
@@ -43,20 +101,6 @@ def place_of(name: str, value: Any) -> Path | str:
         return str(value) if is_url(value) else Path(os.fsdecode(value))
     except TypeError:
         raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
-
-
-def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a call's arguments that are options and not None, in their final form."""
-    found = {}
-    for name, value in arguments.items():
-        if value is None or name not in OPTIONS:
-            continue
-        kind = OPTIONS[name].kind
-        try:
-            found[name] = kind.check(value)
-        except (TypeError, ValueError, AttributeError):
-            raise UnusableInput(f"{name} is {kind.asks}, not {value!r:.200}.") from None
-    return found
 
 
 def run_options(given: Mapping[str, Any]) -> RunOptions:

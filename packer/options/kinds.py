@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,6 @@ from packer.options.part import Part
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
-_PAIR_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??")
-_MEMBER_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -56,7 +55,12 @@ def whole(least: int | None = None, most: int | None = None) -> Kind:
             raise ValueError
         return number
 
-    return Kind(check, asks, "N", _integer)
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text):
+            raise ValueError
+        return int(text)
+
+    return Kind(check, asks, "N", read)
 
 
 def one_of(*choices: str) -> Kind:
@@ -80,12 +84,6 @@ def size(least: int = 1) -> Kind:
 def text(metavar: str = "TEXT") -> Kind:
     """Return the kind of any text."""
     return Kind(_text, "a name", metavar)
-
-
-def _integer(text: str) -> int:
-    if not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text):
-        raise ValueError
-    return int(text)
 
 
 def _bytes(text: str, least: int) -> int:
@@ -170,42 +168,27 @@ def _folder(value: Any) -> Path:
     return path
 
 
-def _pairs(value: Any) -> dict[str, Path]:
-    found = dict(value)
-    names = {name.removesuffix("?") for name in found}
-    if len(names) < len(found) or not all(map(_PAIR_NAME.fullmatch, found)):
-        raise ValueError
-    return {name: _folder(path) for name, path in found.items()}
-
-
-def _read_pair(text: str) -> tuple[str, Path]:
-    name, equals, folder = text.partition("=")
-    if not equals or not _PAIR_NAME.fullmatch(name):
-        raise ValueError(f"{text!r} is not of the form mask=DIR or mask?=DIR.")
-    return name, _folder(folder)
-
-
-def _stored_pairs(value: Any) -> dict[str, str]:
-    return {_text(name): _text(folder) for name, folder in dict(value).items()}
-
-
 def _templates(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, [value] if isinstance(value, str) else value))
 
 
-def _members(value: Any) -> dict[str, str]:
-    found = {name: _text(template) for name, template in dict(value).items()}
-    names = {name.replace("?", "", 1) for name in found}
-    if len(names) < len(found) or not all(map(_MEMBER_NAME.fullmatch, names)):
-        raise ValueError
-    return found
+def _by_name(names: str, check: Check, form: str, asks: str, metavar: str) -> Kind:
+    """Return the kind of values by the names of members, in which a ? marks one as optional."""
 
+    def checked(value: Any, check: Check = check) -> dict[str, Any]:
+        found = {name: check(one) for name, one in dict(value).items()}
+        bare = {name.replace("?", "", 1) for name in found}
+        if len(bare) < len(found) or not all(re.fullmatch(names, name) for name in found):
+            raise ValueError
+        return found
 
-def _read_member(text: str) -> tuple[str, str]:
-    name, equals, template = text.partition("=")
-    if not equals or not template or not _MEMBER_NAME.fullmatch(name.replace("?", "", 1)):
-        raise ValueError(f"{text!r} is not of the form mask.png=TEMPLATE or mask?.png=TEMPLATE.")
-    return name, template
+    def read(text: str) -> tuple[str, Any]:
+        name, _, value = text.partition("=")
+        if not value or not re.fullmatch(names, name):
+            raise ValueError(f"{text!r} is not of the form {form}.")
+        return name, check(value)
+
+    return Kind(checked, asks, metavar, read, partial(checked, check=_text), is_repeated=True)
 
 
 def _globs(value: Any) -> tuple[str, ...]:
@@ -263,13 +246,12 @@ DEPTH = Kind(
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
-PAIRS = Kind(
-    _pairs,
+PAIRS = _by_name(
+    r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
+    _folder,
+    "mask=DIR or mask?=DIR",
     "a folder for each name, such as {'mask': 'masks'}",
     "NAME=DIR",
-    _read_pair,
-    _stored_pairs,
-    is_repeated=True,
 )
 TEMPLATES = Kind(
     _templates, "a template such as '{label}/{key}', or several", "TEMPLATE", is_repeated=True
@@ -280,12 +262,12 @@ LISTS = Kind(
     "'FILE: FIELDS'",
     is_repeated=True,
 )
-MEMBERS = Kind(
-    _members,
+MEMBERS = _by_name(
+    r"[a-z0-9_-]+\??(\.[a-z0-9_-]+)*|[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
+    _text,
+    "mask.png=TEMPLATE or mask?.png=TEMPLATE",
     "a template for each name, such as {'mask.png': 'masks/{key}.png'}",
     "NAME=TEMPLATE",
-    _read_member,
-    is_repeated=True,
 )
 GLOBS = Kind(_globs, "globs, such as ('imdb/**',)", "GLOB", _glob, is_repeated=True)
 ENGINE = Kind(

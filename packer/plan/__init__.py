@@ -1,6 +1,5 @@
 """What is to be done, with nothing written yet.
 
-`prepare` scans a source (`scan`), compares it with what is there (`existing`), describes it in a
-sentence and plans its shards (`plan`) as `work`, which gives a job for each shard. Before it
-writes, a job makes sure that its run and its source are there.
+`prepare` does a `scan` of a source, compares it with what is `existing`, describes it in a sentence
+and makes a `plan` of its shards: `work`, which gives a job for each.
 """

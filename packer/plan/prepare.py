@@ -24,7 +24,7 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
-from packer.words import command, have, option
+from packer.words import have, option
 from reader.format import Manifest
 
 _NAMED = 3  # classes
@@ -73,10 +73,10 @@ def prepare(
         version = version_of(given.version, classes)
         scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
     listing = scanned.listing
+    name = given.name if isinstance(given, LocalSource) else ""
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        name = given.name if isinstance(given, LocalSource) else given.what
-        what = f"{name}, read as {reading.what}, holds no file to pack."
+        what = f"{name or reading.what}, read as {reading.what}, holds no file to pack."
         raise NothingToPack(f"{what}{_hint(scanned.facts, files)}", files)
     plan = plan_shards(
         listing,
@@ -94,11 +94,8 @@ def prepare(
         further += tuple(doubts(listing, scanned.classes))
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
-    said = scanned.facts.outright
-    name = given.name if isinstance(given, LocalSource) else ""
-    outright = command(name, *said) if said and name else ""
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, base, further, sentence, before, outright, name)
+    return Work(origin, scanned, plan, options, base, further, sentence, before, name)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
@@ -159,11 +156,11 @@ def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Fact
     """Return the sentence that `packer pack` begins with; `what` is the interpretation's."""
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
-    members = []
-    for name, having in sorted(listing.members.items()):
-        lacking = count - having
-        without = f" ({lacking} {'image' if lacking == 1 else 'images'} without)"
-        members.append(f"{name}{without if lacking else ''}")
+    lacking = {name: count - having for name, having in sorted(listing.members.items())}
+    members = [
+        f"{name} ({without} {'image' if without == 1 else 'images'} without)" if without else name
+        for name, without in lacking.items()
+    ]
     members += facts.members
     return sentence(what, count, classes, by_split, members, facts.is_labelled)
 

@@ -1,7 +1,9 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,29 +50,31 @@ def scan(
     with progress.phase("scan", None, "items" if facts.is_late else "files") as advance:
         for record in source.scan():
             advance(1)
-            if isinstance(record, Sample):
-                if record.size > options.limits.bytes:
-                    listing.skipped += _too_large(source.files, record, options.limits.bytes)
-                    continue
+            if isinstance(record, Skipped):
+                listing.add(record)
+            elif record.size > options.limits.bytes:
+                listing.skipped += _too_large(source.files, record, options.limits.bytes)
+            else:
                 keys += digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
                     if record.split in ("", *options.split):
                         record = replace(record, split=split_of(record.key, options.split))
                 listing.add(record, spool.keep(record.places) if record.places else None)
-            else:
-                listing.add(record)
     files = source.files
     if isinstance(files, Files):
         files = replace(files, spool=spool.finish())
     _check_splits(own_splits, options.split or {})
     classes = _without_empty(listing, source.classes, fixed)
     digests = column(keys)
-    listing, kept = _without_repeats(listing, digests, _repeated_key)
+    listing, kept = _without_repeats(
+        listing, digests, "its key, {sample.key!r}, is that of {first.name!r}"
+    )
     if options.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
             contents = _contents(listing, files, advance)
-        listing, different = _without_repeats(listing, contents, _copy)
+        reason = "its bytes are those of {first.name!r}"
+        listing, different = _without_repeats(listing, contents, reason, ignored=True)
         kept = kept[different]
     fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
@@ -114,7 +118,7 @@ def _too_large(reader: Reader, sample: Sample, most: int) -> list[Skipped]:
 
 
 def _without_repeats(
-    listing: SampleTable, digests: Digests, skipped: Callable[[Sample, Sample], Skipped]
+    listing: SampleTable, digests: Digests, reason: str, *, ignored: bool = False
 ) -> tuple[SampleTable, NDArray[np.int64]]:
     _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
     first = firsts[group]
@@ -124,18 +128,11 @@ def _without_repeats(
         return listing, numbers
     kept = np.flatnonzero(first == numbers)
     result = listing.take(kept)
+    pairs = ((listing[at], listing[int(first[at])]) for at in repeats.tolist())
     result.skipped = listing.skipped + [
-        skipped(listing[number], listing[int(first[number])]) for number in repeats.tolist()
+        Skipped(one.name, reason.format(sample=one, first=other), ignored) for one, other in pairs
     ]
     return result, kept
-
-
-def _repeated_key(sample: Sample, first: Sample) -> Skipped:
-    return Skipped(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
-
-
-def _copy(sample: Sample, first: Sample) -> Skipped:
-    return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
 def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
@@ -144,17 +141,12 @@ def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
     read = (counts[group] > 1) | bool(listing.member_counts.any())
     digests = bytearray()
     for number, sample in enumerate(listing):
-        digests += digest(_image(files, sample) if read[number] else sample.key.encode())
+        image: Any = sample.key.encode()
+        with suppress(BadImage):  # packing will name it
+            image = files.read(sample).image if read[number] else image
+        digests += digest(image if isinstance(image, bytes) else image.tobytes())
         advance(1)
     return column(digests)
-
-
-def _image(files: Reader, sample: Sample) -> bytes:
-    try:
-        image = files.read(sample).image
-    except BadImage:
-        return sample.key.encode()  # packing will name it
-    return image if isinstance(image, bytes) else image.tobytes()
 
 
 def numbered(labels: Iterable[int]) -> tuple[str, ...]:

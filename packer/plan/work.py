@@ -21,6 +21,7 @@ from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
 from packer.samples.table import SampleTable
+from packer.words import command
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -42,11 +43,12 @@ def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
     """Join those that made what is kept: of one that has changed since, both versions."""
-    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
+    versions = dict(base.transcoders) if base else {}
     for name, version in used.items():
-        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
-            before.append(version)
-    return {name: ", ".join(both) for name, both in sorted(versions.items())}
+        before = versions.get(name, "").split(", ")
+        if version not in before:
+            versions[name] = ", ".join(filter(None, [*before, version]))
+    return dict(sorted(versions.items()))
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,13 @@ class Work:
     remarks: tuple[str, ...] = ()  # further sentences on it
     reading: str = ""  # what the source was understood as, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
-    command: str = ""  # that says outright how the source was understood; "" if none can
     name: str = ""  # of the source on a command line; "" for a Python dataset
+
+    @property
+    def command(self) -> str:
+        """The command that says outright how the source was understood; "" if none can."""
+        said = self.scanned.facts.outright
+        return command(self.name, *said) if said and self.name else ""
 
     @property
     def announcement(self) -> str:

@@ -1,24 +1,52 @@
 """A folder of this machine in which a dataset is written; `uploads` has one in a store."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from packer.progress import Progress
-from packer.run.log import RunLog
-from packer.shards.shard_writer import Written, is_finished
+from packer.errors import UnusableInput, cannot_write
+from packer.files.atomic import remove_leavings, sync_folder
+from packer.files.snapshot import Watched
+from packer.progress import QUIET, Progress
+from packer.run.log import (
+    JOURNAL,
+    SHARD,
+    Note,
+    append,
+    kept_files,
+    read,
+    refuse_strangers,
+    remove_dataset,
+    remove_files,
+)
+from packer.run.run import Run, busy, part_files
+from packer.shards.shard_writer import Written, is_finished, remove_shard, remove_temporaries
+from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import option
-from reader.format import FormatError, manifest
+from reader.format import FormatError, Manifest, manifest
+
+# What lies in a destination while it is packed, beside shards and the log:
+KEPT_SCAN = ".packing.scan"
+STALE = ".packing.rescan"  # the kept scan is not to be used any more
 
 
-class Destination(RunLog):
-    """A folder of this machine."""
+def ignore(sentence: str) -> None:
+    """Note nothing."""
+
+
+class Destination:
+    """A folder of this machine, with the log of the run that is at work in it."""
 
     holds_all = True  # the folder has room for all shards, which stay in it
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(Path(os.path.realpath(folder)))
-        self.name = str(self.folder)
+        self.folder = Path(os.path.realpath(folder))
+        self.name = str(self.folder)  # for a person
+        self.path = self.folder / JOURNAL
+        self._files = Folder(self.folder)
 
     @property
     def committed(self) -> Path | None:
@@ -32,15 +60,77 @@ class Destination(RunLog):
 
     def base(self) -> Path:
         """Return the folder of the dataset that is added to; raise if there is none."""
-        if not self._has_base():
+        if (folder := self.committed) is None:
             raise FormatError(
                 f"{self.name} holds no dataset to add to: leave out {option('append', True)}, and "
                 "it is made, or an interrupted run goes on."
             )
-        return self.folder
+        return folder
 
-    def _has_base(self) -> bool:
-        return self.committed is not None
+    @contextmanager
+    def hold(
+        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
+    ) -> Iterator[Watched]:
+        """Hold the destination for one packing run, which may add to `keep`; yield its log."""
+        with open_lock(self.path) as file:
+            if not try_lock(file, ALL):
+                raise busy(self.folder)
+            if not still_exists(file):
+                raise UnusableInput(f"{self.folder}: another packer has just finished there.")
+            splits = self.begin(file, run, overwrite, keep, note)
+            self.remove_temporaries(splits)
+            try:
+                self.claim(run, overwrite, keep, note)
+                yield Watched.of(self.path)
+            finally:
+                with suppress(OSError):  # the body has raised that the disk fails
+                    self.remove_temporaries(splits)  # of processes that were ended
+
+    def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
+        """Claim the place to which shards go from the folder, if there is one, for a run."""
+
+    def begin(
+        self,
+        file: Any,
+        run: Run,
+        overwrite: bool = False,
+        keep: Manifest | None = None,
+        note: Note = ignore,
+    ) -> set[str]:
+        """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
+        found = read(file)
+        splits = {*run.splits, *(found.splits if found else ())}
+        if found is not None and found.pushed:
+            committed = self.folder / manifest.FILENAME
+            self._remove_shards(splits, Manifest.load(self.folder) if committed.exists() else None)
+            found = None
+        if found is not None and run.continues(found):
+            return splits
+        if overwrite:
+            for split in filter(None, remove_dataset(self._files, splits)):
+                with suppress(OSError):  # it does not exist, or is not empty
+                    (self.folder / split).rmdir()
+            sync_folder(self.folder)
+        elif found is not None and run.mends(found):
+            refuse_strangers(self._files, splits, keep, found.shards)
+            if stale := self._remove_stale(found, run, keep):
+                note(f"The source has changed: {stale} finished shards are packed anew.")
+        elif found is not None and not (keep and found.source == keep.source):
+            raise run.refusal(self.folder, found)
+        else:
+            try:
+                refuse_strangers(self._files, splits, keep)
+            except UnusableInput:
+                self.remove()
+                raise
+        append(file, run)
+        return splits
+
+    def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
+        """Add a split to the run of a loop that this process holds, before its first shard."""
+        refuse_strangers(self._files, [split], keep, names=self._files.list([split]))
+        with open(self.path, "rb+", buffering=0) as file:
+            append(file, replace(run, splits=[split]))
 
     def finished(self, paths: Sequence[Path]) -> set[Path]:
         """Return those tars that need not be written; the index of each is in the folder."""
@@ -59,3 +149,54 @@ class Destination(RunLog):
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is where it belongs."""
+
+    def commit(self, content: Manifest, progress: Progress = QUIET) -> None:
+        """Write dataset.json: from here on there is a dataset."""
+        self._files.replace(manifest.FILENAME, content.dump().encode())
+        try:
+            self.remove()
+            sync_folder(self.folder)
+        except OSError as error:
+            raise cannot_write(self.folder / manifest.FILENAME, error) from error
+
+    def discard(self, splits: Iterable[str], keep: Manifest | None) -> None:
+        """Remove what a run has written beside what is kept, and its log: it is not continued."""
+        self.remove_temporaries(splits)
+        self._remove_shards(splits, keep)
+        self.remove()
+
+    def forget(self, content: Manifest) -> None:
+        """Remove what a crash right after the commit has left; no other command's."""
+        if self.path.exists():
+            with open_lock(self.path) as file:
+                if try_lock(file, ALL) and still_exists(file):
+                    found = read(file)
+                    if found is None or found.source == content.source:
+                        self.remove()
+
+    def remove(self) -> None:
+        """Remove all that a run has beside its shards, the log last."""
+        scan, stale = self.folder / KEPT_SCAN, self.folder / STALE
+        for path in (*part_files(self.folder), scan, stale, self.path):
+            path.unlink(missing_ok=True)
+
+    def remove_temporaries(self, splits: Iterable[str]) -> None:
+        """Remove what killed processes have left, on whichever machine: no other one is at work."""
+        remove_leavings([self.folder / manifest.FILENAME])
+        for split in ("", *splits):
+            remove_temporaries(self.folder / split)
+
+    def _remove_shards(self, splits: Iterable[str], keep: Manifest | None) -> None:
+        remove_files(self._files, splits, {manifest.FILENAME, *kept_files(keep)})
+
+    def _remove_stale(self, found: Run, run: Run, keep: Manifest | None) -> int:
+        """Remove what `found` has finished and `run` would not write; return how many shards."""
+        kept, count = kept_files(keep), 0
+        for file, digest in found.shards.items():
+            if run.shards.get(file) != digest and SHARD.fullmatch(file) and file not in kept:
+                count += (self.folder / file).exists()
+                remove_shard(self.folder / file)
+        for split in ("", *found.splits):
+            if (self.folder / split).is_dir():
+                sync_folder(self.folder / split)
+        return count

@@ -11,20 +11,19 @@ import numpy as np
 from packer.errors import EXAMPLES, NothingToPack, UnusableInput
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions, RunOptions
-from packer.options.part import Part
 from packer.plan.prepare import prepare
 from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
-from packer.progress import Progress
-from packer.run.destination import Destination
-from packer.run.log import Note, ignore
+from packer.progress import QUIET, Progress
+from packer.run.destination import Destination, ignore
+from packer.run.log import Note
 from packer.run.parts import share
-from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
+from packer.run.report import PackReport, PartReport, finish, manifest_of, without_labels
 from packer.run.run import Run
 from packer.run.write_missing import (
     all_rejected,
-    already_packed,
     may_be_misread,
+    packed_before,
     packed_from,
     refusal,
     refuse_other_options,
@@ -39,15 +38,17 @@ from packer.storage.source import LocalSource, StoreSource, open_source, remove_
 from packer.words import listed, many
 from reader.format import Index, Manifest
 
+Tell = Callable[[Rejections], None]
+
 
 def run(
     src: Path | StoreSource | Interpretation,
     to: Destination,
     options: PackOptions,
     how: RunOptions,
-    progress: Progress | None = None,
+    progress: Progress = QUIET,
     announce: Note = ignore,
-    tell: Callable[[Rejections], None] = lambda files: None,
+    tell: Tell = lambda files: None,
 ) -> PackReport | PartReport:
     """Pack `src` into the dataset `to`, or write a part of it; finish what an earlier run began.
 
@@ -57,128 +58,92 @@ def run(
     images are, so that `Rejected` names them all. A part commits nothing.
     """
     began = time.monotonic()
-    progress = progress or Progress(quiet=True)
-    part = how.part
-    if isinstance(src, StoreSource) and part is None and not (how.append or how.overwrite):
-        done = packed_from(src, to, options, how.classes, began)
-        if done is not None:
-            return done
-    is_done, written, count = part is not None and to.is_done, Written(), 0
+    if isinstance(src, StoreSource) and not (how.part or how.append or how.overwrite):
+        folder = packed_from(src, to, options, how.classes)
+        if folder is not None:
+            remark = f"It is packed: {src.name} lists what it was packed of. Nothing was fetched."
+            return finish(to, Manifest.load(folder), written_of(folder), began, remarks=[remark])
     with ExitStack() as stack:
-        opened = open_source(src, progress, to.folder, to.name, keeps=not is_done)
+        keeps = how.part is None or not to.is_done
+        opened = open_source(src, progress, to.folder, to.name, keeps=keeps)
         source, spool = stack.enter_context(opened)
         name = source.name if isinstance(source, LocalSource) else source.what
         if (base := to.base() if how.append else None) is not None:
             refuse_other_options(to, base, options)
         scan = partial(prepare, source, options, progress, how.classes, base, spool=spool)
-        if part is not None and not is_done:
+        if how.part is not None:
             asked = Run.asked(name, options, how.classes)
+            return _pack_part(to, how, asked, scan, progress, announce, began)
+        work = scan()
+        committed = base if how.append else None if how.overwrite else packed_before(to, work)
+        is_new = committed is None or (how.append and len(work.plan) > 0)
+        if is_new:
+            asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes).of(work)
+            stops = _warn_of_rejected(work, to, how, progress, announce, tell)
             engine = stack.enter_context(connected(how.executor))
-            held = share(to, part, asked, lambda: _sound(scan(), how), progress.note)
-            work, watched = stack.enter_context(held)
-            guard, numbers = RunGuard(watched, asked.versions), part.shards(len(work.plan))
+            held = to.hold(asked, how.overwrite, work.base, progress.note)
+            guard = RunGuard(stack.enter_context(held), asked.versions)
             announce(work.announcement)
-            _sound(work, how)  # another part has scanned, which skips what is rejected
-            written, count = write_missing(work, to, numbers, guard, how, engine, progress)
+            written, count = write_missing(
+                work, to, range(len(work.plan)), guard, how, engine, progress, is_refused=stops
+            )
+            content = _content(work, to, written, how, name)
         else:
-            work = scan()
-            committed = base if how.append else None if how.overwrite else already_packed(to, work)
-            if is_done or (committed is not None and not (how.append and len(work.plan))):
-                announce(work.announcement)
-                if committed is not None and part is None:
-                    content = Manifest.load(committed)
-                    written = written_of(committed, content)
-                    to.forget(content)
-            else:
-                stops = _warn_of_rejected(work, to, how, progress, announce, tell)
-                asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes)
-                engine = stack.enter_context(connected(how.executor))
-                begun = to.hold(asked.of(work), how.overwrite, work.base, progress.note)
-                guard = RunGuard(stack.enter_context(begun), asked.versions)
-                announce(work.announcement)
-                every = range(len(work.plan))
-                written, count = write_missing(
-                    work, to, every, guard, how, engine, progress, is_refused=stops
-                )
-                content = _commit(work, to, written, how, name, progress)
-    if part is not None:
-        return _part_report(work, to, part, written, count, is_done, began)
+            assert committed is not None
+            announce(work.announcement)
+            content, written, count = Manifest.load(committed), written_of(committed), 0
+        # For other sources the scan has said it.
+        unlabelled = without_labels(written.labels) if work.scanned.facts.is_late else []
+        skipped = work.scanned.listing.skipped
+        report = finish(
+            to,
+            content,
+            written,
+            began,
+            progress if is_new else None,
+            reading=work.reading,
+            command=work.command,
+            remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
+            shards_written=min(count, len(written.entries)),  # without those that were dropped
+            rejected=all_rejected(work, written),
+            ignored=[(item.name, item.reason) for item in skipped if item.ignored],
+        )
     remove_unpacked(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
-    # For other sources the scan has said it.
-    unlabelled = without_labels(written.labels) if work.scanned.facts.is_late else []
-    return report(
-        to.name,
-        content,
-        written,
-        began,
-        reading=work.reading,
-        command=work.command,
-        remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
-        shards_written=min(count, len(written.entries)),  # without those that were dropped
-        rejected=all_rejected(work, written),
-        ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
-    )
+    return report
 
 
-def _sound(work: Work, how: RunOptions) -> Work:
-    """Return the work of a part; raise if rejected files stop it."""
-    if not how.skips and (by_scan := all_rejected(work)):
-        raise refusal(work, by_scan, written=False)
-    return work
-
-
-def _warn_of_rejected(
-    work: Work,
+def _pack_part(
     to: Destination,
     how: RunOptions,
+    asked: Run,
+    scan: Callable[[], Work],
     progress: Progress,
     announce: Note,
-    tell: Callable[[Rejections], None],
-) -> bool:
-    """Name what the scan rejects; return whether nothing can be committed for it."""
-    by_scan = all_rejected(work)
-    if not by_scan or how.skips:
-        if by_scan:
-            tell(by_scan)
-        return False
-    if may_be_misread(work, by_scan):
-        announce(work.reading)
-        raise refusal(work, by_scan, written=False)
-    tell(by_scan)
-    kept = ", and finished shards are kept" if to.holds_all else ""
-    progress.note(
-        f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing goes on to "
-        f"find all others in the same run{kept}. Press Ctrl-C to stop."
-    )
-    return True
-
-
-def _commit(
-    work: Work, to: Destination, written: Written, how: RunOptions, name: str, progress: Progress
-) -> Manifest:
-    """Commit the dataset of all shards; those without samples are dropped from what is added."""
-    if not how.append and not any(entry.samples for entry in written.entries.values()):
-        files = all_rejected(work, written)
-        raise NothingToPack(f"{name} holds no image. Nothing was committed.", files)
-    dropped = _drop_empty_shards(to.folder, written) if how.append else []
-    if work.scanned.facts.is_keyed:
-        refuse_repeated_keys(to.folder, written.entries)
-    content = _manifest(work, written, dropped)
-    to.commit(content, progress)
-    return content
-
-
-def _part_report(
-    work: Work,
-    to: Destination,
-    part: Part,
-    written: Written,
-    count: int,
-    is_done: bool,
     began: float,
 ) -> PartReport:
+    part, is_done, written, count = how.part, to.is_done, Written(), 0
+    assert part is not None
+
+    def sound(work: Work) -> Work:
+        if not how.skips and (by_scan := all_rejected(work)):
+            raise refusal(work, by_scan, written=False)
+        return work
+
+    with ExitStack() as stack:
+        if is_done:
+            work = scan()
+            packed_before(to, work)
+            announce(work.announcement)
+        else:
+            engine = stack.enter_context(connected(how.executor))
+            held = share(to, part, asked, lambda: sound(scan()), progress.note)
+            work, watched = stack.enter_context(held)
+            announce(work.announcement)
+            sound(work)  # another part has scanned, which skips what is rejected
+            numbers, guard = part.shards(len(work.plan)), RunGuard(watched, asked.versions)
+            written, count = write_missing(work, to, numbers, guard, how, engine, progress)
     shards = part.shards(len(work.plan))
     return PartReport(
         reading=work.reading,
@@ -192,6 +157,50 @@ def _part_report(
         seconds=time.monotonic() - began,
         rejected=sorted(written.rejected),
         untiled=sorted(written.untiled),
+    )
+
+
+def _warn_of_rejected(
+    work: Work, to: Destination, how: RunOptions, progress: Progress, announce: Note, tell: Tell
+) -> bool:
+    """Name what the scan rejects; return whether nothing can be committed for it."""
+    by_scan = all_rejected(work)
+    if not by_scan:
+        return False
+    if not how.skips and may_be_misread(work, by_scan):
+        announce(work.reading)
+        raise refusal(work, by_scan, written=False)
+    tell(by_scan)
+    if not how.skips:
+        kept = ", and finished shards are kept" if to.holds_all else ""
+        progress.note(
+            f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing goes on "
+            f"to find all others in the same run{kept}. Press Ctrl-C to stop."
+        )
+    return not how.skips
+
+
+def _content(work: Work, to: Destination, written: Written, how: RunOptions, name: str) -> Manifest:
+    """Return the manifest; shards without samples are dropped from what is added."""
+    if not how.append and not any(entry.samples for entry in written.entries.values()):
+        files = all_rejected(work, written)
+        raise NothingToPack(f"{name} holds no image. Nothing was committed.", files)
+    dropped = _drop_empty_shards(to.folder, written) if how.append else []
+    if work.scanned.facts.is_keyed:
+        refuse_repeated_keys(to.folder, written.entries)
+    return manifest_of(
+        written,
+        (written.entries[file] for file in work.plan.files if file in written.entries),
+        work.base,
+        work.options.policy,
+        rejected=all_rejected(work, written),
+        unindexed=work.scanned.listing.rejected + dropped,  # no index has them
+        before=work.rejected_before,
+        reading=work.reading,
+        boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
+        options=work.options.dump(),
+        source=work.scanned.fingerprint,
+        classes=_classes(work, written),
     )
 
 
@@ -228,21 +237,3 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
             "those of all as classes=[...]."
         )
     return names
-
-
-def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
-    """Return the manifest; no index has the files in `dropped`."""
-    return manifest_of(
-        written,
-        (written.entries[file] for file in work.plan.files if file in written.entries),
-        work.base,
-        work.options.policy,
-        rejected=all_rejected(work, written),
-        unindexed=work.scanned.listing.rejected + dropped,
-        before=work.rejected_before,
-        reading=work.reading,
-        boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
-        options=work.options.dump(),
-        source=work.scanned.fingerprint,
-        classes=_classes(work, written),
-    )

@@ -27,7 +27,8 @@ from packer.errors import Rejected, UnusableInput
 from packer.files.snapshot import Watched
 from packer.options.part import Part
 from packer.plan.work import Work
-from packer.run.log import KEPT_SCAN, STALE, Note, RunLog, read
+from packer.run.destination import KEPT_SCAN, STALE, Destination
+from packer.run.log import Note, read
 from packer.run.run import Run, busy, hold_part
 from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock, wait_for_lock
 
@@ -38,18 +39,18 @@ _ALIGNED = 64
 
 @contextmanager
 def share(
-    run_log: RunLog, part: Part, asked: Run, scan: Callable[[], Work], note: Note
+    to: Destination, part: Part, asked: Run, scan: Callable[[], Work], note: Note
 ) -> Iterator[tuple[Work, Watched]]:
     """Hold `part` of the run in a folder; the body writes its shards.
 
     `asked` is the run as it is known before `scan`; `note` is called with why it takes time.
     """
-    folder = run_log.folder
+    folder = to.folder
     stale = folder / STALE
     with hold_part(folder, part), ExitStack() as held:
         with _scanning(folder, note) as kept:
-            file = held.enter_context(open_lock(run_log.path))
-            held.callback(_leave, run_log, file)
+            file = held.enter_context(open_lock(to.path))
+            held.callback(_leave, to, file)
             is_alone = try_lock(file, ALL)
             if not is_alone and not try_lock(file, SHARED):
                 raise busy(folder, part)
@@ -63,16 +64,16 @@ def share(
                     raise UnusableInput(f"{changed} {busy(folder, part)}")
                 work = scan()
                 found = asked.of(work)
-                run_log.begin(file, found, note=note)
+                to.begin(file, found, note=note)
                 _save(kept, found, work)
                 stale.unlink(missing_ok=True)
             if is_alone:
-                run_log.remove_temporaries(work.plan.splits)
+                to.remove_temporaries(work.plan.splits)
                 if not try_lock(file, SHARED):
                     raise busy(folder, part)
         try:
-            run_log.claim(found, False, None, note)
-            yield work, Watched.of(run_log.path)
+            to.claim(found, False, None, note)
+            yield work, Watched.of(to.path)
         except Rejected:
             stale.touch()  # the source is to be mended: scan it again
             raise
@@ -89,10 +90,10 @@ def _scanning(folder: Path, note: Note) -> Iterator[Any]:
             fcntl.flock(file, fcntl.LOCK_UN)  # which a mapping would hold on to
 
 
-def _leave(run_log: RunLog, file: Any) -> None:
+def _leave(to: Destination, file: Any) -> None:
     """Leave nothing behind where nothing was begun."""
     if not os.fstat(file.fileno()).st_size and try_lock(file, ALL) and still_exists(file):
-        run_log.remove()
+        to.remove()
 
 
 def _save(file: Any, run: Run, work: Work) -> None:

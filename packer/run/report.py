@@ -14,6 +14,8 @@ from packer import __version__
 from packer.errors import pattern_of
 from packer.images.encode import Policy, transcoders
 from packer.plan.work import all_versions
+from packer.progress import Progress
+from packer.run.destination import Destination
 from packer.samples.labels import Encodings, joined
 from packer.shards.shard_writer import Written
 from packer.words import shortened
@@ -125,12 +127,22 @@ def manifest_of(
     )
 
 
-def report(
-    name: str, content: Manifest, written: Written, began: float, **fields: Any
+def finish(
+    to: Destination,
+    content: Manifest,
+    written: Written,
+    began: float,
+    progress: Progress | None = None,
+    **fields: Any,
 ) -> PackReport:
-    """Return the report on a committed dataset, whose run `began` at a monotonic time."""
+    """Commit a dataset, and report on it; without `progress` it was committed before."""
+    if progress is None:
+        to.forget(content)
+    else:
+        to.commit(content, progress)
+    usual = {"reading": content.reading, "shards_written": 0, "rejected": [], "ignored": []}
     return PackReport(
-        dataset=name,
+        dataset=to.name,
         samples=sum(shard.samples for shard in content.shards),
         classes=len(content.classes),
         splits={name: count for name, count in content.split_samples.items() if name},
@@ -139,7 +151,7 @@ def report(
         seconds=time.monotonic() - began,
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
-        **{"shards_written": 0, "rejected": [], "ignored": [], **fields},
+        **{**usual, **fields},
     )
 
 

@@ -20,7 +20,7 @@ from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.report import PackReport, manifest_of, report, without_labels
+from packer.run.report import PackReport, finish, manifest_of, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, Sample
@@ -58,7 +58,7 @@ class Session:
         self._base = self._open_base() if how.append else None
         self._shards = self._base.shards if self._base else ()
         self._fields = self._item_fields(declared)
-        indexes = (Index(folder / shard.index, mapped=False) for shard in self._shards)
+        indexes = (Index(to.base() / shard.index, mapped=False) for shard in self._shards)
         keys = [key for index in indexes for key in index.values_of("key")]
         self._keys = KeySet(keys)
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
@@ -112,21 +112,18 @@ class Session:
             self._reject(name, error)
             self._stream.rejected.append((name, str(error)))
             return
-        self._note_compiling(item.image)
-        image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
-        if not self._warned and grows_as_png(image, self._options.policy):
+        image, policy = item.image, self._options.policy
+        is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
+        if is_jpeg and not self._has_jpeg:
+            self._has_jpeg = True
+            modules_for(policy, ("x.jpg",), self._progress)  # which says that it compiles
+        image = image.copy() if isinstance(image, Image.Image) else image
+        if not self._warned and grows_as_png(image, policy):
             self._warned = True
             self._progress.note(AS_PNG)
         members = tuple(item.members)
         known = Sample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))
-
-    def _note_compiling(self, image: bytes | Image.Image) -> None:
-        policy = self._options.policy
-        is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
-        if is_jpeg and not self._has_jpeg:
-            self._has_jpeg = True
-            modules_for(policy, ("x.jpg",), self._progress)
 
     def commit(self) -> PackReport:
         """Finish the shards and write dataset.json; what goes wrong discards all."""
@@ -134,23 +131,22 @@ class Session:
             if self._failure is not None:
                 raise self._failure
             self._stream.finish()
-            content = self._manifest()
-            self._to.commit(content, self._progress)
+            written = self._stream.written
+            report = finish(
+                self._to,
+                self._manifest(),
+                written,
+                self._began,
+                self._progress,
+                remarks=[*self._remarks, *without_labels(written.labels)],
+                shards_written=len(written.entries),
+                rejected=self._rejected,
+            )
         except BaseException:
             self.discard()
             raise
         self._stack.close()
-        written = self._stream.written
-        return report(
-            self._to.name,
-            content,
-            written,
-            self._began,
-            reading=content.reading,
-            remarks=[*self._remarks, *without_labels(written.labels)],
-            shards_written=len(written.entries),
-            rejected=self._rejected,
-        )
+        return report
 
     def discard(self) -> None:
         """Leave the destination as it was."""
@@ -208,7 +204,7 @@ class Session:
 
     def _begin_split(self, split: str) -> None:
         if self._base is not None:
-            refuse_other_splits(self._folder, self._base_splits, {split})
+            refuse_other_splits(self._to.base(), self._base_splits, {split})
         if not split:
             return
         path = self._folder / split

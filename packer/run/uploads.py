@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.progress import Progress
+from packer.progress import QUIET, Progress
 from packer.run.destination import Destination
 from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
@@ -94,8 +94,7 @@ class StoreDestination(Destination):
         self._store, self._stack = store, ExitStack()
         self._listed: Mapping[str, Listed] = {}  # all objects, as of the last `_look`
         self._trusted: frozenset[str] = frozenset()  # complete tars that the run would write
-        self._tag: str | None = None  # of the dataset.json that is added to
-        self._is_base = False
+        self._tag: str | None = None  # of the dataset.json that is there
         self._is_claimed = False  # by this process; no run had begun there
 
     def __enter__(self) -> "StoreDestination":
@@ -103,44 +102,24 @@ class StoreDestination(Destination):
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._is_base and not self.is_asked:  # it was refused
-            if not self.path.exists():  # else an unfinished run goes on with it
-                splits: tuple[str, ...] = ()
-                with suppress(FormatError):
-                    splits = Manifest.load(self.folder).splits
-                self._empty_folder(splits)
-            if isinstance(error, UnusableInput):
-                error.args = (str(error).replace(str(self.folder), self.name),)
+        if isinstance(error, UnusableInput) and self._tag is not None:
+            error.args = (str(error).replace(str(self.committed), self.name),)
         self._stack.close()
 
     @cached_property
     def committed(self) -> Path | None:
-        """Return a copy of the dataset without tars, if there is one."""
-        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="shardfeed-")))
-        return folder if self._fetch(folder) else None
-
-    def _has_base(self) -> bool:
-        """Copy the dataset without tars to the folder, until the next one is committed."""
-        self._is_base = True
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not self._fetch(self.folder):
-            return False
-        self._tag = self._listed[manifest.FILENAME].tag
-        for shard in Manifest.load(self.folder).shards:
-            (self.folder / shard.file).unlink()  # a placeholder of the one in the store
-        return True
-
-    def _fetch(self, folder: Path) -> bool:
-        """Fetch dataset.json and the indexes, with their times; return whether they exist."""
+        """Return a copy of the dataset without tars, if there is one; files have their times."""
         listed = self._look()
         if manifest.FILENAME not in listed:
-            return False
+            return None
+        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="shardfeed-")))
         self._store.fetch_dataset(folder)
         for name, item in listed.items():
             if manifest.is_inside(name) and (folder / name).exists():
                 written = item.mtime_ns + _RESOLUTION
                 os.utime(folder / name, ns=(written, written))
-        return True
+        self._tag = listed[manifest.FILENAME].tag
+        return folder
 
     @property
     def is_done(self) -> bool:
@@ -210,14 +189,14 @@ class StoreDestination(Destination):
                 while self._store.under_way:
                     advance(self._store.settle())
 
-    def commit(self, content: Manifest, progress: Progress | None = None) -> None:
+    def commit(self, content: Manifest, progress: Progress = QUIET) -> None:
         """Write dataset.json when the store lists all shards, and remove all else."""
         text = content.dump().encode()
         try:
             for shard in content.shards:
                 if (self.folder / shard.file).exists():  # it was not taken
                     self._store.upload(shard, self.folder)
-            self.wait(progress or Progress(quiet=True))
+            self.wait(progress)
             self._look()
             for name in filter(None, map(self._lacking, content.shards)):
                 raise PackingFailed(
@@ -239,8 +218,6 @@ class StoreDestination(Destination):
         """Remove what was written in the folder, and what this very process has in the store."""
         self._store.cancel()
         super().discard(splits, keep)
-        if keep is not None:
-            self._empty_folder(keep.splits)
         with suppress(StoreError):
             for name in self._store.created:
                 self._store.remove(name)

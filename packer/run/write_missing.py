@@ -14,7 +14,6 @@ from packer.plan.prepare import version_of
 from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.report import PackReport, report
 from packer.shards.builder import Rejections
 from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, modules_for, run_jobs
@@ -126,51 +125,28 @@ def _without(work: Work, files: Rejections) -> str:
     """Return the command that packs without a few rejected files that are no images; else ""."""
     if work.origin is None or not work.name:
         return ""
-    src, globs = work.origin.path, []
+    src, globs = work.origin.path, [*work.options.source.ignore]
     for name, _ in files:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and not path.startswith(os.pardir)
         if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
-        globs += ["--ignore", glob.escape(path)]
-    return command(work.name, *globs)
+        globs.append(glob.escape(path))
+    return command(work.name, *(word for one in globs for word in ("--ignore", one)))
 
 
 def packed_from(
-    src: StoreSource,
-    to: Destination,
-    options: PackOptions,
-    classes: Sequence[str] | None,
-    began: float,
-) -> PackReport | None:
-    """Return the report on a dataset that was packed from what the store lists; fetch nothing."""
+    src: StoreSource, to: Destination, options: PackOptions, classes: Sequence[str] | None
+) -> Path | None:
+    """Return the folder of `to.committed`, if what the store lists was packed; fetch nothing."""
     if (folder := to.committed) is None or not to.is_done:
         return None
     content = Manifest.load(folder)
     _refuse_other(to, content, options, content.source.endswith(version_of(src.version, classes)))
-    if content.rejected:
-        return None  # which ones is known from the files only
-    to.forget(content)
-    return report(
-        to.name,
-        content,
-        written_of(folder, content),
-        began,
-        reading=content.reading,
-        remarks=[f"It is packed: {src.name} lists what it was packed of. Nothing was fetched."],
-    )
+    return None if content.rejected else folder  # which ones is known from the files only
 
 
-def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
-    """Raise if the dataset that is added to was packed with other options."""
-    if differing := _differing(Manifest.load(base), options):
-        raise UnusableInput(
-            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
-            "(dataset.json names them)."
-        )
-
-
-def already_packed(to: Destination, work: Work) -> Path | None:
+def packed_before(to: Destination, work: Work) -> Path | None:
     """Return the folder of `to.committed`, if an earlier run of the same command committed it."""
     if (folder := to.committed) is None:
         return None
@@ -182,6 +158,15 @@ def already_packed(to: Destination, work: Work) -> Path | None:
     )
     _refuse_other(to, content, work.options, is_same)
     return folder
+
+
+def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
+    """Raise if the dataset that is added to was packed with other options."""
+    if differing := _differing(Manifest.load(base), options):
+        raise UnusableInput(
+            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
+            "(dataset.json names them)."
+        )
 
 
 def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_same: bool) -> None:
@@ -208,9 +193,9 @@ def _differing(content: Manifest, options: PackOptions) -> str:
     )
 
 
-def written_of(dst: Path, content: Manifest) -> Written:
+def written_of(folder: Path) -> Written:
     """Return the shards of a dataset as if they had been written now."""
     written = Written()
-    for shard in content.shards:
-        written.add(Written.of(dst / shard.file, shard.split))
+    for shard in Manifest.load(folder).shards:
+        written.add(Written.of(folder / shard.file, shard.split))
     return written

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ _lock = threading.Lock()
 def opened(path: Path) -> Any:
     """A `ParquetFile`, or what reads a stream in the same way; to be closed by ``with``."""
     if path.suffix == STREAM:
-        return Stream(path)
+        return nullcontext(Stream(path))  # what was read from the map keeps it
     return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
 
 
@@ -60,26 +61,12 @@ class Stream:
         with pa.memory_map(str(path)) as data, pa.ipc.open_stream(data) as stream:
             self.schema_arrow = stream.schema
             self._batches = list(stream)
-
-    def __enter__(self) -> "Stream":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing to close: what was read from the map keeps it."""
-
-    @property
-    def num_row_groups(self) -> int:
-        """How many batches there are."""
-        return len(self._batches)
-
-    @property
-    def metadata(self) -> Any:
-        """The size of each batch, by ``row_group``."""
-        return SimpleNamespace(row_group=self._sizes)
-
-    def _sizes(self, group: int) -> Any:
-        batch = self._batches[group]
-        return SimpleNamespace(num_rows=batch.num_rows, total_byte_size=batch.nbytes)
+        self.num_row_groups = len(self._batches)
+        sizes = [
+            SimpleNamespace(num_rows=batch.num_rows, total_byte_size=batch.nbytes)
+            for batch in self._batches
+        ]
+        self.metadata = SimpleNamespace(row_group=sizes.__getitem__)
 
     def iter_batches(
         self, rows: int, groups: Sequence[int], columns: Sequence[str] | None, **_: Any

@@ -102,11 +102,8 @@ class Objects:
 
     def json(self) -> bytes:
         """Return the member ``json``."""
-        found = dict(self.image)
-        if self.boxes is not None:
-            found["boxes"] = self.boxes
-        if self.categories is not None:
-            found["categories"] = self.categories
+        own = {"boxes": self.boxes, "categories": self.categories}
+        found = {**self.image, **{key: value for key, value in own.items() if value is not None}}
         return to_json(found | {k: value for k, value in self.fields.items() if k not in found})
 
     def _fault(self, box: Any) -> str:
@@ -149,12 +146,11 @@ def to_json(fields: Any) -> bytes:
     """Return the JSON of a sample (RFC 8259, ASCII): NaN, infinities as null, bytes as base64."""
     try:
         try:
-            text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
+            return json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()
         except (TypeError, ValueError):
-            text = json.dumps(_plain(fields), separators=(",", ":"))
+            return json.dumps(_plain(fields), separators=(",", ":")).encode()
     except RecursionError as error:
         raise BadImage("it is nested too deeply") from error
-    return text.encode()
 
 
 def _plain(value: Any) -> Any:

@@ -69,11 +69,7 @@ class Spool:
                 self._folder.rmdir()
 
     def keep(self, places: Sequence[Place]) -> Sequence[Place]:
-        """Return places of which all that the scan has made lies in the spool.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Return places of which all that the scan has made lies in the spool."""
         return [self._kept(place) for place in places]
 
     def finish(self) -> Path | None:

@@ -105,13 +105,8 @@ class SampleTable:
         while begin < count:
             before = total[begin] - lengths[begin]
             end = max(begin + 1, int(np.searchsorted(total, before + most, "right")))
-            text = bytes(self._text[starts[begin] : ends[end - 1]])
-            few = zip(
-                (starts[begin:end] - starts[begin]).tolist(),
-                (ends[begin:end] - starts[begin]).tolist(),
-                strict=True,
-            )
-            yield b"".join([text[start:stop] for start, stop in few]), lengths[begin:end]
+            few = map(slice, starts[begin:end].tolist(), ends[begin:end].tolist())
+            yield b"".join(map(memoryview(self._text).__getitem__, few)), lengths[begin:end]
             begin = end
 
     def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "SampleTable":

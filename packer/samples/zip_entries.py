@@ -24,7 +24,6 @@ _MAGIC = b"PK\x03\x04"
 _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 9: "deflate64", 93: "zstandard"}
 _SUSPICIOUS = 64 << 20  # only beyond this size an unlikely ratio is a bomb and no blank image
 MAX_RATIO = 200
-_OTHER_CHECKSUM = "the zip is damaged: its checksum is another"
 _CHUNK = 1 << 20
 _LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
@@ -51,35 +50,34 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
 
 def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> bytes:
     """Return a file's bytes, proven by their checksum; the arguments are those of an `Entry`."""
-    begin = _data_offset(descriptor, offset)
-    if packed < 0:
-        data = read_span(descriptor, begin, size)
-    else:
-        data = _inflated(read_span(descriptor, begin, packed), size)
-    if zlib.crc32(data) != crc32:
-        raise BadImage(_OTHER_CHECKSUM)
-    return data
+    return b"".join(_parts(descriptor, offset, size, packed, crc32))
 
 
 def copy_zip_entry(
     descriptor: int, offset: int, size: int, packed: int, crc32: int, path: Path
 ) -> None:
     """Write the same to a file, a part at a time."""
+    with path.open("wb") as file:
+        file.writelines(_parts(descriptor, offset, size, packed, crc32))
+
+
+def _parts(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> Iterator[bytes]:
     begin = _data_offset(descriptor, offset)
     end = begin + (size if packed < 0 else packed)
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    checksum = written = 0
-    with path.open("wb") as file:
-        for at in range(begin, end, _CHUNK):
-            data = read_span(descriptor, at, min(_CHUNK, end - at))
-            if packed >= 0:
-                data = _decompressed(inflater, data, size + 1 - written)
-            file.write(data)
-            checksum, written = zlib.crc32(data, checksum), written + len(data)
-            if written > size:
-                break
-    if written != size or checksum != crc32:
-        raise BadImage(_OTHER_CHECKSUM)
+    checksum = found = 0
+    for at in range(begin, end, _CHUNK):
+        data = read_span(descriptor, at, min(_CHUNK, end - at))
+        if packed >= 0:
+            data = _decompressed(inflater, data, size + 1 - found)
+        yield data
+        checksum, found = zlib.crc32(data, checksum), found + len(data)
+        if found > size:
+            break
+    if found != size or (packed >= 0 and not inflater.eof):
+        raise BadImage(f"the zip says that it has {size} bytes, and that is not true")
+    if checksum != crc32:
+        raise BadImage("the zip is damaged: its checksum is another")
 
 
 def read_zip_beginning(descriptor: int, offset: int, whole: int, packed: int, size: int) -> bytes:
@@ -104,14 +102,6 @@ def _decompressed(inflater: Any, data: bytes, most: int) -> bytes:
         return bytes(inflater.decompress(data, most))
     except zlib.error as error:
         raise BadImage(f"the zip is damaged: {error}") from error
-
-
-def _inflated(packed: bytes, size: int) -> bytes:
-    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    data = _decompressed(inflater, packed, size + 1)
-    if len(data) != size or not inflater.eof:
-        raise BadImage(f"the zip says that it has {size} bytes, and that is not true")
-    return data
 
 
 def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:

@@ -6,15 +6,14 @@ depend on the threads; at most a few samples a thread wait to be written.
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
-from packer.images.encode import Encoded, Policy, encode
+from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member
 from packer.images.jpegtran import JpegtranFailed
-from packer.images.members import EncodedMember, encode_member
 from packer.options.declared import PackOptions
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, Sample
@@ -48,7 +47,7 @@ class ShardBuilder:
         self._otherwise = otherwise
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._most = _AHEAD * threads
-        self._ahead: deque[tuple[Sample, Future[_Result]]] = deque()
+        self._ahead: deque[tuple[Sample, Callable[[], _Result]]] = deque()
 
     def __enter__(self) -> "ShardBuilder":
         return self
@@ -59,10 +58,9 @@ class ShardBuilder:
 
     def add(self, sample: Sample, read: Callable[[], Content]) -> None:
         """Take a sample; those before it may be written, or rejected, now."""
-        if self._pool is None:
-            self._write(sample, partial(self._encode, sample, read))
-            return
-        self._ahead.append((sample, self._pool.submit(self._encode, sample, read)))
+        encode = partial(self._encode, sample, read)
+        result = encode if self._pool is None else self._pool.submit(encode).result
+        self._ahead.append((sample, result))
         if len(self._ahead) > self._most:
             self._write_first()
 
@@ -72,10 +70,7 @@ class ShardBuilder:
             self._write_first()
 
     def _write_first(self) -> None:
-        sample, future = self._ahead.popleft()
-        self._write(sample, future.result)
-
-    def _write(self, sample: Sample, encoded: Callable[[], _Result]) -> None:
+        sample, encoded = self._ahead.popleft()
         try:
             result = encoded()
         except BadImage as error:
@@ -166,16 +161,14 @@ class ShardStream:
 
     def _shard_of(self, sample: Sample, encoded: Encoded, members: Members) -> ShardWriter:
         shard = self._open.get(sample.split)
-        if shard is not None and self._is_full(shard, _span(sample, encoded, members)):
-            self._finish_shard(sample.split)
-            shard = None
-        shard = shard or self._begin_shard(sample.split)
+        if shard is not None:
+            size = self._shard_size or default_shard_size(self._bytes)[0]
+            is_full = shard.size + _span(sample, encoded, members) > size
+            if is_full or len(shard) == self._shard_samples:
+                self._finish_shard(sample.split)
+        shard = self._open.get(sample.split) or self._begin_shard(sample.split)
         self._path = shard.path
         return shard
-
-    def _is_full(self, shard: ShardWriter, more: int) -> bool:
-        size = self._shard_size or default_shard_size(self._bytes)[0]
-        return len(shard) == self._shard_samples or shard.size + more > size
 
     def _begin_shard(self, split: str) -> ShardWriter:
         if split not in self._begun:

@@ -143,7 +143,9 @@ def run_in(
         while True:
             room = _A_WORKER * max(_workers(executor), least) - len(under_way)
             for job in islice(left, max(room, 0)):
-                under_way[_submitted(executor, job)] = job
+                with _asked("The executor takes no more work"):
+                    future = executor.submit(work_elsewhere, __version__, pickle.dumps(job))
+                under_way[future] = job
             if not under_way:
                 return
             done, _ = wait(under_way, STALL_SECONDS, FIRST_COMPLETED)
@@ -166,31 +168,18 @@ def run_in(
 
 def _workers(executor: Executor) -> int:
     """Return how many jobs the executor does at a time; 0 if it has no attribute that says so."""
-    try:
+    with _asked("The executor does not answer"):
         client = getattr(executor, "_client", None)  # of dask, whose workers come and go
         if client is not None:
             return sum(client.nthreads().values())
         names = "workers", "num_workers", "_max_workers"
         found = (getattr(executor, name, 0) for name in names)
         return next((number for number in found if isinstance(number, int) and number), 0)
-    except Exception as error:
-        raise ProcessDied(f"The executor does not answer: {_reason(error)}. {AGAIN}") from error
-
-
-def _submitted(executor: Executor, job: ShardJob) -> "Future[_Answer]":
-    try:
-        return executor.submit(work_elsewhere, __version__, pickle.dumps(job))
-    except Exception as error:
-        raise ProcessDied(f"The executor takes no more work: {_reason(error)}. {AGAIN}") from error
 
 
 def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
-    try:
+    with _asked(f"{job.path}: the executor has not finished it"):
         outcome, failure, where = future.result()
-    except Exception as error:
-        raise ProcessDied(
-            f"{job.path}: the executor has not finished it: {_reason(error)}. {AGAIN}"
-        ) from error
     if isinstance(failure, ShardfeedError):
         raise PackingFailed(f"On {where}: {failure}") from failure
     if failure is not None:
@@ -199,9 +188,14 @@ def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
     return outcome
 
 
-def _reason(error: Exception) -> str:
-    name, text = type(error).__name__, said(error).rstrip(".")
-    return name if text == name else f"{name}, {text}"
+@contextmanager
+def _asked(what: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        name, text = type(error).__name__, said(error).rstrip(".")
+        reason = name if text == name else f"{name}, {text}"
+        raise ProcessDied(f"{what}: {reason}. {AGAIN}") from error
 
 
 def work_elsewhere(version: str, message: bytes) -> _Answer:

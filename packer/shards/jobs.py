@@ -13,6 +13,7 @@ from functools import partial
 from packer.errors import BadImage, Unreadable, cannot_write
 from packer.images import tiling
 from packer.images.encode import Policy
+from packer.images.tiling import compiling
 from packer.plan.work import ShardJob
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
@@ -80,7 +81,7 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
         return ()
     if not policy.quality and all(name.lower().rpartition(".")[2] in _NO_JPEG for name in names):
         return ()
-    if not tiling.is_compiled():
+    if not compiling.is_complete():
         progress.note(
             "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
             "ten seconds."

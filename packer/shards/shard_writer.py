@@ -17,8 +17,7 @@ import xxhash
 
 from packer.errors import EXAMPLES, UnusableInput
 from packer.files.atomic import sync_folder, temporary
-from packer.images.encode import Encoded
-from packer.images.members import EncodedMember
+from packer.images.encode import Encoded, EncodedMember
 from packer.keys import are_among, hashes_of, repeated
 from packer.samples.records import Sample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
@@ -51,8 +50,7 @@ class ShardWriter:
         self._bands: dict[str, dict[int, BandTable]] = {}  # of members and, as "", of images
         self._untiled: list[tuple[str, str]] = []
         self._unbanded: list[tuple[str, str]] = []
-        self._end = 0
-        self._written_back = 0
+        self._end = self._written_back = 0
         self._file = self._tar_temp.open("wb", buffering=_BUFFER)
 
     def __enter__(self) -> "ShardWriter":
@@ -109,9 +107,8 @@ class ShardWriter:
         columns = self._rows.columns() | tile_columns(self._tiles)
         for ext, tables in self._bands.items():
             columns |= band_columns(tables, len(self._rows), ext)
-        content = index.serialize(columns, metadata)
         with open(self._index_temp, "wb") as file:
-            file.write(content)
+            file.write(index.serialize(columns, metadata))
             file.flush()
             os.fsync(file.fileno())
         os.replace(self._tar_temp, self.path)
@@ -120,10 +117,10 @@ class ShardWriter:
 
     def _member(self, name: str, data: bytes) -> MemberRow:
         self._write(tar.header(name, len(data)))
-        offset = self._end
+        row = MemberRow(self._end, len(data), zlib.crc32(data))
         self._write(data)
         self._write(tar.padding(len(data)))
-        return MemberRow(offset, len(data), zlib.crc32(data))
+        return row
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)
@@ -213,12 +210,10 @@ class Written:
 
     def add(self, more: "Written") -> None:
         """Count in further shards."""
-        self.entries |= more.entries
-        self.fields |= more.fields
-        self.labels |= more.labels
-        self.rejected += more.rejected
-        self.untiled += more.untiled
-        self.unbanded += more.unbanded
+        for name in ("entries", "fields", "labels"):
+            getattr(self, name).update(getattr(more, name))
+        for name in ("rejected", "untiled", "unbanded"):
+            getattr(self, name).extend(getattr(more, name))
 
 
 def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
@@ -237,11 +232,11 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
         remove_shard(path)
     if found:
         named = ", ".join(repr(key.decode()) for key in sorted(found)[:EXAMPLES])
+        others = " and others" * (len(found) > EXAMPLES)
         raise UnusableInput(
             f"{'1 key is that' if len(found) == 1 else f'{len(found)} keys are those'} of several "
-            f"samples: {named}"
-            f"{' and others' * (len(found) > EXAMPLES)}. Give each sample a key of its own, or "
-            "none: then they are numbered. Nothing was committed."
+            f"samples: {named}{others}. Give each sample a key of its own, or none: then they are "
+            "numbered. Nothing was committed."
         )
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from packer.errors import NothingToPack, UnusableInput
 from packer.files.atomic import remove_leavings, replacing
 from packer.layouts.interpretation import Interpretation
-from packer.progress import Progress
+from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
 from packer.storage import objects
 from packer.storage.copy import Copy, Transfer
@@ -54,7 +54,7 @@ class LocalSource:
         return cls(path, str(path))
 
 
-class StoreSource:
+class StoreSource(EventLoop):
     """What lies at the URL `name`; a context manager around all that is asked of it."""
 
     def __init__(
@@ -63,23 +63,15 @@ class StoreSource:
         """Make no request yet; `options` and `provider` are as `access` returns them."""
         self.name = url
         self._options, self._provider = options, provider
-        self._copy = Copy(url, scratch)
-        self._loop, self._progress = EventLoop(), Progress(quiet=True)
+        self._copy, self._progress = Copy(url, scratch), QUIET
         self._is_fetched = False
 
-    def __enter__(self) -> "StoreSource":
-        self._loop.__enter__()
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._loop.__exit__()
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)
+        error = raised[1]
         self._copy.leave()
         if isinstance(error, ShardfeedError):
-            copy = str(self._copy.folder)
-            error.args = tuple(
-                text.replace(copy, self.name) if isinstance(text, str) else text
-                for text in error.args
-            )
+            error.args = (str(error).replace(str(self._copy.folder), self.name),)
         if self._is_fetched:
             self._progress.note(
                 f"packer: what was fetched stays in {self._copy.root}, for the next run to go "
@@ -88,7 +80,7 @@ class StoreSource:
 
     @cached_property
     def _found(self) -> objects.Found:
-        return self._loop.do(objects.find(self.name, self._opened))
+        return self.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
         from reader.store.listing import ListingStore
@@ -118,7 +110,7 @@ class StoreSource:
             self._is_fetched = True
             with progress.phase("fetch", total, "B") as advance:
                 transfer = Transfer(found.store, folder, unfinished, advance)
-                self._loop.do(transfer.run(missing))
+                self.do(transfer.run(missing))
 
         self._copy.hold(wanted, fetch, progress.note)
         self._is_fetched = True
@@ -182,7 +174,8 @@ def open_source(
             made = Path(scratch or gettempdir()) / f"shardfeed-{secrets.token_hex(8)}"
             stack.callback(shutil.rmtree, made, ignore_errors=True)
             stays = "until this command ends"
-        if isinstance(source, LocalSource) and _is_compressed(path := source.path):
+        path = source.path if isinstance(source, LocalSource) else made
+        if isinstance(source, LocalSource) and path.is_file() and is_compressed_tar(path):
             tar = _target(path, kept or made)
             if not _is_current(path, tar):
                 tar = _target(path, made)
@@ -225,10 +218,6 @@ def remove_unpacked(dst: Path) -> None:
             if path.name.startswith(("made-", ".")) or path.suffix == ".tar":
                 path.unlink()
         folder.rmdir()
-
-
-def _is_compressed(path: Path) -> bool:
-    return path.is_file() and is_compressed_tar(path)
 
 
 def _target(src: Path, folder: Path) -> Path:

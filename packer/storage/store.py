@@ -36,16 +36,15 @@ _PART = 8 << 20  # bytes of a request that compares
 _CREATES = 5  # of an object that others create and remove meanwhile
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="EventLoop")
 
 
 class EventLoop:
     """A context manager: a thread that runs coroutines."""
 
-    def __init__(self) -> None:
+    def __enter__(self: Self) -> Self:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-
-    def __enter__(self) -> "EventLoop":
         self._thread.start()
         return self
 
@@ -70,14 +69,14 @@ class EventLoop:
 
     def cancel(self) -> None:
         """Cancel all that is under way."""
-        self.start(_cancel_others()).result()
 
+        async def cancel_others() -> None:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
 
-async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+        self.start(cancel_others()).result()
 
 
 def access(
@@ -90,7 +89,7 @@ def access(
     return dict(options or {}), sent(provider, url)
 
 
-class Store:
+class Store(EventLoop):
     """What lies below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
@@ -100,43 +99,34 @@ class Store:
         self.name = url
         self.created: list[str] = []  # names of the objects that were written and are new
         self._store = WritableStore(url, options, provider)
-        self._loop = EventLoop()
         self.under_way: set[Future[None]] = set()  # uploads
-
-    def __enter__(self) -> "Store":
-        self._loop.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.under_way.clear()
-        self._loop.__exit__(*error)
 
     def list(self, folders: Iterable[str] = ()) -> "Mapping[str, Listed]":
         """Return all objects by name, in whichever folder."""
-        return self._loop.do(self._store.names())
+        return self.do(self._store.names())
 
     def read(self, name: str) -> bytes | None:
         """Return what a small object holds; None if there is none."""
         from reader.store.errors import Missing
 
         with suppress(Missing):
-            return self._loop.do(self._store.whole(name))
+            return self.do(self._store.whole(name))
         return None
 
     def create(self, name: str, content: bytes) -> bool:
         """Write an object; return False if there is one of this name, which stays."""
-        return self._loop.do(self._store.create(name, content))
+        return self.do(self._store.create(name, content))
 
     def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
         """Write an object in place of the one with this `tag`; return False if that has gone."""
         if tag is not None:
-            return self._loop.do(self._store.replace(name, content, tag))
-        self._loop.do(self._put(name, content, xxhash.xxh3_128_hexdigest(content)))
+            return self.do(self._store.replace(name, content, tag))
+        self.do(self._put(name, content, xxhash.xxh3_128_hexdigest(content)))
         return True
 
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""
-        self._loop.do(self._store.remove(name))
+        self.do(self._store.remove(name))
 
     @property
     def heeds_conditions(self) -> bool:
@@ -152,7 +142,7 @@ class Store:
         """Fetch dataset.json and the indexes; files of their size stand for the tars."""
         from reader.store.download import fetch_dataset
 
-        self._loop.do(fetch_dataset(self._store, folder, is_whole=False))
+        self.do(fetch_dataset(self._store, folder, is_whole=False))
 
     def read_all(self, names: Iterable[str]) -> Sequence[bytes]:
         """Fetch small objects concurrently."""
@@ -160,13 +150,13 @@ class Store:
         async def read() -> Sequence[bytes]:
             return await asyncio.gather(*map(self._store.whole, names))
 
-        return self._loop.do(read())
+        return self.do(read())
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:
         """Begin to upload a shard of `folder`, its index last; then its tar is removed there."""
         while len(self.under_way) >= AT_ONCE:
             self.settle()
-        self.under_way.add(self._loop.start(self._shard(shard, folder)))
+        self.under_way.add(self.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
         """Wait until uploads have ended; return how many."""
@@ -180,7 +170,7 @@ class Store:
 
     def cancel(self) -> None:
         """Cancel all uploads that are under way."""
-        self._loop.cancel()
+        super().cancel()
         self.under_way.clear()
 
     async def _shard(self, shard: ShardEntry, folder: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,31 +22,19 @@ from packer.words import option
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 NONE = "none"  # chosen as a column of labels or their separator: there is none
 _SEPARATORS = ("|", ";", ",", " ")
-_AROUND = (
-    string.whitespace
-    + "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
-    + (
-        "".join(map(chr, range(0x2000, 0x2010))) + "\u2060\ufeff"  # spaces, and marks without width
-    )
-)
+_SPACES = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u2060\ufeff"
+_AROUND = string.whitespace + _SPACES + "".join(map(chr, range(0x2000, 0x2010)))
 LIST = "[]"  # as a separator: each cell is a list, as JSON or Python writes it
 _PLURAL = ("labels", "tags", "attributeids", "findinglabels", "categories", "classes")
 _MANY = 100_000  # different texts
 _FLAGS = frozenset({"0", "1", "0.0", "1.0", "false", "true"})
 _QUALITY = frozenset(
-    {
-        "blur",
-        "blurred",
-        "blurry",
-        "occluded",
-        "occlusion",
-        "truncated",
-        "difficult",
-        "crowd",
-        "noisy",
-    }
-    | {"flipped", "rotated", "cropped", "duplicate", "corrupt", "corrupted", "bad", "ignore", "use"}
-    | {"usable", "reviewed", "verified", "quality", "valid", "depiction", "inside", "group"}
+    (
+        *("blur", "blurred", "blurry", "occluded", "occlusion", "truncated", "difficult", "crowd"),
+        *("noisy", "flipped", "rotated", "cropped", "duplicate", "corrupt", "corrupted", "bad"),
+        *("ignore", "use", "usable", "reviewed", "verified", "quality", "valid", "depiction"),
+        *("inside", "group"),
+    )
 )
 _SET = frozenset({"1", "1.0", "true"})
 
@@ -107,9 +95,6 @@ class Labels:
         """Return the labels of a source that numbers these classes itself."""
         return cls(class_order(at, names, order) if order else names, True, names)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Labels, (self.classes, self.named, self.declared)
-
     def numbered(self, texts: Iterable[str]) -> "Labels":
         """The same with names for all numbers, where samples do not have them as their label."""
         if self.classes:
@@ -118,23 +103,21 @@ class Labels:
         return Labels(tuple(map(str, range(largest + 1))))
 
     @cached_property
-    def number_of(self) -> Callable[[str], int]:
-        """The function from a label's text to its class number, -1 for none; raises BadImage."""
+    def _numbers(self) -> Mapping[str, int]:
+        return {"": -1} | {name: number for number, name in enumerate(self.classes)}
+
+    def number_of(self, text: str) -> int:
+        """Return the class number of a label's text, -1 for none; raise BadImage."""
         if not self.named:
-            return lambda text: int(_whole(text) or -1)
-        numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
+            return int(_whole(text) or -1)
         if not self.declared:
-            return numbers.__getitem__
-
-        def number(text: str) -> int:
-            if text in ("", "-1"):
-                return -1
-            if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.declared):
-                count = len(self.declared)
-                raise BadImage(f"its label, {text[:80]}, is none of the {count} classes")
-            return numbers[self.declared[int(text)]]
-
-        return number
+            return self._numbers[text]
+        if text in ("", "-1"):
+            return -1
+        if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.declared):
+            count = len(self.declared)
+            raise BadImage(f"its label, {text[:80]}, is none of the {count} classes")
+        return self._numbers[self.declared[int(text)]]
 
 
 def _fraction(texts: Collection[str]) -> str:
@@ -172,19 +155,18 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
         if not several or len(texts) > _MANY:
             continue
         if reason := _looks_like_several(texts, several, separator, plain(column) in _PLURAL):
-            numbers = {"They are numbers with a decimal comma": ("--label-column", NONE)}
             text, each = min(several.items())
-
-            def chosen_as(value: str) -> Sequence[str]:
-                return "--label-separator", value
-
+            several_labels = f"Several labels, such as {each[0]!r} and {each[1]!r}"
+            readings = {several_labels: ("--label-separator", separator)}
+            if separator != "|":
+                readings[f"One label, {text!r}"] = ("--label-separator", NONE)
+            if separator == "," and all(map(_is_float, texts)):
+                readings["They are numbers with a decimal comma"] = ("--label-column", NONE)
             raise Ambiguous(
                 f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
                 f"{reason}. Say {option('label_separator', separator)} if they are several, "
                 f"{option('label_separator', NONE)} if each image has one.",
-                {f"Several labels, such as {each[0]!r} and {each[1]!r}": chosen_as(separator)}
-                | ({} if separator == "|" else {f"One label, {text!r}": chosen_as(NONE)})
-                | (numbers if separator == "," and all(map(_is_float, texts)) else {}),
+                readings,
             )
     return ""
 

@@ -9,16 +9,13 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
-from packer.tables.classes import NONE, label_text
+from packer.tables.classes import NONE
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
-from packer.tables.splits import SplitRule
-from packer.tables.table import Record, Table
+from packer.tables.table import Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
 
 ACCEPTED = "accept"
-_FEW = 20  # values that are all different say nothing where there are so few
-_MANY = 100_000  # different values are not classes
 
 
 # Of a box in four columns, or in one.
@@ -115,6 +112,31 @@ def _number(value: Any) -> float:
 
 
 @dataclass(frozen=True)
+class SplitRule:
+    """The split of a row, by the values of one column or several."""
+
+    splits: Mapping[str, Mapping[str, str]]  # column -> value -> split
+    rest: str | None = None  # of rows with none of the values; None: these have no split
+
+    def of(self, fields: Mapping[str, Any]) -> str:
+        """Return the split of a row."""
+        found = {
+            known.get(split_value(fields.get(name)), "") for name, known in self.splits.items()
+        }
+        found -= {""}
+        if len(found) > 1 or (not found and self.rest is None):
+            values = ", ".join(f"{name} {fields.get(name)!r}" for name in self.splits)
+            raise BadImage(f"its columns tell no single split: {values[:200]}")
+        return found.pop() if found else self.rest or ""
+
+
+def split_value(value: Any) -> str:
+    """Return the text of a value that may tell a split."""
+    text = "" if value is None else str(value).strip().lower()
+    return text.removesuffix(".0")
+
+
+@dataclass(frozen=True)
 class Columns:
     """The names of the columns with a meaning of their own; every other one is a sample's JSON."""
 
@@ -172,7 +194,7 @@ def image_columns(table: Table, options: SourceOptions, where: object) -> list[s
     """The columns that may name the images, those with usual names first."""
     columns = table.columns
     if (chosen := options.columns.image) is not None:
-        return [_chosen(columns, chosen, column_option("image"), where)]
+        return list(filter(None, [_chosen(columns, chosen, "image", where)]))
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
     others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
@@ -203,20 +225,23 @@ def split_text(value: Any) -> str:
     return text
 
 
-def _chosen(columns: Sequence[str], chosen: str, option: str, where: object) -> str:
-    if chosen not in columns:
-        known = listed(columns)
-        raise UnusableInput(f"{where} has no column {chosen!r} ({option}): it has {known}.")
-    return chosen
+def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str | None:
+    """Return the column that a person has named; None where it is said that there is none."""
+    if chosen in names:
+        return chosen
+    if chosen == NONE and role != "image":
+        return None
+    known = listed(names)
+    raise UnusableInput(
+        f"{where} has no column {chosen!r} ({column_option(role)}): it has {known}."
+    )
 
 
 def _split(
     names: Sequence[str], chosen: str | None, where: object, head: Sequence[Mapping[str, Any]]
 ) -> str | None:
     if chosen is not None:
-        if chosen == NONE and NONE not in names:
-            return None
-        return _chosen(names, chosen, column_option("split"), where)
+        return _chosen(names, chosen, "split", where)
     for name in names:
         if plain(name) == SPLIT:
             return name
@@ -228,14 +253,11 @@ def _split(
 
 def _label(table: Table, names: Sequence[str], chosen: str | None, where: object) -> str | None:
     if chosen is not None:
-        if chosen == NONE and NONE not in names:
-            return None
-        return _chosen(names, chosen, column_option("label"), where)
+        return _chosen(names, chosen, "label", where)
     named = [name for name in names if is_label(name) and name not in table.compound]
     found = [name for name in table.class_names if name in names] or named
-    if len(found) > 1:
-        found = [name for name in found if plain(name) == LABEL[0]] or found
     if len(found) > 1:  # beside a label, tags are remarks
+        found = [name for name in found if plain(name) == LABEL[0]] or found
         found = [name for name in found if plain(name) != "tags"] or found
     if len(found) > 1:
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
@@ -251,38 +273,3 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
 def is_label(column: str) -> bool:
     """Whether a column is named as labels are; FiftyOne writes ``FIELD.label``."""
     return plain(column) in LABEL or plain(column.rpartition(".")[2]) == LABEL[0]
-
-
-def could_have_labels(table: Table, columns: Columns) -> str:
-    """Return a sentence on a table that gave no sample a label."""
-    where = table.files[0].path.name
-    if columns.label is not None:
-        return f"No sample has a label: in {where}, {columns.label!r} is empty in every row."
-    for name, kind in table.compound.items():
-        if plain(name) in LABEL:
-            return (
-                f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
-                "or one whole number. The column is in each sample's JSON."
-            )
-    hint = "None could be it."
-    if names := ", ".join(map(repr, _candidates(table, columns))):
-        hint = f"These could be it: {names} ({column_option('label')})."
-    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
-
-
-def _candidates(table: Table, columns: Columns) -> list[str]:
-    others = columns.others(dict.fromkeys(table.columns))
-    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
-    rows = 0
-    for record in table.records(list(values)) if values else ():
-        if isinstance(record, Record):
-            rows += 1
-            for name, found in list(values.items()):
-                try:
-                    found.add(label_text(record.fields.get(name)))
-                except BadImage:
-                    del values[name]
-                if len(found) > _MANY:
-                    values.pop(name, None)
-    most = max(rows / 2, _FEW)
-    return [name for name, found in values.items() if found - {""} and len(found) <= most]

@@ -17,12 +17,8 @@ from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
-from packer.trees.walk import is_named_as_image
+from packer.trees.walk import DELIMITERS, PARQUET, is_named_as_image
 from packer.words import option
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-TEXTS = (*_DELIMITERS, ".jsonl", ".ndjson")
-PARQUET = ".parquet"
 
 _MASK = re.compile(r"mask|label|segm|(?<![a-z])(seg|gt)(?![a-z])|truth", re.IGNORECASE)
 _HEAD = 100  # rows that decide
@@ -37,8 +33,8 @@ def open_table(tree: Tree, path: str) -> Table:
         refuse_parquet(tree)
         return parquet(tree.root, [tree.root / path])
     file = tree.watched(path)
-    if suffix in _DELIMITERS:
-        return Delimited.open(file, _DELIMITERS[suffix])
+    if suffix in DELIMITERS:
+        return Delimited.open(file, DELIMITERS[suffix])
     return JsonLines.open(file)
 
 
@@ -68,8 +64,6 @@ class Found:
 
     view: TableView | None = None  # how it is read; None: it names no images that are there
     reason: str = "it names none of the images"  # why it does not
-    # Why a person should look first: the images lie elsewhere, or are not unique.
-    doubt: UnusableInput | None = None
     lost: UnusableInput | None = None  # why none of the images that it names can be packed
 
 
@@ -81,7 +75,10 @@ def find(
     folders: Sequence[str] = ("",),
     split: str = "",
 ) -> Found:
-    """Return how a table names images, by paths relative to one of `folders` or by names."""
+    """Return how a table names images, by paths relative to one of `folders` or by names.
+
+    It raises UnusableInput where a person should look: images lie elsewhere, or are not unique.
+    """
     single = [name for name in table.columns if name not in table.compound]
     rows = (record.fields for record in table.records(single) if isinstance(record, Record))
     head = list(islice(rows, _HEAD))
@@ -107,8 +104,10 @@ def find(
         doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
         if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or _lost(where, column, values, images)
-    if doubt or not found:
-        return Found(doubt=doubt, lost=lost)
+    if doubt:
+        raise doubt
+    if not found:
+        return Found(lost=lost)
     if table.fault:
         raise UnusableInput(table.fault)
     image = next(iter(found))

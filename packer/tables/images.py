@@ -58,6 +58,33 @@ def name_hash(name: str) -> int:
     return xxhash.xxh3_64_intdigest(os.fsencode(name))
 
 
+class HashIndex:
+    """Numbers by the hashes of names; one name may have several, which come in their order."""
+
+    def __init__(self, hashes: "array[int]", numbers: "array[int] | None" = None) -> None:
+        """Take the hash that each of the numbers has; without `numbers`, these count from 0."""
+        values = np.array(hashes, np.uint64)
+        order = np.argsort(values, kind="stable")
+        self._hashes = array("Q", values[order].tobytes())
+        if numbers is None:
+            self._numbers = array("q", order.astype(np.int64).tobytes())
+        else:
+            self._numbers = array(numbers.typecode, np.array(numbers)[order].tobytes())
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def __contains__(self, value: int) -> bool:
+        return next(self.numbers(value), None) is not None
+
+    def numbers(self, value: int) -> Iterator[int]:
+        """Yield the numbers of a hash."""
+        at = bisect_left(self._hashes, value)
+        while at < len(self._hashes) and self._hashes[at] == value:
+            yield self._numbers[at]
+            at += 1
+
+
 def path_inside(root: Path, path: str) -> str:
     """`path`, absolute or relative to `root`, as a path relative to it."""
     try:
@@ -82,9 +109,6 @@ class ImageIndex:
         self.tree = tree
         self._last: tuple[str, list[str]] = ("", [])
 
-    def __reduce__(self) -> tuple[type["ImageIndex"], tuple[Tree]]:
-        return ImageIndex, (self.tree,)  # nothing of what was listed
-
     @cached_property
     def splits(self) -> Mapping[str, str]:
         """The split of each folder that lies in one, by its path."""
@@ -96,6 +120,11 @@ class ImageIndex:
                 if split := own or named.get(name, ""):
                     found[inside(path, name)] = split
         return found
+
+    @cached_property
+    def known_splits(self) -> frozenset[str]:
+        """The splits that folders are named after."""
+        return frozenset(self.splits.values())
 
     def split_of(self, path: str) -> str:
         """The split of the folder that an image lies in, "" for none."""
@@ -124,17 +153,14 @@ class ImageIndex:
         return list(self._named(stem))
 
     def _named(self, stem: str) -> Iterator[str]:
-        hashes, kinds, known = self._listed
-        value = name_hash(stem)
-        at = bisect_left(hashes, value)
-        while at < len(hashes) and hashes[at] == value:
-            folder, ext = known[kinds[at]]
+        kinds, known = self._listed
+        for number in kinds.numbers(name_hash(stem)):
+            folder, ext = known[number]
             yield inside(folder, stem + ext)
-            at += 1
 
     @cached_property
-    def _listed(self) -> tuple["array[int]", "array[int]", list[tuple[str, str]]]:
-        """The hash of each image's stem, sorted, and its folder and extension, by number."""
+    def _listed(self) -> tuple[HashIndex, list[tuple[str, str]]]:
+        """The number of each image's folder and extension, by its stem; and these."""
         hashes, kinds = array("Q"), array("I")
         known: dict[tuple[str, str], int] = {}
         for folder, level in self.tree.walk():
@@ -143,9 +169,7 @@ class ImageIndex:
                     stem, ext = os.path.splitext(name)
                     hashes.append(name_hash(stem))
                     kinds.append(known.setdefault((folder, ext), len(known)))
-        order = np.argsort(np.array(hashes, np.uint64), kind="stable")
-        ordered = (np.array(each)[order].tobytes() for each in (hashes, kinds))
-        return array("Q", next(ordered)), array("I", next(ordered)), list(known)
+        return HashIndex(hashes, kinds), list(known)
 
 
 @dataclass(frozen=True)
@@ -154,7 +178,7 @@ class ImageResolver:
 
     images: ImageIndex  # of the folder
     folder: str | None = ""  # which paths are relative to; None: they are looked up in `images`
-    split: str = ""  # only images of that split are meant, where there are such; "" for any
+    split: str = ""  # no image in another one's folder is meant if it has one; "" for any
     moved: bool = False  # whether the folders that paths begin with are others than here
 
     def name(self, value: str) -> str:
@@ -177,8 +201,9 @@ class ImageResolver:
             value = os.path.normpath(value.strip().replace("\\", "/"))
         images = self.images
         found = images.below_another(value) if self.moved else images.ending_with(value)
-        if self.split and len(found) > 1:
-            found = [path for path in found if images.split_of(path) == self.split] or found
+        if found and self.split in images.known_splits:
+            own = [path for path in found if images.split_of(path) == self.split]
+            found = own or [path for path in found if not images.split_of(path)]
         return found
 
 

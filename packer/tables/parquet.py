@@ -10,8 +10,8 @@ Concurrency: the threads of a packing process share the row groups; one thread r
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from packer.processes import map_unordered
 from packer.progress import Advance
 from packer.samples.cells import ERRORS, opened, reason_of
 from packer.samples.records import Skipped
-from packer.tables.table import Record
+from packer.tables.table import Record, Table
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
 _POINTER = b"version https://git-lfs"
@@ -34,14 +34,12 @@ Look = Callable[[Iterator[Record]], Iterable[Found]]
 
 
 @dataclass(frozen=True)
-class ParquetTable:
+class ParquetTable(Table):
     """One or more Parquet files with the same columns."""
 
-    folder: Path  # what the files' names are relative to
-    files: tuple[Watched, ...]
-    schema: pa.Schema  # of all of them
-    rows: tuple[tuple[int, ...], ...]  # of each row group of each file
-    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of each ClassLabel
+    folder: Path = Path()  # what the files' names are relative to
+    schema: pa.Schema = None  # of all of them
+    rows: tuple[tuple[int, ...], ...] = ()  # of each row group of each file
     object_names: tuple[str, ...] = ()  # of the only ClassLabel within other columns, as of boxes
     most: int = MAX_GROUP  # bytes that a row group may take in memory
 
@@ -68,24 +66,17 @@ class ParquetTable:
                     f"{file.path} has other classes, or in another order, than {first.path}: "
                     "their labels would not mean the same."
                 )
-        return cls(folder, files, schemas[0], tuple(rows), classes, _object_names(schemas[0]))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.schema.names)
-
-    @property
-    def compound(self) -> Mapping[str, str]:
-        """The columns of anything but texts, numbers and bools, with their types."""
-        return {item.name: str(item.type) for item in self.schema if not _is_plain(item.type)}
-
-    fault = ""
-
-    @property
-    def skipped(self) -> tuple[Skipped, ...]:
-        """Nothing: every column has a name."""
-        return ()
+        schema = schemas[0]
+        return cls(
+            files,
+            tuple(schema.names),
+            {item.name: str(item.type) for item in schema if not _is_plain(item.type)},
+            classes,
+            folder=folder,
+            schema=schema,
+            rows=tuple(rows),
+            object_names=_object_names(schema),
+        )
 
     def name(self, file: int) -> str:
         """The path of a file, relative to the folder."""

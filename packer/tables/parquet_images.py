@@ -23,10 +23,11 @@ from packer.samples.labels import to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
 from packer.tables.classes import Labels, label_text
-from packer.tables.columns import Columns, could_have_labels, split_text
+from packer.tables.columns import Columns, split_text
 from packer.tables.names import IMAGE
 from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
+from packer.tables.view import could_have_labels
 from packer.trees.meaning import SPLITS
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files

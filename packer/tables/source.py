@@ -18,11 +18,10 @@ from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
 from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.tables.classes import NONE, Labels
-from packer.tables.columns import could_have_labels
 from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
 from packer.tables.table import LineTable, Record
-from packer.tables.view import TableView
+from packer.tables.view import TableView, could_have_labels
 from packer.trees.sample import SampleParts, sample_of_files
 from packer.trees.shape import inside
 from packer.trees.tree import Tree, unnamed
@@ -143,7 +142,7 @@ class TableSource:
                     splits.add(found.split)
                 yield found
         for view in self.pictures:
-            reason = f"it is the picture of a class in {view.table.files[0].path.name}"
+            reason = f"it is the picture of a class in {view.where.name}"
             for record in view.table.records():
                 if isinstance(record, Record):
                     with suppress(BadImage):
@@ -152,9 +151,9 @@ class TableSource:
             yield from self.unlisted.scan(self.survey.known, splits)
 
     def _remarks(self) -> Iterator[str]:
-        for table in (view.table for view in self.views):
-            if isinstance(table, LineTable) and table.encoding.name == LATIN:
-                yield f"{table.file.path.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
+        for view in self.views:
+            if isinstance(view.table, LineTable) and view.table.encoding.name == LATIN:
+                yield f"{view.where.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
         if count := self.survey.cleaned:
             yield (
                 f"{many(count, 'label')} had spaces or invisible marks at an end, or another form "
@@ -168,7 +167,7 @@ class TableSource:
         for view in self.views:
             if view.columns.answer:
                 yield (
-                    f"Labels of {view.table.files[0].path.name} that were not accepted "
+                    f"Labels of {view.where.name} that were not accepted "
                     f"({view.columns.answer!r}) are in the json alone."
                 )
 
@@ -201,7 +200,7 @@ class TableSource:
                 rows -= len(group)
             if rows > _MOST_OPEN:
                 raise UnusableInput(
-                    f"{view.table.files[0].path}: the rows of an image lie so far from each other "
+                    f"{view.where}: the rows of an image lie so far from each other "
                     f"that more than {_MOST_OPEN} would have to be held in memory. Sort it by the "
                     f"column {view.columns.image!r}."
                 )

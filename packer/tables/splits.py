@@ -1,13 +1,14 @@
 """The splits that further columns of a table tell, by a pass over its rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from packer.errors import Ambiguous, BadImage
+from packer.errors import Ambiguous
 from packer.options.declared import column_option
 from packer.tables.classes import NONE
+from packer.tables.columns import SplitRule, split_value
 from packer.tables.names import may_be_split
+from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.shape import plain
 from packer.words import listed
@@ -24,63 +25,46 @@ _CELEBA = {"0": "train", "1": "val", "2": "test"}  # list_eval_partition.txt
 _FEW = 20  # different values
 
 
-@dataclass(frozen=True)
-class SplitRule:
-    """The split of a row, by the values of one column or several."""
-
-    splits: Mapping[str, Mapping[str, str]]  # column -> value -> split
-    rest: str | None = None  # of rows with none of the values; None: these have no split
-
-    def of(self, fields: Mapping[str, Any]) -> str:
-        """Return the split of a row."""
-        found = {known.get(_value(fields.get(name)), "") for name, known in self.splits.items()}
-        found -= {""}
-        if len(found) > 1 or (not found and self.rest is None):
-            values = ", ".join(f"{name} {fields.get(name)!r}" for name in self.splits)
-            raise BadImage(f"its columns tell no single split: {values[:200]}")
-        return found.pop() if found else self.rest or ""
-
-
 class SplitSurvey:
-    """The values of columns that may tell splits."""
+    """The values of columns that may tell splits; `flags` are those that say yes to one of them."""
 
     def __init__(self, columns: list[str]) -> None:
-        self._flags = {name: split for name in columns if (split := _flag(name))}
-        if sum(plain(name) in _FLAG for name in self._flags) == 1:  # a class of that name
-            self._flags = {n: s for n, s in self._flags.items() if plain(n) not in _FLAG}
-        names = [name for name in columns if name in self._flags or may_be_split(name)]
+        self.flags = {name: split for name in columns if (split := _flag(name))}
+        if sum(plain(name) in _FLAG for name in self.flags) == 1:  # a class of that name
+            self.flags = {n: s for n, s in self.flags.items() if plain(n) not in _FLAG}
+        names = [name for name in columns if name in self.flags or may_be_split(name)]
         self._values: dict[str, set[str]] = {name: set() for name in names}
 
     def look_at(self, fields: Mapping[str, Any]) -> None:
         """Take in a row."""
         for name, values in self._values.items():
             if len(values) <= _FEW:
-                values.add(_value(fields.get(name)))
+                values.add(split_value(fields.get(name)))
 
-    def rule(self, where: object) -> SplitRule | str | None:
-        """Return how columns tell the split, or the one that names it; None if none does."""
+    def applied(self, view: TableView) -> TableView:
+        """Return a table with how its columns tell the split, if they do."""
         flags = {
             name: split
-            for name, split in self._flags.items()
+            for name, split in self.flags.items()
             if self._values[name] and self._values[name] <= _YES | _NO
         }
         if flags:
-            return self._by_flags(flags, where)
+            return view.with_columns(rule=self._by_flags(flags, view.where))
         for name, values in self._values.items():
-            if name in self._flags or not values - {""} or len(values) > _FEW:
+            if name in self.flags or not values - {""} or len(values) > _FEW:
                 continue
             if plain(name) == "partition" and values == _CELEBA.keys():
-                return SplitRule({name: _CELEBA})
+                return view.with_columns(rule=SplitRule({name: _CELEBA}))
             found = splits_of(sorted(values))
             if found.keys() == values:
-                return name
+                return view.with_columns(split=name)
             numbers = len(values) > 1 and values <= _CELEBA.keys()
             if numbers or not SPLITS.isdisjoint(found.values()):
                 raise _doubt(
-                    f"{where}: {listed(sorted(values))} in the column {name!r} may be splits.",
+                    f"{view.where}: {listed(sorted(values))} in the column {name!r} may be splits.",
                     {"These are the names of splits": ("--split-column", name)},
                 )
-        return None
+        return view
 
     def _by_flags(self, flags: Mapping[str, str], where: object) -> SplitRule:
         (first, *_) = flags
@@ -105,8 +89,3 @@ def _flag(column: str) -> str:
     """Return the split that a column says yes or no to, "" for none."""
     name = plain(column)
     return _FLAG.get(name) or _FLAG.get(name.removeprefix("is"), "")
-
-
-def _value(value: Any) -> str:
-    text = "" if value is None else str(value).strip().lower()
-    return text.removesuffix(".0")

@@ -4,7 +4,7 @@ A row costs 16 bytes, and 4 more where it has a label.
 """
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
@@ -28,9 +28,9 @@ from packer.tables.classes import (
     separator_of,
     set_flags,
 )
-from packer.tables.columns import ACCEPTED, possible, size_of
+from packer.tables.columns import ACCEPTED, Box, possible, size_of
 from packer.tables.images import Keys, name_hash, stem_hash
-from packer.tables.splits import SplitRule, SplitSurvey
+from packer.tables.splits import SplitSurvey
 from packer.tables.view import TableView
 from packer.words import command, option
 
@@ -52,9 +52,6 @@ class Survey:
     cleaned: int = 0  # labels with spaces or marks around them, or in another form of Unicode
     bounds: list[int] = field(default_factory=lambda: [0])  # of each table, in `names`
 
-    def __reduce__(self) -> tuple[type["Survey"], tuple[()]]:
-        return Survey, ()
-
     def keys(self, views: Sequence[TableView]) -> Keys:
         """The keys of all images; several rows of one are one image if a table is so understood."""
         stems = _array(self.stems)
@@ -71,7 +68,7 @@ class Survey:
         labelled = sorted(zip(views, each, strict=True), key=_by_labels)
         for (one, ours), (other, theirs) in combinations(labelled, 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
-                first, second = one.table.files[0].path, other.table.files[0].path
+                first, second = one.where, other.where
                 root = str(one.resolver.images.tree.root)
                 raise UnusableInput(
                     f"{first} and {second} both name {count} of the images. Pack the one that has "
@@ -103,65 +100,58 @@ class Survey:
 
     def look_at(self, view: TableView, options: SourceOptions, classes: Sequence[str]) -> TableView:
         """Return a table with all that its rows tell."""
-        where = view.table.files[0].path
-        begin, box = len(self.names), view.columns.box
-        is_known = view.columns.split is not None or options.columns.split is not None
-        others = () if is_known else view.columns.others(dict.fromkeys(view.scalars))
-        splits = SplitSurvey(list(others))
-        answers: set[Any] = set()
-        most = 0.0  # of the coordinates of boxes
+        begin, looks = len(self.names), list(_looks(view, options))
         codes = array("i")
         numbers: dict[str, int] = {}
-        flags = _Flags(view) if view.columns.label is None and not view.columns.is_object else None
-        formats = set(FORMATS[:2])
         for record in view.table.records(view.scalars):
             if isinstance(record, Skipped):
                 continue
+            fields, text = record.fields, ""
             try:
-                name = view.name(record.fields)
-                further = view.further(record.fields)
+                name = view.name(fields)
+                further = view.further(fields)
             except BadImage:
                 continue  # the scan names it
             self.names.append(name_hash(name))
             self.stems.append(stem_hash(name))
             self.further.extend(map(name_hash, further.values()))
-            text = ""
             with suppress(BadImage):  # the scan names it
-                label = view.columns.label_of(record.fields)
+                label = view.columns.label_of(fields)
                 text = label_text(label)
                 self.cleaned += isinstance(label, str) and text != label and bool(text)
-            splits.look_at(record.fields)
-            if len(answers) < _ANSWERS:
-                answers.add(str(record.fields.get(_ANSWER)))
             codes.append(numbers.setdefault(text, len(numbers)))
-            if flags is not None:
-                flags.look_at(record.fields)
-            if box is not None:
-                with suppress(BadImage):
-                    if four := box.numbers(record.fields):
-                        most = max(most, *map(abs, four))
-                        if not box.format:
-                            formats &= possible(four, size_of(record.fields))
+            for look in looks:
+                look.look_at(fields)
         self.bounds.append(len(self.names))
-        view = _with_format(view, formats, where)
-        view = _with_columns(view, splits.rule(where), answers)
-        if box is not None and view.columns.box is not None and 0 < most <= 1:
-            columns = replace(view.columns, box=replace(view.columns.box, normalized=True))
-            view = replace(view, columns=columns)
-        if flags is not None:
-            view = flags.applied()
-            self.texts.update(view.flags)
+        for look in looks:
+            view = look.applied(view)
+        self.texts.update(view.flags)
         texts = numbers.keys() - {""}
         self.labels.append(texts)
         if view.columns.label is not None and not view.table.class_names.get(view.columns.label):
             chosen = NONE if texts and texts.issubset(classes) else None
             chosen = options.label_separator or chosen
-            separator = separator_of(texts, view.columns.label, chosen, where)
+            separator = separator_of(texts, view.columns.label, chosen, view.where)
             one_each = separator == LIST and all(len(labels_in(t, LIST)) < 2 for t in texts)
             view = replace(view, separator=separator, one_each=one_each)
         for text in texts:
             self.texts.update(labels_in(text, view.separator) if view.separator else [text])
         return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))
+
+
+def _looks(view: TableView, options: SourceOptions) -> "Iterator[Look]":
+    """Yield what looks at all rows of a table, and then gives the table with what they tell."""
+    columns = view.columns
+    if columns.box is not None:
+        yield _Boxes(columns.box)
+    splits = SplitSurvey([])
+    if columns.split is None and options.columns.split is None:
+        splits = SplitSurvey(list(columns.others(dict.fromkeys(view.scalars))))
+        yield splits
+    if columns.label is not None and _ANSWER in view.table.columns:
+        yield _Answers()
+    if columns.label is None and not columns.is_object:
+        yield _Flags(view, splits.flags)
 
 
 def _by_labels(found: tuple[TableView, Hashes]) -> tuple[bool, int]:
@@ -186,7 +176,7 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
     count = len(np.unique(names[order][1:][differ]))
     having = "1 image has" if count == 1 else f"{count} images have"
     raise UnusableInput(
-        f"{view.table.files[0].path}: {having} several rows with different labels, such as "
+        f"{view.where}: {having} several rows with different labels, such as "
         f"{' and '.join(examples)}. If they are several "
         "labels of one image, write them into one row with | between, as pandas does by "
         f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one "
@@ -198,10 +188,11 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
 class _Flags:
     """Which columns hold 0 and 1 alone, and whether each row has one 1."""
 
-    def __init__(self, view: TableView) -> None:
-        self._view = view
-        others = view.columns.others(dict.fromkeys(view.scalars))
-        self._flags = [name for name in others if not says_quality(name)]
+    def __init__(self, view: TableView, splits: Collection[str]) -> None:
+        """Take all columns but those of `splits`, which say yes to one."""
+        others = view.columns.others(dict.fromkeys(view.scalars)).keys() - splits
+        scalars = filter(others.__contains__, view.scalars)
+        self._flags = [name for name in scalars if not says_quality(name)]
         self._numbers = set(self._flags)  # that are no flags
         self._one = True
 
@@ -213,35 +204,55 @@ class _Flags:
         self._numbers = {name for name in self._numbers if is_number(fields.get(name))}
         self._one = self._one and len(set_flags(fields, self._flags)) == 1
 
-    def applied(self) -> TableView:
+    def applied(self, view: TableView) -> TableView:
         if len(self._flags) < 2 or self._numbers - set(self._flags):
-            return self._view  # another number may be what is looked for
-        return replace(self._view, flags=tuple(self._flags), one_each=self._one)
+            return view  # another number may be what is looked for
+        return replace(view, flags=tuple(self._flags), one_each=self._one)
 
 
-def _with_columns(view: TableView, rule: SplitRule | str | None, answers: set[Any]) -> TableView:
-    """Return a view with the columns that its rows give a meaning."""
-    columns = view.columns
-    if isinstance(rule, str):
-        columns = replace(columns, split=rule)
-    elif rule is not None:
-        columns = replace(columns, rule=rule)
-    if columns.label is not None and ACCEPTED in answers and answers <= _ANSWERED:
-        columns = replace(columns, answer=_ANSWER)
-    return view if columns is view.columns else replace(view, columns=columns)
+class _Answers:
+    """Whether a column says which labels a person accepted, as Prodigy writes it."""
+
+    def __init__(self) -> None:
+        self._answers: set[str] = set()
+
+    def look_at(self, fields: Mapping[str, Any]) -> None:
+        if len(self._answers) < _ANSWERS:
+            self._answers.add(str(fields.get(_ANSWER)))
+
+    def applied(self, view: TableView) -> TableView:
+        is_so = ACCEPTED in self._answers and self._answers <= _ANSWERED
+        return view.with_columns(answer=_ANSWER) if is_so else view
 
 
-def _with_format(view: TableView, formats: set[str], where: object) -> TableView:
-    box = view.columns.box
-    if box is None or box.format:
-        return view
-    if len(formats) != 1:
-        raise UnusableInput(
-            f"{where}: the numbers in the column {box.names[0]!r} may be two corners, or a corner, "
-            f"width and height. Give {option('box_format', 'xyxy')} or "
-            f"{option('box_format', 'xywh')}."
-        )
-    return replace(view, columns=replace(view.columns, box=replace(box, format=min(formats))))
+class _Boxes:
+    """Which form the numbers of boxes may have, and whether they are fractions."""
+
+    def __init__(self, box: Box) -> None:
+        self._box, self._formats, self._most = box, set(FORMATS[:2]), 0.0
+
+    def look_at(self, fields: Mapping[str, Any]) -> None:
+        with suppress(BadImage):
+            if four := self._box.numbers(fields):
+                self._most = max(self._most, *map(abs, four))
+                if not self._box.format:
+                    self._formats &= possible(four, size_of(fields))
+
+    def applied(self, view: TableView) -> TableView:
+        format = self._box.format
+        if not format:
+            if len(self._formats) != 1:
+                raise UnusableInput(
+                    f"{view.where}: the numbers in the column {self._box.names[0]!r} may be two "
+                    "corners, or a corner, width and height. Give "
+                    f"{option('box_format', 'xyxy')} or {option('box_format', 'xywh')}."
+                )
+            (format,) = self._formats
+        is_normalized = 0 < self._most <= 1
+        return view.with_columns(box=replace(self._box, format=format, normalized=is_normalized))
+
+
+Look = SplitSurvey | _Flags | _Answers | _Boxes
 
 
 def _array(numbers: "array[int]") -> Hashes:

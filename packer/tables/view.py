@@ -2,19 +2,24 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from packer.errors import BadImage
+from packer.options.declared import column_option
 from packer.samples.labels import Objects, to_json
 from packer.tables.classes import label_text, labels_in, set_flags
 from packer.tables.columns import Columns, split_text
 from packer.tables.images import ImageResolver
-from packer.tables.names import RUN_LENGTHS
-from packer.tables.table import Table
+from packer.tables.names import LABEL, RUN_LENGTHS
+from packer.tables.table import Record, Table
 from packer.trees.shape import plain
 
 Fields = Mapping[str, Any]
+
+_FEW = 20  # values that are all different say nothing where there are so few
+_MANY = 100_000  # different values are not classes
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,11 @@ class TableView:
     flags: tuple[str, ...] = ()  # columns of 0 and 1 that are the labels
     one_each: bool = False  # whether each row has 1 in just one of them, or a list of one label
     grouped: bool = False  # whether an image may have several rows
+
+    @property
+    def where(self) -> Path:
+        """The file, or the first of them, for a person."""
+        return self.table.files[0].path
 
     @property
     def scalars(self) -> list[str]:
@@ -47,6 +57,15 @@ class TableView:
     def has_targets(self) -> bool:
         """Whether there is something to learn in the sample's JSON."""
         return self.grouped or self.columns.is_object or bool(self.separator or self.flags)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether an image has a list of labels."""
+        return bool(self.separator or self.flags) and not self.one_each
+
+    def with_columns(self, **changes: Any) -> "TableView":
+        """Return it with other columns."""
+        return replace(self, columns=replace(self.columns, **changes))
 
     def name(self, fields: Fields) -> str:
         """The path of the image of a row, relative to the source's root."""
@@ -70,16 +89,17 @@ class TableView:
             raise BadImage(f"its rows are of several splits: {', '.join(sorted(found))}")
         return found.pop() or self.split or self.resolver.images.split_of(name)
 
+    def _labels(self, fields: Fields) -> list[str]:
+        if self.flags:
+            return set_flags(fields, self.flags)
+        text = label_text(self.columns.label_of(fields))
+        return labels_in(text, self.separator) if self.separator else [text]
+
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
         """The class number of an image; -1 if it has none, or several."""
-        if self.grouped or (self.separator and not self.one_each):
+        if self.grouped or self.has_several:
             return -1
-        if self.separator:
-            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
-            return number_of(texts[0] if texts else "")
-        if self.flags:
-            return number_of(set_flags(rows[0], self.flags)[0]) if self.one_each else -1
-        return number_of(label_text(self.columns.label_of(rows[0])))
+        return number_of((self._labels(rows[0]) or [""])[0])
 
     def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> bytes:
         """The JSON of what is stored of an image beside its label; empty if that is nothing."""
@@ -92,13 +112,9 @@ class TableView:
         others = self.columns.others(rows[0])
         if self.grouped:
             return {name: [row.get(name) for row in rows] for name in others}
-        if self.separator and not self.one_each:
-            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
-            return {**others, "labels": [number_of(text) for text in texts]}
-        if self.flags:
-            flags = set_flags(rows[0], self.flags)
-            others = {name: value for name, value in others.items() if name not in self.flags}
-            return others if self.one_each else {**others, "labels": list(map(number_of, flags))}
+        others = {name: value for name, value in others.items() if name not in self.flags}
+        if self.has_several:
+            others["labels"] = [number_of(text) for text in self._labels(rows[0])]
         return others
 
     def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:
@@ -124,3 +140,38 @@ class TableView:
             {name: [row.get(name) for row in objects] for name in columns.others(rows[0])},
             image,
         )
+
+
+def could_have_labels(table: Table, columns: Columns) -> str:
+    """Return a sentence on a table that gave no sample a label."""
+    where = table.files[0].path.name
+    if columns.label is not None:
+        return f"No sample has a label: in {where}, {columns.label!r} is empty in every row."
+    for name, kind in table.compound.items():
+        if plain(name) in LABEL:
+            return (
+                f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
+                "or one whole number. The column is in each sample's JSON."
+            )
+    hint = "None could be it."
+    if names := ", ".join(map(repr, _candidates(table, columns))):
+        hint = f"These could be it: {names} ({column_option('label')})."
+    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
+
+
+def _candidates(table: Table, columns: Columns) -> list[str]:
+    others = columns.others(dict.fromkeys(table.columns))
+    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
+    rows = 0
+    for record in table.records(list(values)) if values else ():
+        if isinstance(record, Record):
+            rows += 1
+            for name, found in list(values.items()):
+                try:
+                    found.add(label_text(record.fields.get(name)))
+                except BadImage:
+                    del values[name]
+                if len(found) > _MANY:
+                    values.pop(name, None)
+    most = max(rows / 2, _FEW)
+    return [name for name, found in values.items() if found - {""} and len(found) <= most]

@@ -30,10 +30,9 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tar_reader import is_tar, members
 from packer.trees.tree import Level, Tree
-from packer.trees.walk import BEGINNING, not_entered, passed_over, skipped
+from packer.trees.walk import BEGINNING, TABLES, not_entered, passed_over, skipped
 
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose names tell enough
-_NO_ARCHIVES = (*TABLES, ".npz", ".npy")
+_NO_ARCHIVES = (*TABLES, ".npz", ".npy")  # whose names tell enough
 _CHUNK = 1 << 20
 _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
 

@@ -133,7 +133,7 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
             rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
             apart.setdefault(rest, {})[name] = _split_of(tokens[words[0]])
     for group in apart.values():
-        if len(SPLITS.intersection(group.values())) > 1:
+        if len(group) > 1 and SPLITS.intersection(group.values()):
             return group
     return {}
 

@@ -88,6 +88,12 @@ def is_of_masks(ending: str) -> bool:
     return may_be_masks(word) or (not word and not ending.lower().endswith((".jpg", ".jpeg")))
 
 
+def is_named_as_mask(name: str) -> bool:
+    """Return whether the last word of a picture's name, behind others, is one for masks."""
+    words = _TOKENS.findall(name.rpartition(".")[0].lower())
+    return len(words) > 1 and may_be_masks(words[-1])
+
+
 def _unnumbered(token: str) -> str:
     return token.strip("0123456789")
 
@@ -144,23 +150,28 @@ def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
     """Return the endings by which the pictures of one sample differ, and whether all have them.
 
     ``_sat.jpg`` and ``_mask.png`` behind the name that they share; ``.jpg`` and ``.png``; ``.jpg``
-    and ``_thumb.jpg``. At least half of the pictures in `folders` have these.
+    and ``_thumb.jpg``. At least half of the pictures have them, of all `folders` or of those in
+    which several do.
     """
-    sets: Counter[tuple[str, ...]] = Counter()
-    total = 0
-    for names in folders:
-        total += len(names)
-        found: dict[str, set[str]] = defaultdict(set)
-        for name in names:
-            stem, dot, ext = name.rpartition(".")
-            found[stem].add(dot + ext)
-            if (at := _last_token(stem)) > 0:
-                found[stem[:at]].add(name[at:])
-        sets.update(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
-    for some, count in sets.most_common(1):
-        if count > 1 and 2 * count * len(some) >= total:
+    counts = [(_endings(names), len(names)) for names in folders]
+    total = sum(size for _, size in counts)
+    for some, count in sum((own for own, _ in counts), Counter()).most_common(1):
+        several = [(own[some], size) for own, size in counts if own[some] > 1]
+        ways = [(count, total), tuple(map(sum, zip(*several, strict=True))) or (0, 1)]
+        if count > 1 and any(2 * held * len(some) >= size for held, size in ways):
             return some, count * len(some) == total
     return (), True
+
+
+def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """Return how often pictures of a folder differ in the same endings."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        stem, dot, ext = name.rpartition(".")
+        found[stem].add(dot + ext)
+        if (at := _last_token(stem)) > 0:
+            found[stem[:at]].add(name[at:])
+    return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
 
 
 def windows(names: Sequence[str]) -> Sequence[str]:

@@ -67,11 +67,12 @@ def sample_of_files(
     label: int,
     split: str,
     keep_extension: bool = False,
+    json: tuple[bytes, int] | None = None,
 ) -> Iterator[Sample | Skipped]:
     """Yield the sample of `image` and of the files `members` by extension, and what is skipped.
 
     `label` is -1 where the member ``cls`` may hold it; `keep_extension` makes the image's extension
-    part of the key.
+    part of the key; `json` is a further member, and when the newest of its files was written.
     """
     try:
         parts = SampleParts(tree, image)
@@ -93,5 +94,8 @@ def sample_of_files(
             yield Skipped.of(path, error)
             continue
         is_beside = is_beside and path == f"{stem}.{ext}"
+    if json:
+        parts.add_made("json", *json)
+        is_beside = False
     key = escape(image if keep_extension else stem)
     yield parts.sample(key, label, split, is_beside=is_beside)

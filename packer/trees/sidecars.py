@@ -6,13 +6,12 @@ one is decided once for the whole source, by `members_named`.
 
 import os
 import re
-import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
-from packer.words import are, many
+from packer.words import are, choices, command, many
 from reader.format.members import PICTURES
 
 SHARED = "more than one image has its name"
@@ -72,7 +71,7 @@ def members_named(
 def _both_readings(
     words: Mapping[str, int], owners: int, example: tuple[str, str], where: object, unpack: str
 ) -> str:
-    source, folder = shlex.quote(str(where)), "FOLDER" if unpack else shlex.quote(str(where))
+    folder = "FOLDER" if unpack else str(where)
     count = sum(words.values())
     text = (
         f"{where}: the picture {example[1]!r} is named after {example[0]!r}. "
@@ -80,9 +79,9 @@ def _both_readings(
         "members only if there are two others or more, and each of them has one. Choose:"
     )
     if len(words) <= _NAMED:
-        pairs = " ".join(f"--pair {shlex.quote(f'{word}?=')}{folder}" for word in sorted(words))
-        text += f"\n  They belong to those: {unpack}packer pack {folder} DST {pairs}"
-    return f"{text}\n  Each is a sample of its own: packer pack {source} DST --as folder"
+        pairs = (part for word in sorted(words) for part in ("--pair", f"{word}?={folder}"))
+        text += f"\n  They belong to those: {unpack}{command(folder, *pairs)}"
+    return text + choices(where, {"Each is a sample of its own": ("--as", "folder")})
 
 
 def _word(stem: str, stems: Collection[str]) -> str | None:

@@ -44,6 +44,11 @@ _OTHER_IMAGES = frozenset(  # which cannot be packed
     {"avif", "heic", "heif", "jxl", "jp2", "j2k", "jpx", "jls", "svg", "psd", "tga", "exr", "hdr"}
     | {"pfm", "pam", "pcx", "qoi", "dds", "ico", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2"}
 )
+DELIMITERS = {".csv": ",", ".tsv": "\t"}  # what divides the columns of a file of that name
+JSON_LINES = (".jsonl", ".ndjson")
+TEXT_TABLES = (*DELIMITERS, *JSON_LINES)
+PARQUET = ".parquet"
+TABLES = (*TEXT_TABLES, ".json", PARQUET)
 IMAGE_EXTENSIONS = frozenset(PICTURES) | _OTHER_IMAGES
 _DATA = frozenset(  # arrays, tables, and archives
     {

@@ -23,7 +23,7 @@ KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
-_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest")
+_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
 
@@ -200,7 +200,7 @@ def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:
-    shard = ShardEntry(**entry)
+    shard = _known(ShardEntry, entry)
     for name, kind in ShardEntry.__annotations__.items():
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")

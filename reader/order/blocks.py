@@ -22,8 +22,8 @@ class BlockShuffle:
 
     A batch reads from `shards` shards, or twice as many where two windows meet, and every worker
     keeps as many open: two descriptors each, of which a Dataset holds 128 shards' worth. Samples of
-    one shard meet in a batch more often than chance has it. Measured with scripts/bench_order.py
-    on 1,024 shards of 1,250 samples, in batches of 256 (1.0 is chance):
+    one shard meet in a batch more often than chance has it, here for 1,024 shards of 1,250 samples
+    and batches of 256 (1.0 is chance):
 
     ============================  ====  ====  ====  ====  ======
     shards                           1     4    16    64  global

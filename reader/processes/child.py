@@ -7,6 +7,7 @@ thread of it can hold a lock in them.
 import contextlib
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -123,3 +124,7 @@ def end_with_parent(life: int) -> None:
             fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
             fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
+        end = select.poll()
+        end.register(life, 0)
+        if end.poll(0):  # it was closed before
+            os.kill(os.getpid(), signal.SIGKILL)

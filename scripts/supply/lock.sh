@@ -38,6 +38,6 @@ made="# Made by scripts/supply/lock.sh; for Linux x86-64 and CPython 3.11."
 } >"$work/torch-cpu.lock"
 {
     echo "$made"
-    printf 'cyclonedx-bom\npip-audit\n' | compile -
+    printf 'cyclonedx-bom\npip-audit\npip-licenses\n' | compile -
 } >"$work/supply.lock"
 mv "$work"/*.lock scripts/supply/

@@ -1,16 +1,15 @@
-"""A folder with what the pages' blocks of code speak of."""
+"""A folder with the files that the pages' blocks of code use."""
 
 import io
 import json
 import pickle
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from packer.run.pack import PackReport
@@ -30,7 +29,7 @@ def prepared(
     make_image: Callable[..., Image.Image],
     run_pack: Callable[..., PackReport],
 ) -> Path:
-    """A folder with sources of each kind, and `shards`, which `images` was packed into."""
+    """A folder with sources of each kind, and `shards`, packed from `images`."""
     root = tmp_path_factory.mktemp("pages")
 
     def write(name: str, number: int, height: int = 60, width: int = 80) -> Path:
@@ -95,7 +94,7 @@ def write_cifar(path: Path) -> None:
 
 
 def coco(images: int) -> dict[str, object]:
-    """An annotation file: a box in each image but the first."""
+    """Return an annotation file: a box in each image but the first."""
     box = {"bbox": [10, 12.5, 30, 20], "iscrowd": 0, "area": 600}
     return {
         "images": [
@@ -112,7 +111,7 @@ def coco(images: int) -> dict[str, object]:
 
 @pytest.fixture
 def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory: what is in `prepared`, and the repository's docs and scripts."""
+    """The working directory: the content of `prepared`, and the repository's docs and scripts."""
     place = tmp_path / "here"
     shutil.copytree(prepared / "shards", place / "shards")
     for path in (*prepared.iterdir(), ROOT / "docs", ROOT / "scripts"):
@@ -120,13 +119,3 @@ def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
             (place / path.name).symlink_to(path)
     monkeypatch.chdir(place)
     return place
-
-
-@pytest.fixture(autouse=True)
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Torch's threads wait for each other by spinning, which small networks do not repay."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # in the scripts
-    yield
-    torch.set_num_threads(before)

@@ -1,14 +1,14 @@
-"""Every block of code in README.md, its neighbours and docs runs, or says why it does not.
+"""Every block of code in README.md, its neighbours and docs runs, or has the reason why not.
 
 The blocks of a page run in their order, in a folder that has `images` and `shards`: Python in one
-namespace, with `reader`, `torch` and a `train` step that does nothing; bash in a shell each, which
-has to succeed. A comment above a block says more:
+namespace, with `reader`, `torch` and a `train` step that does nothing; bash in one shell a block,
+which must succeed. A comment above a block changes that:
 
-- ``<!-- not run: why -->``: it does not run.
-- ``<!-- file: name -->``: it is what that file holds, and written there.
+- ``<!-- not run: reason -->``: the block does not run.
+- ``<!-- file: name -->``: the block is written to that file.
 
-A block of ``text`` is a drawing, or what a command prints. The Python of docs/coming-from is run by
-tests/reader/peers/test_coming_from.py.
+A block of ``text`` is a drawing, or the output of a command. tests/reader/peers/test_coming_from.py
+runs the Python of docs/coming-from.
 """
 
 import gc
@@ -28,14 +28,14 @@ import reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-TASKS = ROOT / "docs" / "tasks"  # which take the longest
+SLOW = (ROOT / "docs" / "tasks", ROOT / "docs" / "packing")  # the slowest
 SCRIPTS = sorted((ROOT / "docs" / "tasks").glob("*.py"))
 PEERS = ROOT / "docs" / "coming-from"
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it stands, its language, and what the comment above it says."""
+    """A fenced block: its page and line, its language, and the comment above it."""
 
     page: Path
     line: int
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def is_run(self) -> bool:
-        """Whether it is code that this test runs."""
+        """Whether this test runs it."""
         if re.fullmatch(r"<!-- not run: \S.+ -->", self.comment):
             return False
         if self.language == "python" and self.page.parent == PEERS:
@@ -63,7 +63,7 @@ class Block:
 
     @property
     def is_directive(self) -> bool:
-        """Whether it is not a code: something that Sphinx puts in its place."""
+        """Whether it is a directive of Sphinx, not code."""
         return self.language.startswith("{")
 
 
@@ -79,10 +79,10 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent == TASKS)) for page in PAGES],
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent in SLOW)) for page in PAGES],
     ids=[str(page.relative_to(ROOT)) for page in PAGES],
 )
-def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
+def test_every_block_runs_or_has_a_reason_not_to(page: Path, folder: Path) -> None:
     names = {"__name__": page.stem, "reader": reader, "torch": torch, "train": lambda *batch: None}
     for block in blocks_of(page):
         if block.file is not None:
@@ -94,7 +94,7 @@ def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
             ran = run_shell(block.code)
             assert ran.returncode == 0, f"{block.where}: {ran.stdout}{ran.stderr}"
         else:
-            assert not block.is_run, f"{block.where}: how is {block.language or 'this'} to be run?"
+            assert not block.is_run, f"{block.where}: no way to run {block.language or 'this'}"
     names.clear()
     gc.collect()  # so that the loaders that a page leaves open end with it
 
@@ -111,7 +111,7 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_a_script_says_in_a_sentence_that_a_dataset_is_missing(tmp_path: Path) -> None:
+def test_a_script_reports_a_missing_dataset_in_a_sentence(tmp_path: Path) -> None:
     script = ROOT / "docs" / "tasks" / "detection.py"
     ran = run_shell(f"python {script} {tmp_path / 'none'}")
     assert (ran.returncode, ran.stderr) == (1, f"There is no folder {tmp_path / 'none'}.\n")
@@ -125,7 +125,7 @@ def test_a_script_says_in_a_sentence_that_a_dataset_is_missing(tmp_path: Path) -
         ("detection.py coco-shards --boxes yolo", "no field 'txt': no sample of the dataset has"),
     ],
 )
-def test_a_script_says_in_a_sentence_that_a_dataset_is_another_tasks(
+def test_a_script_reports_the_dataset_of_another_task_in_a_sentence(
     folder: Path, script: str, reason: str
 ) -> None:
     ran = run_shell(f"packer pack coco coco-shards --quiet; python docs/tasks/{script}")

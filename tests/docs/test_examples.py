@@ -1,4 +1,4 @@
-"""Every public name shows itself: by its name, in the reference, and by an example that runs."""
+"""Every public name has its own name in errors, and an example that runs."""
 
 import doctest
 import inspect
@@ -45,10 +45,10 @@ def test_a_public_name_has_an_example_that_runs(found: Any, folder: Path, furthe
     names = {"packer": packer, "reader": reader, "torch": torch, "np": np}
     test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
     assert test.examples
-    told: list[str] = []
+    output: list[str] = []
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    result = doctest.DocTestRunner(optionflags=flags).run(test, out=told.append)
-    assert not result.failed, "".join(told)
+    result = doctest.DocTestRunner(optionflags=flags).run(test, out=output.append)
+    assert not result.failed, "".join(output)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -67,7 +67,7 @@ def test_the_classes_of_packer_are_shown_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize("module", [reader.errors, packer.errors], ids=lambda m: m.__name__)
-def test_the_drawing_of_the_exceptions_is_true(module: types.ModuleType) -> None:
+def test_the_drawing_of_the_exceptions_is_correct(module: types.ModuleType) -> None:
     known = {**{n: v for n, v in PUBLIC.items() if inspect.isclass(v)}, **vars(module)}
     drawn, above = {}, []
     for line in (module.__doc__ or "").splitlines():
@@ -85,7 +85,7 @@ def test_the_drawing_of_the_exceptions_is_true(module: types.ModuleType) -> None
     assert {name for name in own if issubclass(known[name], root)} <= set(drawn)
 
 
-def test_the_page_on_errors_draws_all_that_the_reader_raises() -> None:
+def test_the_page_on_errors_draws_every_exception_of_the_reader() -> None:
     page = Path(__file__).parents[2] / "docs" / "reading" / "errors.md"
     drawing = r"^ *([│├└─ ]*\w+Error)\b"
     drawn = re.findall(drawing, page.read_text(), re.MULTILINE)

@@ -1,7 +1,7 @@
 """What becomes of odd image files in packing, verifying and reading."""
 
+import csv
 import io
-import re
 import tarfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-import packer
 from packer.inspect.index import index
 from packer.inspect.verify import verify
 from packer.run.pack import PackReport
@@ -24,7 +23,7 @@ from reader.format import Index
 Pixels = NDArray[Any]
 Files = Mapping[str, bytes]
 
-_TABLES = Path(packer.__file__).parent.parent / "docs" / "odd-images.md"
+_TABLES = {"JPEG": "jpeg", "Other formats": "others", "Members": "members"}
 
 
 @dataclass
@@ -44,12 +43,12 @@ class Tried:
 
 @pytest.fixture(scope="session")
 def table_of() -> Callable[[str], dict[str, str]]:
-    """`table_of("JPEG")`: the outcome of each file in the table under this heading."""
+    """`table_of("JPEG")`: the outcome of each file in the page's table under this heading."""
 
     def rows(heading: str) -> dict[str, str]:
-        _, _, rest = _TABLES.read_text("utf-8").partition(f"\n## {heading}\n")
-        lines = re.findall(r"^\| (.*?) +\| (\w+) +\|", rest.partition("\n## ")[0], re.MULTILINE)
-        return dict(lines[1:])
+        path = Path(__file__).with_name(f"{_TABLES[heading]}.csv")
+        with path.open(newline="", encoding="utf-8") as file:
+            return {row["file"]: row["outcome"] for row in csv.DictReader(file)}
 
     return rows
 

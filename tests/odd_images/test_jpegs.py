@@ -108,7 +108,7 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     odd["YCCK (Adobe transform 2)"] = Jpeg(cmyk).with_body(0xEE, adobe[:-1] + b"\2")
     odd["RGB (Adobe transform 0)"] = encode(image, "JPEG", quality=90, keep_rgb=True)
     ids = Jpeg(odd["RGB (Adobe transform 0)"])
-    odd["RGB told by its component numbers alone"] = ids.without(0xEE)
+    odd["RGB by its component numbers only"] = ids.without(0xEE)
 
     for factors in ("3x1,1x1,1x1", "4x1,1x1,1x1", "1x2,1x1,1x1", "1x4,1x1,1x1", "2x1,1x1,2x1"):
         odd[f"sampling {factors}"] = with_program(
@@ -161,7 +161,7 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     odd["a segment of length 0"] = photo.before(SOF, b"\xff\xe5\0\0")
     odd["a segment of length 1"] = photo.before(SOF, b"\xff\xe5\0\1")
     odd["a segment longer than the file"] = photo.before(SOF, b"\xff\xe5\xff\xff")
-    odd["a segment that lies about its length"] = photo.before(SOF, b"\xff\xe5\0\x10abc")
+    odd["a segment with a wrong length"] = photo.before(SOF, b"\xff\xe5\0\x10abc")
     odd["a comment of length 2"] = photo.before(SOF, b"\xff\xfe\0\2")
 
     odd["a JFIF segment cut short"] = photo.before(DQT, segment(0xE0, b"JFIF\0"))
@@ -179,7 +179,7 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
         SOF, segment(SOF, Jpeg(encode(make_image(1, 16, 16), "JPEG")).body(SOF))
     )
     odd["65,500 x 65,500 pixels in 2 KB"] = (photo.sized(65_500, 65_500) + bytes(2048))[:2046] + EOI
-    odd["height 0, told by DNL"] = photo.sized(0, 160)[:-2] + segment(0xDC, b"\0\x78") + EOI
+    odd["height 0, set by DNL"] = photo.sized(0, 160)[:-2] + segment(0xDC, b"\0\x78") + EOI
     odd["width 0"] = photo.sized(120, 0)
     odd["more rows in its header than in its scan"] = photo.sized(240, 160)
     odd["fewer rows in its header than in its scan"] = photo.sized(64, 160)
@@ -203,7 +203,7 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
         exif[0x0112] = value
         odd[f"EXIF orientation {value} (none such)"] = encode(image, "JPEG", quality=90, exif=exif)
     xmp = b'http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation="6"/>'
-    odd["orientation 6 in XMP alone"] = photo.before(DQT, segment(0xE1, xmp))
+    odd["orientation 6 in XMP only"] = photo.before(DQT, segment(0xE1, xmp))
     broken = {"cut short": blob[:9], "of nonsense": b"Exif\0\0MM\0*\xff\xff\xff\xff", "empty": b""}
     for what, content in broken.items():
         odd[f"EXIF {what}"] = photo.before(DQT, segment(0xE1, content or b"Exif\0\0"))

@@ -10,9 +10,8 @@ import pytest
 from PIL import Image
 from png_chunks import with_damaged_data
 
-from packer.images.encode import Policy
+from packer.images.encode import EncodedMember, Policy
 from packer.images.encode import encode as encoded
-from packer.images.members import EncodedMember
 from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from packer.samples.records import Sample

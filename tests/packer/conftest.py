@@ -127,8 +127,8 @@ def run_packer(
     """`run_packer("pack", src, dst)`: run the command line to its end."""
 
     def run(*args: object, **options: Any) -> "subprocess.CompletedProcess[str]":
-        if not options and environment() == forked_packer.environment:
-            return forked_packer.run([*map(str, args)])
+        if not options and forked_packer.can_have(environment()):
+            return forked_packer.run([*map(str, args)], environment())
         with start_packer(*args, **options) as process:
             stdout, stderr = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)

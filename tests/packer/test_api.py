@@ -1,12 +1,15 @@
 """`packer.pack` of what lies at a path: the command's options, report and bytes."""
 
 import json
+import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import packer
 
@@ -96,10 +99,52 @@ def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
     (own_source / "class0" / "notes.csv").write_text("a,b\n1,2\n")
     (own_source / "class0" / "labels.npz").write_bytes(b"data")
     with pytest.raises(packer.Rejected) as error:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
+        packer.pack(own_source, tmp_path / "dst", shard_samples=7, progress=False)
     told = str(error.value)
     assert "packer pack --explain SRC shows how it is read, and kind= chooses another" in told
-    assert f"type: packer pack {own_source} DST --ignore class0/labels.npz" in told
+    call = re.search(r"type: (packer\.pack\(.*\))$", told, re.MULTILINE)
+    assert call is not None
+    assert f'("{own_source}", "{tmp_path}/dst", shard_samples=7, progress=False' in call[1]
+    assert eval(call[1]).samples == 39
+
+
+def test_each_call_that_an_error_proposes_works_as_it_is_printed(
+    tmp_path: Path, source: Path
+) -> None:
+    src, dst = tmp_path / 'it\'s "here"', tmp_path / "dst"
+    shutil.copytree(source / "class0", src / "images")
+    first = min((src / "images").glob("*.jpg"))
+    (src / "masks").mkdir()
+    Image.new("L", (8, 8)).save(src / "masks" / f"{first.stem}.png")
+    given: Any = {"shuffle": False, "raw": (8, 8), "split": {"a": 0.5, "b": 0.5}, "jobs": 1}
+    with pytest.raises(packer.UnusableInput) as error:
+        packer.pack(src, dst, **given, progress=False, on_error="skip")
+    calls = dict(re.findall(r"^  (.*): (packer\.pack\(.*\))$", str(error.value), re.MULTILINE))
+    assert len(calls) == 5
+    for call in calls.values():
+        shutil.rmtree(dst, ignore_errors=True)
+        eval(call)
+        options = json.loads((dst / "dataset.json").read_text())["options"]
+        assert (options["raw"], options["seed"]) == ([8, 8], None)
+        assert options["split"] == given["split"]
+
+
+def test_a_call_that_is_printed_names_credentials_only(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "0.jpg").write_bytes(next(source.rglob("*.jpg")).read_bytes())
+    (tmp_path / "src" / "list.csv").write_text("")
+    with pytest.raises(packer.UnusableInput) as error:
+        packer.pack(tmp_path / "src", tmp_path / "dst", storage_options={"secret": "s3cr3t"})
+    assert ', storage_options=storage_options, kind="folder")' in str(error.value)
+    assert "s3cr3t" not in str(error.value)
+
+
+def test_a_keyword_that_is_no_option_is_an_error_of_the_program(tmp_path: Path) -> None:
+    wrong: Any = {"image": "{key}"}
+    with pytest.raises(TypeError, match="no keyword argument 'image'"):
+        packer.pack(tmp_path, tmp_path / "dst", **wrong)
+    with pytest.raises(TypeError, match="no keyword argument 'kind'"):
+        packer.Writer(tmp_path / "dst", kind="flat")  # type: ignore[call-arg]
 
 
 def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(

@@ -15,7 +15,10 @@ import pytest
 from packer import processes
 from packer.errors import ProcessDied
 from packer.processes import map_unordered
+from reader.processes import fork_server
 from reader.processes.child import Child
+
+pytestmark = pytest.mark.usefixtures("own_server")
 
 Advance = Callable[[int], None]
 
@@ -86,10 +89,12 @@ def name(item: object) -> str:
 @pytest.fixture(autouse=True)
 def no_process_is_left() -> object:
     yield
+    servers = {server.process for server in fork_server.living}  # kept for the next ones
     assert not [
         child
         for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE  # of the reader's, which tests left idle
+        if child.status() != psutil.STATUS_ZOMBIE
+        and child.pid not in servers
         and "packer.processes" in " ".join(child.cmdline())
     ]
 
@@ -173,8 +178,9 @@ def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
     with pytest.raises(OSError, match="No space left"):
         list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
     held[0].kill()
-    while held[0].is_running() and held[0].status() != psutil.STATUS_ZOMBIE:
-        pass  # nobody waits for it but the system
+    with suppress(psutil.NoSuchProcess):
+        while held[0].is_running() and held[0].status() != psutil.STATUS_ZOMBIE:
+            pass  # nobody waits for it but the system
 
 
 def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
@@ -183,6 +189,7 @@ def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
+    fork_server.end()
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(ProcessDied, match=r"started: .* smaller number for --jobs"):
         list(map_unordered(square, range(3), 2, lambda more: None, name))

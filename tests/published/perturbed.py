@@ -15,8 +15,10 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
+from unicodedata import normalize
 
 from published.images import is_image
 from published.outcome import FAULTY, bytes_of, outcome_of
@@ -87,8 +89,10 @@ def _moved(layout: Layout, move: Callable[[str], str], *, within: bool = False) 
         raise Unsuited
 
     def renamed(path: str) -> str:
-        new = move(below + path) if below + path in paths else move(path)
-        return new.removeprefix(below)
+        for file, start in ((below + path, below), (path, "")):
+            if file in paths:
+                return paths[file].removeprefix(start)
+        return path  # of an image in an archive or in a table, which is as it was
 
     files: dict[str, str | bytes] = {}
     masks = frozenset(name for truth in layout.truth.values() for name in truth.files)
@@ -179,8 +183,18 @@ def drop_split(layout: Layout, draw: random.Random) -> Layout:
         raise Unsuited
     files = {path: text for path, text in layout.files.items() if path not in names}
     files = {path: text for path, text in files.items() if path.removeprefix(below) not in names}
-    truth = {path: one for path, one in layout.truth.items() if path not in names}
+    truth = {
+        path: one._replace(label=_as_on_disk(path, one.label))
+        for path, one in layout.truth.items()
+        if path not in names
+    }
     return _with(layout, files, truth)
+
+
+def _as_on_disk(path: str, label: frozenset[str]) -> frozenset[str]:
+    """Return names of a class in the form of Unicode that its folder has: no other is left."""
+    forms = {normalize("NFC", part): part for part in path.split("/")}
+    return label | {forms[form] for form in map(partial(normalize, "NFC"), label) if form in forms}
 
 
 def drop_image(layout: Layout, draw: random.Random) -> Layout:
@@ -189,6 +203,14 @@ def drop_image(layout: Layout, draw: random.Random) -> Layout:
     below = f"{layout.src}/" if layout.src else ""
     if len(layout.truth) < 3 or below + path not in layout.files:
         raise Unsuited
+    name, split = PurePosixPath(path).name, layout.truth[path].split
+    named = [text for file, text in layout.files.items() if file.endswith(_LISTS)]
+    if any(isinstance(text, str) and f"\n{name}" in text for text in named) and any(
+        PurePosixPath(other).name == name and one.split == split
+        for other, one in layout.truth.items()
+        if other != path
+    ):
+        raise Unsuited  # the table that named either of them then names the other one
     files = {name: text for name, text in layout.files.items() if name != below + path}
     return _with(layout, files, {n: one for n, one in layout.truth.items() if n != path})
 

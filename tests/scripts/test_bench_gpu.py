@@ -1,50 +1,24 @@
-"""The GPU benchmark's own logic, tried out on a CPU."""
+"""How long a device waits, and what the GPU benchmark compares with, tried out on a CPU."""
 
 import time
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
-import bench_gpu
 import pytest
 import torch
-from gpu_peers import apex
+from benchmarks.gpu_ways import apex
+from benchmarks.waiting import Waiting
 from pretended_gpu import DEVICE, pretended_gpu
-from waiting import Waiting
-
-
-def test_every_way_is_measured_and_a_table_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path
-) -> None:
-    small = ["--batch-size=4", "--workers=1", "--steps=2", "--rounds=1"]
-    bench_gpu.main(["--device=cpu", f"--images={source}", f"--folder={tmp_path}", *small])
-    lines = capsys.readouterr().out.splitlines()
-    rows = [line.split("  ")[0] for line in lines]
-    assert "39 images, batch 4, 1 workers" in lines[1]
-    assert rows[3:] == [
-        "shardfeed",
-        "shardfeed, GPU decode",
-        "DataLoader, pinned, apex prefetcher",
-        "one batch, again and again",
-    ]
-    for line in lines[3:6]:
-        assert all(int(number) > 0 for number in line.split()[-4:-2])
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
-def test_without_a_gpu_it_says_so() -> None:
-    with pytest.raises(SystemExit, match="no CUDA device here"):
-        bench_gpu.main([])
 
 
 def test_the_share_of_waiting_is_the_time_between_two_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("waiting.time.perf_counter", lambda: now)
+    monkeypatch.setattr("benchmarks.waiting.time.perf_counter", lambda: now)
     waiting = Waiting(torch.device("cpu"))
 
-    def batches(count: int, seconds: float) -> "bench_gpu.Batches":
+    def batches(count: int, seconds: float) -> Iterator[int]:
         nonlocal now
         for number in range(count):
             now += seconds

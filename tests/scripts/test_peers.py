@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import bench_read
-import bench_remote
-import made
 import pytest
-from peers import Task, dali, pipeline
+from benchmarks import material, read
+from benchmarks.peers import Task, dali, pipeline
 from PIL import Image
 
 import packer
@@ -39,7 +37,7 @@ def test_a_peer_reads_what_is_packed(images: Path, tmp_path: Path) -> None:
 
 
 def test_made_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> None:
-    folder, shards = made.make(images, tmp_path / "cache", "png", 8)
+    folder, shards = material.make(images, tmp_path / "cache", "png", 8)
     names = {
         Path(path).relative_to(folder).with_suffix("") for path, _ in pipeline.labelled(folder)
     }
@@ -52,7 +50,7 @@ def test_made_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> No
 def test_repeated_images_keep_splits_and_classes(images: Path, tmp_path: Path) -> None:
     once = pipeline.labelled(images)
     (tmp_path / "out").mkdir()
-    bench_remote.repeated(images, 2 * len(once), tmp_path / "out")
+    material.repeated(images, 2 * len(once), tmp_path / "out")
     twice = pipeline.labelled(tmp_path / "out")
     assert sorted(label for _, label in twice) == sorted(label for _, label in 2 * once)
 
@@ -66,5 +64,5 @@ def test_dali_has_an_index_for_each_shard(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "warns"), [(200, True), (2000, False)])
 def test_a_comparison_of_few_images_is_warned_of(count: int, warns: bool, tmp_path: Path) -> None:
     task = Task(tmp_path, tmp_path, tmp_path, "random", batch_size=64, workers=2)
-    remark = bench_read.too_few(count, task)
+    remark = read.too_few(count, task)
     assert (remark is not None and "at least 1,024 images" in remark) == warns

@@ -1,16 +1,8 @@
 """Tiling in this process: what ``jpegtran -copy all -optimize -restart NB`` does, and its bytes.
 
-::
-
-    stream      the segments around the scan, as libjpeg reads and writes them
-    huffman     the scan's bits; tables: lookups for decoding, and libjpeg's optimal ones
-    sequential  the scan decoded to records
-    progressive several scans decoded to coefficients
-    records     what lies between decoding and writing, in bounded memory
-    transcode   all of it in turn; records written, with a restart marker every few MCUs
-    compiling   how numba compiles the inner loops, and where it keeps them
-
-Nothing here imports numba before `load` is called, which only processes that pack do.
+`stream` has the segments around the scan, `sequential` and `progressive` decode it with the tables
+of `huffman` to `records`, which `transcode` writes; `compiling` is by numba. Nothing here imports
+that before `load` is called, which only processes that pack do.
 """
 
 import functools
@@ -32,11 +24,6 @@ VERSION = "2"  # changes when other bytes are written
 def is_available() -> bool:
     """Whether numba is installed; there are machines for which it has no wheel."""
     return find_spec("numba") is not None
-
-
-def is_compiled() -> bool:
-    """Whether a process of this user has compiled it before, so that `load` takes no time."""
-    return compiling.is_complete()
 
 
 @functools.cache

@@ -1,7 +1,6 @@
 """Compiles the package's inner loops by numba, and keeps them in a folder of the user's.
 
-Guarantee: however many processes begin at a time, one compiles, under a lock on the folder, and the
-others wait and load what it has made.
+Guarantee: of processes that begin at a time, one compiles, and the others wait for what it makes.
 """
 
 import fcntl
@@ -68,8 +67,7 @@ def is_complete() -> bool:
 
 def complete() -> None:
     """Note that all of it is compiled."""
-    folder = _usable()
-    if folder is not None:
+    if (folder := _usable()) is not None:
         with suppress(OSError):
             (folder / _COMPLETE).touch()
 
@@ -79,8 +77,7 @@ def kept() -> Iterator[bool]:
     """Compile in here: numba keeps it, or finds what was kept; False where there is no place."""
     import numba
 
-    folder = _usable()
-    if folder is None:
+    if (folder := _usable()) is None:
         yield False
         return
     config: Any = numba.config
@@ -95,15 +92,12 @@ def kept() -> Iterator[bool]:
 
 @functools.cache
 def _usable() -> Path | None:
-    return next(filter(_is_ours, folders()), None)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether this user can write there, and nobody else: what lies there is executed."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    places = [folder.stat(), folder.parent.stat()]
-    return all(place.st_uid == os.geteuid() and not place.st_mode & 0o022 for place in places)
+    """The first folder that this user can write, and nobody else: what lies there is executed."""
+    for folder in folders():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            places = [folder.stat(), folder.parent.stat()]
+            if all(at.st_uid == os.geteuid() and not at.st_mode & 0o022 for at in places):
+                return folder
+    return None

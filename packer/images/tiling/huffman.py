@@ -24,14 +24,11 @@ DC_BITS, AC_BITS = 11, 10  # additional bits of a symbol, at most (T.81, tables 
 
 @kernel("boolean(uint8[::1], int64, uint32[::1], int64[:, ::1])")
 def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
-    """Fill the lookups of a table, whose symbols have `most` additional bits at most.
+    """Fill the lookups of a table; return whether its counts make a code (T.81, C.2).
 
-    Returns whether the counts make a code (T.81, C.2), with as many symbols, which are of the kind.
-
-    Args:
-        short: an entry for each value of `PEEK` bits; 0 where the code is longer.
-        longer: by length, the first code, the first code that is beyond them, and the distance from
-            a code to its symbol in `spec`. The row 0 has `most`.
+    Symbols have `most` additional bits. `short` has an entry for each value of `PEEK` bits, 0 where
+    the code is longer; `longer` by length the first code, the first one beyond, and the distance
+    from a code to its symbol in `spec`; the row 0 has `most`.
     """
     if most == DC_BITS and (spec[16:] > 15).any():
         return False
@@ -43,28 +40,20 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
         if count and (code + count >= 1 << length or at + count > spec.size):
             return False  # all ones is not a code
         longer[length, 0], longer[length, 1], longer[length, 2] = code, code + count, at - code
-        if length <= PEEK:
-            for _ in range(count):
-                symbol = np.int64(spec[at])
-                extra = symbol & 15
-                first = code << (PEEK - length)
-                spare = PEEK - length - extra
-                if extra > most:
-                    pass
-                elif spare >= 0:
-                    for bits in range(1 << extra):
-                        entry = (length + extra) << 21 | bits << 10 | symbol
-                        begin = first + (bits << spare)
-                        short[begin : begin + (1 << spare)] = entry
-                else:
-                    entry = extra << 26 | length << 21 | symbol
-                    short[first : first + (1 << (PEEK - length))] = entry
-                code += 1
-                at += 1
-        else:
-            code += count
-            at += count
-        code <<= 1
+        for number in range(count if length <= PEEK else 0):
+            symbol = np.int64(spec[at + number])
+            extra = symbol & 15
+            first = (code + number) << (PEEK - length)
+            spare = PEEK - length - extra
+            if extra <= most and spare >= 0:
+                for bits in range(1 << extra):
+                    entry = (length + extra) << 21 | bits << 10 | symbol
+                    begin = first + (bits << spare)
+                    short[begin : begin + (1 << spare)] = entry
+            elif extra <= most:
+                entry = extra << 26 | length << 21 | symbol
+                short[first : first + (1 << (PEEK - length))] = entry
+        code, at = code + count << 1, at + count
     return at == spec.size
 
 
@@ -116,10 +105,9 @@ def _code_lengths(counts: Array) -> Array:
             one = following[one]
             lengths[one] += 1
         following[one] = other
-        lengths[other] += 1
-        while following[other] >= 0:
-            other = following[other]
+        while other >= 0:
             lengths[other] += 1
+            other = following[other]
     return lengths
 
 
@@ -127,8 +115,8 @@ def _code_lengths(counts: Array) -> Array:
 def optimal(counts: Array, spec: Array) -> int:
     """Make the table that libjpeg makes of 256 symbols' counts (T.81, K.2, figures K.1 to K.4).
 
-    Where T.81 leaves a choice it is libjpeg's: of equal counts the larger symbol is taken first.
-    Returns how many numbers of `spec` are used; 0 where a code would take more than 32 bits.
+    Of equal counts the larger symbol is first. Returns how many numbers of `spec` are used; 0 where
+    a code would take more than 32 bits.
     """
     lengths = _code_lengths(counts)
     by_length = np.zeros(33, np.int64)
@@ -178,12 +166,9 @@ def assign_codes(spec: Array, codes: Array) -> None:
 def unstuff(content: Array, words: Array, size: int, ends: Array) -> int:
     """Take stuffing and markers out of `content`, in place, and fill the rest with zeros.
 
-    Returns how many parts there are in a scan that is as it should be, 0 for another.
-
-    Args:
-        content: a scan's bytes up to the marker behind it, `size` of them, and `PADDING`.
-        words: the 8 bytes from each byte of `content` on.
-        ends: by part between two markers RSTn, to be filled: the bit at which it ends.
+    `content` is a scan, `size` bytes, and `PADDING`; `words` the 8 bytes from each of them on.
+    Fills `ends`, the bit at which each part between two markers ends; returns how many parts there
+    are, 0 in a scan that is not as it should be.
     """
     ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
     at, to, part = 0, 0, 0

@@ -112,15 +112,12 @@ def _later_pass(
 def decode_scan(
     words: Array, parts: Array, frame: Array, band: Array, places: Array, tables: Tables, out: Array
 ) -> int:
-    """Decode one scan, into what the scans before it have left: a fault or `DONE`.
+    """Decode one scan, into what the scans before it have left in `out`: a fault or `DONE`.
 
-    Args:
-        words, parts, tables: as `sequential.decode` has them.
-        frame: MCUs in a row, MCUs, the restart interval (or 0).
-        band: the first and the last coefficient, and the successive approximation's high and low.
-        places: of each block of an MCU: component, tables (DC, AC), the number of the first MCU's
-            block, and how far the next MCU's is in the row, and in the column.
-        out: coefficients of each block, 64 in zigzag order.
+    `frame`: MCUs in a row, MCUs, the restart interval (or 0). `band`: first and last coefficient,
+    approximation's high and low. `places`: of each block of an MCU the component, tables (DC, AC),
+    the first MCU's block, and how far the next one's is in the row and in the column. `out`: 64
+    coefficients of each block, in zigzag order. Others are those of `sequential.decode`.
     """
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]
@@ -162,18 +159,15 @@ def decode_scan(
     return sequential.LEFT_OVER if parts[part] - position >= 8 else sequential.DONE
 
 
-@kernel("int64(int64[::1], int64[::1], int64[:, ::1], int16[:, ::1], uint32[::1], int64[::1])")
+@kernel("int64(int64[::1], int64[:, ::1], int16[:, ::1], int64[::1], uint32[::1], int64[::1])")
 def to_records(
-    frame: Array, state: Array, blocks: Array, coefficients: Array, records: Array, ends: Array
+    frame: Array, blocks: Array, coefficients: Array, state: Array, records: Array, ends: Array
 ) -> int:
     """Make records of whole segments of the target, as `sequential.decode` does.
 
-    Args:
-        frame: MCUs in a row, MCUs, and the target's restart interval.
-        state: the segment and the MCU that are next.
-        blocks: of an MCU: component, target table, first column and row beyond the image, and where
-            it is, as in `decode_scan`.
-        coefficients, records, ends: as there.
+    `frame`: MCUs in a row, MCUs, and the target's restart interval. `state`: the segment and the
+    MCU that are next. `blocks`: of an MCU the component, target table, first column and row beyond
+    the image, and where it is, as the `places` of `decode_scan`.
     """
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     segment, mcu = state[0], state[1]

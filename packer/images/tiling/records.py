@@ -5,6 +5,7 @@ They are made anew for each pass. Impossible sizes are refused before anything i
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -70,11 +71,7 @@ def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, in
     if total > 4 * len(scan.data):  # a block takes two bits at least
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
     frame = np.array([grid.columns, grid.mcus, scan.restart_interval, interval])
-    bits, lookups = _bits_of(scan, grid.mcus), _lookups(scan)
-
-    def fill(state: Array, records: Array, ends: Array) -> int:
-        return sequential.decode(*bits, frame, state, blocks, lookups, records, ends)
-
+    fill = partial(sequential.decode, *_bits_of(scan, grid.mcus), frame, blocks, _lookups(scan))
     return fill, len(blocks), 8 * len(scan.data) + 2 * total  # one a bit, and those that are added
 
 
@@ -95,19 +92,12 @@ def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, i
     found = [[at, targets[at], *beyond, *where] for at, beyond, where in grid.blocks()]
     blocks = np.array(found)
     whole = np.array([grid.columns, grid.mcus, interval])
-
-    def fill(state: Array, records: Array, ends: Array) -> int:
-        return progressive.to_records(whole, state, blocks, coefficients, records, ends)
-
+    fill = partial(progressive.to_records, whole, blocks, coefficients)
     return fill, len(blocks), 64 * len(blocks) * grid.mcus
 
 
 class _Grid:
-    """The MCUs of a scan, and where the blocks of its components are stored (T.81, A.1.1 and A.2).
-
-    Each component's blocks follow those of the one before, padded to whole MCUs of the frame. In a
-    scan of one component MCUs are single blocks.
-    """
+    """The MCUs of a scan, and where the blocks of its components are stored (T.81, A.1 and A.2)."""
 
     def __init__(self, stream: Stream, places: Sequence[int] | None = None) -> None:
         """`places` are the scan's components, None for all."""

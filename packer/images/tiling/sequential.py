@@ -28,16 +28,16 @@ def new_record(value: int) -> int:
 
 
 @kernel(
-    "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
-    f"{TABLES}, uint32[::1], int64[::1])"
+    f"int64(uint64[:], int64[::1], int64[::1], int64[:, ::1], {TABLES}, "
+    "int64[::1], uint32[::1], int64[::1])"
 )
 def decode(
     words: Array,
     parts: Array,
     frame: Array,
-    state: Array,
     blocks: Array,
     tables: Tables,
+    state: Array,
     records: Array,
     ends: Array,
 ) -> int:
@@ -46,16 +46,11 @@ def decode(
     Records are what libjpeg would encode of the same coefficients: blocks beyond the image have the
     DC of the block before and no AC, and no run of zeros comes before the end of a block.
 
-    Args:
-        words: the 8 bytes from each byte of the scan on, without stuffing and markers.
-        parts: the bit at which each segment of the source ends.
-        frame: MCUs in a row, MCUs, the source's restart interval (or 0), the target's.
-        state: the target's segment, the MCU, the bit and the source's part that are next; then the
-            last DC of each component in the source.
-        blocks: of an MCU: component, source tables (DC, AC), target table, and the first column and
-            row of MCUs in which it lies beyond the image.
-        tables: of the source, as `build_lookup` has them.
-        ends: by segment of the target, where in `records` it ends.
+    `words`, `parts`: of `unstuff`. `frame`: MCUs in a row, MCUs, the source's restart interval (or
+    0), the target's. `state`: the target's segment, the MCU, the bit and the source's part that are
+    next; then the last DC of each component. `blocks`: of an MCU the component, source tables (DC,
+    AC), target table, and the first column and row of MCUs in which it lies beyond the image.
+    `ends`: by segment of the target, where in `records` it ends.
     """
     specs, shorts, longers = tables
     in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]

@@ -133,16 +133,10 @@ def emit(
 ) -> int:
     """Write the segments from `segment` to `stop` as entropy-coded ones (T.81, F.1.2 and B.1.1.5).
 
-    Each but the first of all has the marker RSTn in front of it. Bytes 0xFF are followed by 0, and
-    ones fill the last byte. Returns where in `out` the written ends.
-
-    Args:
-        ends: by segment, where in `records` it ends.
-        codes: by table and symbol, as `assign_codes` has them.
-        packed: room for a segment without stuffing.
-        packed_words, words: the 8 bytes from each byte of `packed` and of `out` on.
-        to: where in `out` to begin.
-        lengths: by segment, to be filled: its bytes without the marker.
+    `ends`: by segment, where in `records` it ends; `codes`: of `assign_codes`; `packed`: room for a
+    segment without stuffing; `packed_words`, `words`: the 8 bytes from each byte of `packed` and
+    `out` on; `to`: where in `out` to begin. Fills `lengths`, of segments without their markers;
+    returns where in `out` they end.
     """
     at = 0
     for number in range(segment, stop):

@@ -169,15 +169,13 @@ class Reading:
         else:
             begin, end, step = runs(ahead.rows(first, stop), ahead.ends)
         spans = self.stored.spans
-        counts = np.ones(len(begin), np.int64)
-        cut = {}
-        for at in np.flatnonzero(spans.end[end - 1] - spans.begin[begin] > PART).tolist():
-            cut[at] = list(spans.cut(Part(0, int(begin[at]), int(end[at]))))
-            counts[at] = len(cut[at])
-        begins, ends = np.repeat(begin, counts), np.repeat(end, counts)
-        at_first = np.cumsum(counts) - counts
-        for at, parts in cut.items():
-            here = slice(at_first[at], at_first[at] + len(parts))
-            begins[here] = [part.first for part in parts]
-            ends[here] = [part.stop for part in parts]
-        return np.repeat(step, counts), begins, ends
+        is_large = spans.end[end - 1] - spans.begin[begin] > PART
+        cut = [
+            (at, part.first, part.stop)
+            for at in np.flatnonzero(is_large).tolist()
+            for part in spans.cut(Part(0, int(begin[at]), int(end[at])))
+        ]
+        whole = np.stack([np.arange(len(begin)), begin, end], axis=1)[~is_large]
+        parts = np.concatenate([whole, np.array(cut, np.int64).reshape(-1, 3)])
+        number, begin, end = parts[np.argsort(parts[:, 0], kind="stable")].T
+        return step[number], begin, end

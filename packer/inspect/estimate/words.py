@@ -68,16 +68,14 @@ def _of_a_store(found: Estimate) -> Iterator[Line]:
 
 
 def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
-    known: dict[str, tuple[Known, Callable[[float], str]]] = {}
-    if is_far:
-        known = {
-            "latency": (setting.latency, lambda value: f"{value * 1e3:.3g} ms a request"),
-            "bandwidth": (setting.bandwidth, lambda value: f"{in_bytes(value)} a second and node"),
-        }
-    known |= {
+    known: dict[str, tuple[Known, Callable[[float], str]]] = {
+        "latency": (setting.latency, lambda value: f"{value * 1e3:.3g} ms a request"),
+        "bandwidth": (setting.bandwidth, lambda value: f"{in_bytes(value)} a second and node"),
         "rate": (setting.rate, lambda value: f"{value:,.0f} images/s decoded a node"),
         "gpu-rate": (setting.gpu_rate, lambda value: f"{value:,.0f} images/s a GPU"),
     }
+    if not is_far:
+        del known["latency"], known["bandwidth"]
     for name, (rate, words) in known.items():
         if rate.value is not None:
             yield name, f"{words(rate.value)} ({rate.source})"
@@ -104,10 +102,9 @@ def _memory(held: Memory) -> Iterator[Line]:
 
 
 def _in_time(seconds: float) -> str:
-    for unit, length in (("h", 3600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    units = (("h", 3600), ("min", 60), ("s", 1))
+    unit, length = next((u for u in units if seconds >= 2 * u[1]), units[-1])
+    return f"{seconds / length:.3g} {unit}"
 
 
 def _compared(found: Estimate, others: _Others, *, is_far: bool) -> Iterator[str]:

@@ -1,11 +1,8 @@
 """A page that shows a dataset: what it consists of, and what deserves a look.
 
-`report` is the whole of it on one screen. `table` gathers the columns of all indexes, `look` reads
-some samples in parallel and keeps numbers of their pixels. Of these the rules make `findings`:
-about images and classes, about `objects`, about `copies`, whose boxes should agree.
-`cards` draws samples small; `sample` is one that both
-read, in processes that may die, `annotations` what a member holds of it. `charts` draws
-distributions, and `page` fills the template.
+`report` is the whole of it on one screen: `table` has the columns of all indexes, `look` numbers of
+some samples' pixels, `sample` and `annotations` what one of them holds. Of these the rules make
+`findings`, about `objects` and `copies` too; `cards`, `charts` and `page` show them.
 """
 
 SAMPLES = 20_000  # whose pixels are looked at where nobody says how many

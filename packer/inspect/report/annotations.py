@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,12 @@ def annotated(members: Iterable[tuple[str, bytes]], reading: Reading) -> Annotat
             if not reading.ext and _is_lines(data):
                 raise ValueError(_NOT_RECORDED)
             found.captions.append(data.decode("utf-8", "replace"))
-        else:
-            content = json.loads(data)
-            if isinstance(content, dict):
-                if not reading.ext and content.get("boxes"):
-                    raise ValueError(_NOT_RECORDED)
-                found.captions.extend(_captions(content))
-                if reading.ext == ext:
-                    found = replace(_of_objects(content, reading), captions=found.captions)
+        elif isinstance(content := json.loads(data), dict):
+            if not reading.ext and content.get("boxes"):
+                raise ValueError(_NOT_RECORDED)
+            found.captions.extend(_captions(content))
+            if reading.ext == ext:
+                found = replace(_of_objects(content, reading), captions=found.captions)
     return found
 
 
@@ -80,20 +79,29 @@ def _captions(content: dict[str, Any]) -> list[str]:
 
 
 def _of_objects(content: dict[str, Any], reading: Reading) -> Annotated:
-    boxes = _fours(content.get("boxes", []))
+    try:
+        boxes = np.asarray(content.get("boxes", []), np.float64).reshape(-1, 4)
+    except (TypeError, ValueError):
+        raise ValueError("its boxes are not rows of four numbers") from None
+    if not np.isfinite(boxes).all():
+        raise ValueError("a box is not of finite numbers")
     if len(boxes):
         boxes = boxes @ CORNERS_OF[reading.format]
     given: Any = next((content[name] for name in ("categories", "labels") if name in content), [])
     labels = np.full(len(boxes), -1, np.int64)
     if isinstance(given, list) and len(given) == len(boxes):
         labels[:] = [label if isinstance(label, int) else -1 for label in given]
-    outlines = []
-    segmentation = content.get("segmentation")
-    for polygons in segmentation if isinstance(segmentation, list) else []:
-        for polygon in polygons if isinstance(polygons, list) else []:
-            if isinstance(polygon, list) and len(polygon) >= 6 and not len(polygon) % 2:
-                outlines.append(np.asarray(polygon, np.float64).reshape(-1, 2))
+    polygons = chain.from_iterable(map(_list, _list(content.get("segmentation"))))
+    outlines = [
+        np.asarray(polygon, np.float64).reshape(-1, 2)
+        for polygon in map(_list, polygons)
+        if len(polygon) >= 6 and not len(polygon) % 2
+    ]
     return Annotated(boxes, labels, outlines)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _of_lines(rows: list[list[float]], format: str) -> Annotated:
@@ -116,18 +124,8 @@ def _is_lines(data: bytes) -> bool:
 
 
 def _rows(data: bytes) -> list[list[float]]:
-    rows = [list(map(float, line.split())) for line in data.decode("utf-8-sig").splitlines()]
-    rows = [row for row in rows if row]
+    lines = filter(None, map(str.split, data.decode("utf-8-sig").splitlines()))
+    rows = [list(map(float, line)) for line in lines]
     if any(len(row) < _BOX or not np.isfinite(row).all() for row in rows):
         raise ValueError("a line is neither a box nor an outline")
     return rows
-
-
-def _fours(boxes: Any) -> Points:
-    try:
-        found = np.asarray(boxes, np.float64).reshape(-1, 4)
-    except (TypeError, ValueError):
-        raise ValueError("its boxes are not rows of four numbers") from None
-    if not np.isfinite(found).all():
-        raise ValueError("a box is not of finite numbers")
-    return found

@@ -5,26 +5,20 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from packer.inspect.report.annotations import EMPTY, Annotated, Points, Reading
-from packer.inspect.report.sample import Sample, map_samples, mask_as_png
-from packer.progress import Progress
+from packer.inspect.report.sample import Sample, Samples, mask_as_png
 from packer.words import shortened
 from reader.format import ShardfeedError
 from reader.format.errors import DecodeError
-
-if TYPE_CHECKING:
-    from reader import Dataset
 
 _SIDE = 192  # pixels of the longer side
 _QUALITY = 72
 _BOXES = 60  # drawn
 _POINTS = 48  # of an outline
 _CAPTION = 240  # characters
-_COLOURS = 6
 
 
 @dataclass(frozen=True)
@@ -38,11 +32,6 @@ class Box:
     label: int  # its class, -1 for none
     position: str  # in pixels of the image, in words
     is_empty: bool  # too small to be seen
-
-    @property
-    def colour(self) -> int:
-        """Which of the page's colours for classes it has."""
-        return self.label % _COLOURS
 
 
 @dataclass(frozen=True)
@@ -75,11 +64,9 @@ class Card:
         return drawn + names + 300 * len(self.boxes) + 1500
 
 
-def cards(
-    dataset: "Dataset", numbers: Sequence[int], reading: Reading, jobs: int, progress: Progress
-) -> dict[int, Card]:
-    """Draw these samples, in `jobs` processes."""
-    done = map_samples(dataset, numbers, partial(_card, reading=reading), jobs, progress, "draw")
+def cards(samples: Samples, numbers: Sequence[int]) -> dict[int, Card]:
+    """Draw these samples."""
+    done = samples.map(partial(_card, reading=samples.reading), numbers, "draw")
     reasons = done.damages.items()
     return done.results | {n: Card(f"sample {n}", "", reason=reason) for n, reason in reasons}
 
@@ -87,11 +74,10 @@ def cards(
 def _card(sample: Sample, reading: Reading) -> Card:
     from PIL import Image
 
-    key, name = sample.key, _printable(sample.name)
     try:
         drawn = sample.drawn(_SIDE)
     except (ShardfeedError, DecodeError) as error:
-        return Card(key, name, reason=str(error))
+        return Card(sample.key, sample.name, reason=str(error))
     height, width = drawn.shape[:2]
     scale = _SIDE / max(height, width)
     found, fault = sample.annotated(reading)
@@ -99,8 +85,8 @@ def _card(sample: Sample, reading: Reading) -> Card:
     Image.fromarray(drawn).save(webp, "WEBP", quality=_QUALITY)
     masks = [_data_url("png", mask_as_png(mask, height, width)) for _, mask in sample.masks()]
     return Card(
-        key,
-        name,
+        sample.key,
+        sample.name,
         _data_url("webp", webp.getvalue()),
         max(round(height * scale), 1),
         max(round(width * scale), 1),
@@ -108,7 +94,7 @@ def _card(sample: Sample, reading: Reading) -> Card:
         frozenset(found.labels.tolist()),
         [_polygon(points) for points in found.outlines[:_BOXES]],
         masks,
-        [shortened(_printable(text), _CAPTION) for text in found.captions[:5]],
+        [shortened(text, _CAPTION) for text in found.captions[:5]],
         max(len(found.boxes) - _BOXES, 0),
         f"its annotations were not understood: {fault}" if fault else "",
     )
@@ -128,13 +114,9 @@ def _boxes(given: Annotated, height: int, width: int) -> list[Box]:
 
 def _position(pixels: Points, height: int, width: int) -> str:
     left, top, right, bottom = pixels.tolist()
-    beyond = {
-        "on the left": -left,
-        "above": -top,
-        "on the right": right - width,
-        "below": bottom - height,
-    }
-    out = [f"{_length(far)} {where}" for where, far in beyond.items() if far > 0.05]
+    sides = ("on the left", "above", "on the right", "below")
+    beyond = zip(sides, (-left, -top, right - width, bottom - height), strict=True)
+    out = [f"{_length(far)} {where}" for where, far in beyond if far > 0.05]
     size = f"{_length(right - left)} \N{MULTIPLICATION SIGN} {_length(bottom - top)}"
     position = f"x {_length(left)}, y {_length(top)}, {size} pixels"
     return position + f", outside by {', '.join(out)}" * bool(out)
@@ -151,8 +133,3 @@ def _polygon(points: Points) -> str:
 
 def _data_url(kind: str, data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
-
-
-def _printable(text: str) -> str:
-    """What an HTML file can hold: bytes of names that are no UTF-8 become escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,8 @@ from packer.inspect.report.table import Table
 from packer.words import in_bytes, many
 
 _BINS = 40
-_TEXT, _MARK, _LINE = "#010203", "#040506", "#070809"  # become the page's own colours
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "shardfeed",
-    "font.size": 9,
-    **dict.fromkeys(["text.color", "axes.labelcolor"], _TEXT),
-    **dict.fromkeys(["xtick.labelcolor", "ytick.labelcolor"], _TEXT),
-    **dict.fromkeys(["axes.edgecolor", "grid.color", "xtick.color", "ytick.color"], _LINE),
-    **dict.fromkeys(["axes.spines.top", "axes.spines.right"], False),
-    **dict.fromkeys(["axes.grid", "axes.axisbelow"], True),
-    "axes.grid.axis": "y",
-    "grid.linewidth": 0.4,
-}
+_OF_SIDE = "of the image's side"
+_TEXT, _MARK, _LINE = "#010203", "#040506", "#070809"  # of page.mplstyle; become the page's own
 
 
 @dataclass(frozen=True)
@@ -46,7 +36,10 @@ def charts(table: Table, looked: Looked) -> list[Chart]:
     """All distributions that the dataset has."""
     from matplotlib import rc_context
 
-    with rc_context(_STYLE):
+    with (
+        as_file(files("packer.inspect.report") / "page.mplstyle") as style,
+        rc_context(fname=style),
+    ):
         return list(_charts(table, looked))
 
 
@@ -64,13 +57,12 @@ def _charts(table: Table, looked: Looked) -> Iterator[Chart]:
     if len(total) > 1 and total.any():
         yield _tail(total, unit)
     if len(looked.boxes):
-        each = np.bincount(np.searchsorted(looked.numbers, looked.box_sample))
-        each = np.pad(each, (0, len(looked.numbers) - len(each)))
+        places = np.searchsorted(looked.numbers, looked.box_sample)
+        each = np.bincount(places, minlength=len(looked.numbers))
         yield _histogram("Boxes a sample", each, "{:,.0f}".format, "boxes", is_log=False)
         sides = (looked.boxes[:, 2:] - looked.boxes[:, :2]).clip(0)
         part = np.sqrt(sides.prod(axis=1))
-        title = "Size of boxes"
-        yield _histogram(title, part, "{:.0%}".format, "of the image's side", is_log=False)
+        yield _histogram("Size of boxes", part, "{:.0%}".format, _OF_SIDE, is_log=False)
 
 
 def _histogram(
@@ -95,28 +87,20 @@ def _histogram(
         if is_log and high / low > 1.05:
             axes.set_xscale("log")
             axes.set_xlabel(f"{unit}, on a logarithmic scale")
-            _plain_ticks(axes.xaxis, low, high, say)
-        elif unit.startswith("of "):
+            steps = (1, 2, 5) if high / low < 60 else (1,)
+            ticks = [ten * step for ten in 10.0 ** np.arange(-3, 13) for step in steps]
+            ticks = [tick for tick in ticks if low <= tick <= high]
+            if len(ticks) < 2:
+                ticks = np.geomspace(low, high, 3).tolist()
+            axes.minorticks_off()
+            axes.set_xticks(ticks[:: -(-len(ticks) // 5)])
+            axes.xaxis.set_major_formatter(lambda value, _: say(value).removesuffix(" px"))
+        elif unit == _OF_SIDE:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         elif not is_log:
             axes.xaxis.get_major_locator().set_params(integer=True)
 
     return Chart(title, summary, _svg(draw))
-
-
-def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]) -> None:
-    from matplotlib.ticker import NullFormatter, NullLocator
-
-    steps = (1, 2, 5) if high / low < 60 else (1,)
-    tens = 10.0 ** np.arange(-3, 13)
-    ticks = [ten * step for ten in tens for step in steps if low <= ten * step <= high]
-    if len(ticks) < 2:
-        ticks = list(np.geomspace(low, high, 3))
-    every = -(-len(ticks) // 5)
-    axis.set_ticks(ticks[::every])
-    axis.set_major_formatter(lambda value, _: say(value).removesuffix(" px"))
-    axis.set_minor_locator(NullLocator())
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _tail(total: NDArray[np.int64], unit: str) -> Chart:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import Annotated, Points
-from packer.inspect.report.findings import SHOWN_OF_GROUP, WEIGHTS, Finding
+from packer.inspect.report.findings import SHOWN_OF_GROUP, UNIFORM, WEIGHTS, Finding
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Groups, Table
 from packer.keys import Hashes
@@ -142,6 +142,14 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
     several = sizes > 1  # with two samples at least
     members = ordered[: bounds[-1]][np.repeat(several, sizes)]
     return Groups(members, np.cumsum([0, *sizes[several]])[:-1])
+
+
+def near_copies(table: Table, looked: Looked) -> Groups:
+    """Group samples that look the same and have different bytes; one colour says nothing."""
+    varied = looked.spread > 4 * UNIFORM
+    hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
+    groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])
+    return groups.where(groups.differ(table.crc32))
 
 
 def alike(

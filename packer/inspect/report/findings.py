@@ -162,7 +162,7 @@ def _pixel_rules(table: Table, looked: Looked) -> Iterator[_Rule]:
 def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
     """Count what each class has, (classes, splits), and name it: samples, or boxes."""
     if table.has_labels or not len(looked.box_label):
-        return table.counts, "sample"
+        return table.tally(table.label, table.split), "sample"
     return table.tally(looked.box_label, table.split[looked.box_sample]), "box"
 
 

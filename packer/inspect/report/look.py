@@ -9,26 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import Reading
-from packer.inspect.report.sample import Sample, map_samples, mask_values
-from packer.progress import Progress
+from packer.inspect.report.sample import Sample, Samples, mask_values
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from reader import Dataset
-
-Pixels = tuple[float, float, float, int, int, NDArray[np.uint8]]  # from spread to tiny
 
 _DRAWN = 128  # pixels of the longer side, at which an image is looked at
 _LACKING = 128  # in all channels
 TINY = 16  # pixels, squared: what near duplicates are compared by
 
+# Of an image, the fields of `Looked` from spread to tiny.
+_PIXELS = np.dtype(
+    [
+        *((name, np.float64) for name in ("spread", "tint", "cut_off")),
+        *((name, np.uint64) for name in ("hash", "mirrored")),
+        ("tiny", np.uint8, (TINY * TINY,)),
+    ]
+)
 
-class Members(NamedTuple):
-    """What one sample's members hold: boxes in fractions of the upright image."""
 
-    values: dict[str, NDArray[np.bool_] | None]  # by mask `mask_values`
-    boxes: NDArray[np.float64]  # (M, 4)
+class _Seen(NamedTuple):
+    """One sample."""
+
+    pixels: tuple[float, float, float, int, int, NDArray[np.uint8]]
+    masks: dict[str, NDArray[np.bool_] | None]  # by extension `mask_values`
+    boxes: NDArray[np.float64]  # (M, 4), in fractions of the upright image
     labels: NDArray[np.int64]
     captions: list[int]  # lengths of its texts
     fault: str  # why its annotations could not be read
@@ -69,60 +74,51 @@ class Looked:
         return bool(np.abs(one - mirror).sum() < np.abs(one - other).sum())
 
 
-def look(
-    dataset: "Dataset", numbers: Sequence[int], reading: Reading, jobs: int, progress: Progress
-) -> Looked:
-    """Look at these samples, in `jobs` processes."""
-    done = map_samples(dataset, numbers, partial(_look, reading=reading), jobs, progress, "look")
-    found = sorted(done.results.items())
-    kinds = (np.float64, np.float64, np.float64, np.uint64, np.uint64, np.uint8)
-    spread, tint, cut_off, hashes, mirrored, tiny = (
-        np.array([seen[at] for _, (seen, _) in found], kind) for at, kind in enumerate(kinds)
-    )
-    members = [(number, held) for number, (_, held) in found]
-    values: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
-    for number, held in members:
-        for ext, occurs in held.values.items():
+def look(samples: Samples, numbers: Sequence[int]) -> Looked:
+    """Look at these samples."""
+    done = samples.map(partial(_look, reading=samples.reading), numbers, "look")
+    found = dict(sorted(done.results.items()))
+    read, own = np.array(list(found), np.int64), list(found.values())
+    pixels = np.array([one.pixels for one in own], _PIXELS)
+    texts = [(number, size) for number, one in found.items() for size in one.captions]
+    masks: dict[str, dict[int, NDArray[np.bool_]]] = {}
+    for number, one in found.items():
+        for ext, occurs in one.masks.items():
             if occurs is not None:
-                values.setdefault(ext, []).append((number, occurs))
+                masks.setdefault(ext, {})[number] = occurs
     return Looked(
-        np.array([number for number, _ in found], np.int64),
-        *(spread, tint, cut_off, hashes, mirrored),
-        tiny.reshape(-1, TINY * TINY),
-        np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in members)]),
-        np.repeat([n for n, _ in members], [len(m.labels) for _, m in members]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *(m.labels for _, m in members)]),
-        {number: held.fault for number, held in members if held.fault},
-        {
-            ext: (np.array([occurs for _, occurs in rows]), np.array([n for n, _ in rows]))
-            for ext, rows in values.items()
-        },
-        np.array([(n, size) for n, m in members for size in m.captions], np.int64).reshape(-1, 2),
-        done.damages,
+        read,
+        **{name: pixels[name] for name in _PIXELS.names or ()},
+        boxes=np.concatenate([np.zeros((0, 4)), *(one.boxes for one in own)]),
+        box_sample=np.repeat(read, np.array([len(one.labels) for one in own], np.int64)),
+        box_label=np.concatenate([np.zeros(0, np.int64), *(one.labels for one in own)]),
+        unread={number: one.fault for number, one in found.items() if one.fault},
+        values={ext: (np.array([*of.values()]), np.array([*of])) for ext, of in masks.items()},
+        captions=np.array(texts, np.int64).reshape(-1, 2),
+        damages=done.damages,
     )
 
 
-def _look(sample: Sample, reading: Reading) -> tuple[Pixels, Members]:
+def _look(sample: Sample, reading: Reading) -> _Seen:
     pixels = _pixels(sample.drawn(_DRAWN))
-    values = {ext: mask_values(mask) for ext, mask in sample.masks()}
+    masks = {ext: mask_values(mask) for ext, mask in sample.masks()}
     found, fault = sample.annotated(reading)
     captions = [len(text.strip()) for text in found.captions]
-    return pixels, Members(values, found.boxes, found.labels, captions, fault)
+    return _Seen(pixels, masks, found.boxes, found.labels, captions, fault)
 
 
-def _pixels(drawn: NDArray[np.uint8]) -> Pixels:
+def _pixels(drawn: NDArray[np.uint8]) -> tuple[float, float, float, int, int, NDArray[np.uint8]]:
     from PIL import Image, ImageOps
 
     values = drawn.reshape(-1, 3).astype(np.float32)
     grey = Image.fromarray(drawn).convert("L")
-    tiny = grey.resize((TINY, TINY), Image.Resampling.BOX)
     return (
         float(values.std(axis=0).max()),
         float(np.ptp(values, axis=1).mean()),
         _cut_off(drawn),
         _hash(grey),
         _hash(ImageOps.mirror(grey)),
-        np.asarray(tiny).ravel(),
+        np.asarray(grey.resize((TINY, TINY), Image.Resampling.BOX)).ravel(),
     )
 
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from packer import words
 from packer.inspect.dataset import splits_of
 from packer.inspect.report.cards import Card
-from packer.inspect.report.findings import WEIGHTS, class_counts
+from packer.inspect.report.findings import class_counts
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
 from packer.options.declared import OPTIONS, PackOptions, by_name
@@ -27,7 +27,6 @@ from reader.format import FORMATS
 _LONGEST = 200  # characters of an option
 MARK = "<!doctype html>\n<!-- shardfeed report -->\n"  # how such a file begins
 _CLASSES = 2000  # with a row of their own
-_SHARDS = 40
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -39,11 +38,9 @@ def page(
     from markupsafe import Markup, escape
 
     def coded(text: str) -> Markup:
-        parts = text.split("`")
-        return Markup("").join(
-            Markup("<code>{}</code>").format(_readable(part)) if at % 2 else escape(_readable(part))
-            for at, part in enumerate(parts)
-        )
+        forms = (escape, Markup("<code>{}</code>").format)
+        parts = map(_readable, text.split("`"))
+        return Markup("").join(forms[at % 2](part) for at, part in enumerate(parts))
 
     environment = Environment(
         loader=PackageLoader("packer.inspect.report", "."),
@@ -64,8 +61,10 @@ def page(
     own = files("packer.inspect.report")
     style, script = (own.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    found = zip(FORMATS, np.bincount(table.format, minlength=len(FORMATS)).tolist(), strict=False)
-    formats = [(name, count) for name, count in found if count]
+    formats = Counter(dict(enumerate(np.bincount(table.format).tolist())))
+    counts, unit = class_counts(table, looked)
+    total = counts.sum(axis=1)
+    order = (-total).argsort(kind="stable")[:_CLASSES].tolist()
     return MARK + environment.get_template("page.html").render(
         **shown,
         table=table,
@@ -78,14 +77,12 @@ def page(
             f"default-src 'none'; img-src data:; script-src 'sha256-{digest}'; "
             "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
         ),
-        weights=WEIGHTS,
-        formats=sorted(formats, key=lambda item: -item[1]),
-        classes=_classes(table, looked),
+        formats=[(FORMATS[at], count) for at, count in formats.most_common() if count],
+        unit=unit,
+        classes=[(table.class_name(at), int(total[at]), counts[at].tolist()) for at in order],
         splits=[{"name": name, **vars(share)} for name, share in splits_of(table.manifest).items()],
-        facts=_facts(table),
-        shards=table.manifest.shards[:_SHARDS],
+        options=list(_options(table)),
         filters=_filters(table, cards, gallery),
-        overlays=_overlays(cards.values()),
     )
 
 
@@ -94,12 +91,6 @@ def _readable(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return _TURNING.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
-
-
-def _overlays(cards: Collection[Card]) -> str:
-    kinds = ("boxes", "outlines", "masks")
-    shown = [kind for kind in kinds if any(getattr(card, kind) for card in cards)]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def _filters(
@@ -115,47 +106,18 @@ def _filters(
     }
 
 
-def _classes(table: Table, looked: Looked) -> dict[str, Any]:
-    counts, unit = class_counts(table, looked)
-    total = counts.sum(axis=1)
-    order = (-total).argsort(kind="stable")[:_CLASSES].tolist()
-    return {
-        "unit": unit,
-        "rows": [(table.class_name(at), int(total[at]), counts[at].tolist()) for at in order],
-        "most": int(total.max(initial=0)),
-        "all": len(total),
-    }
-
-
-def _facts(table: Table) -> Iterator[tuple[str, str]]:
-    """How the dataset was packed, by dataset.json: of options those that somebody chose."""
-    manifest = table.manifest
-    yield "Packed by", f"shardfeed {manifest.packer}"
-    if manifest.reading:
-        yield "Read as", manifest.reading
-    if table.members:
-        members = (f"{flags.sum():,} .{ext}" for ext, flags in sorted(table.members.items()))
-        yield "Members", ", ".join(members)
-    yield "Tiled JPEGs, banded PNGs", f"{table.tiled:,}, {table.banded:,}"
-    if "seed" in manifest.options:
-        seed = manifest.options["seed"]
-        yield "Order", "that of the source" if seed is None else f"shuffled by the seed {seed}"
-    chosen, usual = by_name(manifest.options), by_name(PackOptions().dump())
+def _options(table: Table) -> Iterator[tuple[str, str]]:
+    """Those of dataset.json that somebody chose."""
+    chosen, usual = by_name(table.manifest.options), by_name(PackOptions().dump())
     for name, value in chosen.items():
         known = f"max_{name}" if name in ("pixels", "bytes") else name
-        if known in OPTIONS and known != "seed" and value not in (None, usual.get(name)):
-            yield words.flag(known), words.shortened(_text_of(known, value), _LONGEST)
-    if manifest.transcoders:
-        versions = ", ".join(f"{name} {text}" for name, text in manifest.transcoders.items())
-        yield "Made with", versions
-    yield "Fingerprint of the source", manifest.source or "none"
-
-
-def _text_of(name: str, value: Any) -> str:
-    if value is True:
-        return "yes"
-    if isinstance(value, int):
-        return words.in_bytes(value) if name in ("shard_size", "max_bytes") else f"{value:,}"
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {part}" for name, part in value.items())
-    return value if isinstance(value, str) else json.dumps(value)
+        if known not in OPTIONS or known == "seed" or value in (None, usual.get(name)):
+            continue
+        if isinstance(value, dict):
+            value = ", ".join(f"{name}: {part}" for name, part in value.items())
+        elif known in ("shard_size", "max_bytes"):
+            value = words.in_bytes(value)
+        elif isinstance(value, int):
+            value = "yes" if value is True else f"{value:,}"
+        text = value if isinstance(value, str) else json.dumps(value)
+        yield words.flag(known), words.shortened(text, _LONGEST)

@@ -1,7 +1,6 @@
 """`packer report`: gather, look, judge, draw; one screen."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -17,15 +16,15 @@ from packer.inspect.estimate.estimate import estimate
 from packer.inspect.estimate.setting import Setting, Stored, usual_split
 from packer.inspect.estimate.words import Line, summary
 from packer.inspect.report import SAMPLES
-from packer.inspect.report.annotations import Annotated, Reading
+from packer.inspect.report.annotations import Reading
 from packer.inspect.report.cards import cards
 from packer.inspect.report.charts import charts
-from packer.inspect.report.copies import alike, copy_findings, same
-from packer.inspect.report.findings import UNIFORM, Finding, class_findings, image_findings
-from packer.inspect.report.look import Looked, look
+from packer.inspect.report.copies import copy_findings, near_copies, same
+from packer.inspect.report.findings import Finding, class_findings, image_findings
+from packer.inspect.report.look import look
 from packer.inspect.report.objects import object_findings
 from packer.inspect.report.page import MARK, page
-from packer.inspect.report.sample import TEXTS, Sample, map_samples
+from packer.inspect.report.sample import TEXTS, Sample, Samples
 from packer.inspect.report.table import Groups, Table, chosen, gallery, gather
 from packer.progress import QUIET, Progress
 from reader.geometry import CORNERS_OF
@@ -60,11 +59,10 @@ def check_extra(out: Path) -> None:
         )
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UnusableInput(f"{out} is not the name of a file in a folder that is there.")
-    if not out.exists():
-        return
-    with out.open("rb") as file:
-        is_report = file.read(len(MARK)) == MARK.encode()
-    if not is_report:
+    if out.exists():
+        with out.open("rb") as file:
+            if file.read(len(MARK)) == MARK.encode():
+                return
         raise UnusableInput(f"{out} is there and is no report: give another name, or remove it.")
 
 
@@ -91,10 +89,16 @@ def report(
     dataset = Dataset(place)
     table = gather(dataset)
     reading = _reading(dataset, box_format, normalized)
-    looked = look(dataset, chosen(len(table), samples, seed).tolist(), reading, jobs, progress)
-    exact = _exact(dataset, table, samples, jobs, progress)
-    near = _near(table, looked)
-    boxes = _boxes(dataset, (exact, near), reading, jobs, progress)
+    each = Samples(dataset, reading, jobs, progress)
+    looked = look(each, chosen(len(table), samples, seed).tolist())
+    exact, near = _exact(each, table, samples), near_copies(table, looked)
+    copies = np.unique([*exact.members, *near.members]).astype(np.int64)
+    read = each.map(
+        partial(Sample.annotated, reading=reading),
+        copies.tolist() if reading.ext else [],
+        "compare boxes",
+    ).results
+    boxes = {number: annotated for number, (annotated, fault) in read.items() if not fault}
     findings = [
         *copy_findings(table, exact, near, looked, boxes),
         *image_findings(table, looked),
@@ -104,9 +108,10 @@ def report(
     findings.sort(key=Finding.rank)
     shown = gallery(table, _GALLERY, seed)
     found = [number for finding in findings for group in finding.shown for number in group]
-    drawn = cards(dataset, sorted({*shown, *found}), reading, jobs, progress)
+    drawn = cards(each, sorted({*shown, *found}))
     room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
+    keys = [[dataset.keys[number] for number in one.samples[:_KEYS]] for one in findings]
     how = f"{reading.format} in {'fractions' if reading.normalized else 'pixels'}"
     note = f"Boxes are those of .{reading.ext}, read as {how}, {reading.source}."
     text = page(
@@ -117,25 +122,16 @@ def report(
         place=str(place),
         seed=seed,
         findings=findings,
-        keys=_keys(dataset, findings),
+        keys=[of[: int((np.cumsum([*map(len, of)]) <= _KEYS_ROOM).sum())] for of in keys],
         charts=charts(table, looked),
         costs=_costs(dataset.folder, is_far=dataset.fetching is not None),
         box_note=note if len(looked.boxes) else "",
         made=f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
     )
-    content = text.encode("utf-8", "backslashreplace")
+    content = text.encode("utf-8", "backslashreplace")  # bytes of names that are no UTF-8
     write_file(out, content)
     seconds = time.monotonic() - began
     return Reported(str(place), str(out), len(table), looked.count, len(content), seconds, findings)
-
-
-def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
-    found = []
-    for finding in findings:
-        keys = [dataset.keys[number] for number in finding.samples[:_KEYS]]
-        room = np.cumsum([len(key) for key in keys])
-        found.append(keys[: int((room <= _KEYS_ROOM).sum())])
-    return found
 
 
 def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
@@ -150,33 +146,15 @@ def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
     return Reading(ext, box_format, normalized or ext == "txt", _GIVEN)
 
 
-def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress) -> Groups:
+def _exact(samples: Samples, table: Table, most: int) -> Groups:
     """The samples of the same bytes: candidates by their checksums, compared by reading them."""
     groups = same(table.crc32, table.size, table.height, table.width)
     few = groups.where(groups.starts < most)
-    wanted, act = few.members.tolist(), attrgetter("digest")
-    done = map_samples(dataset, wanted, act, jobs, progress, "compare")
-    numbers = np.array(sorted(done.results), np.int64)
-    digests = np.array([done.results[number] for number in numbers.tolist()], np.uint64)
-    return same(digests.view(np.int64), samples=numbers)
-
-
-def _near(table: Table, looked: Looked) -> Groups:
-    """The samples that look the same, and have not all the same bytes; one colour says nothing."""
-    varied = looked.spread > 4 * UNIFORM
-    hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
-    groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])
-    return groups.where(groups.differ(table.crc32))
-
-
-def _boxes(
-    dataset: Any, found: Sequence[Groups], reading: Reading, jobs: int, progress: Progress
-) -> dict[int, Annotated]:
-    members = np.unique(np.concatenate([groups.members for groups in found]))
-    act = partial(Sample.annotated, reading=reading)
-    wanted = members.tolist() if reading.ext else []
-    done = map_samples(dataset, wanted, act, jobs, progress, "compare boxes")
-    return {number: found for number, (found, fault) in done.results.items() if not fault}
+    found = sorted(
+        samples.map(attrgetter("digest"), few.members.tolist(), "compare").results.items()
+    )
+    numbers, digests = np.array(found, np.uint64).reshape(-1, 2).T
+    return same(digests.view(np.int64), samples=numbers.astype(np.int64))
 
 
 def _costs(folder: Path, *, is_far: bool) -> list[Line]:

@@ -1,4 +1,4 @@
-"""One sample as the report reads it, and a map over many in processes that may die.
+"""Samples as the report reads them, in processes that may die.
 
 Samples come in the order of the shards, some dozens to a process at a time, all of which are
 prefetched from a store. After a crash they are read one by one, so that the sample is named.
@@ -46,23 +46,20 @@ class Sample:
 
     def __init__(self, dataset: "Dataset", number: int) -> None:
         self._shard, self._row = dataset.locate(number)
-        self.number = number
         self.key = self._shard.index.key(self._row)
         self.name = self._shard.index.name(self._row)
 
     @property
-    def members(self) -> list[str]:
-        """Extensions of the members that it has."""
+    def _members(self) -> list[str]:
         index = self._shard.index
         return [ext for ext in index.members if index.span(ext, self._row) is not None]
 
     @cached_property
     def data(self) -> bytes:
         """The image's bytes; SampleError: they are not those that were packed."""
-        columns = self._shard.index.columns
         image = self._shard.image(self._row)
         data = bytes(image.read(0, image.size))
-        if zlib.crc32(data) != columns["crc32"][self._row]:
+        if zlib.crc32(data) != self._shard.index.columns["crc32"][self._row]:
             raise SampleError("its bytes are not those that were packed")
         return data
 
@@ -95,7 +92,7 @@ class Sample:
 
     def annotated(self, reading: Reading) -> tuple[Annotated, str]:
         """Read annotations, in fractions of the upright image; or nothing, and why not."""
-        texts = ((ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS)
+        texts = ((ext, self._shard.read(self._row, ext)) for ext in self._members if ext in TEXTS)
         try:
             found = annotated(texts, reading)
             if not found.is_upright and (len(found.boxes) or found.outlines):
@@ -108,7 +105,7 @@ class Sample:
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield upright pictures of classes: of colours if the name says so, never of depths."""
-        for ext in self.members:
+        for ext in self._members:
             kind, name = picture_format(ext), ext.rpartition(".")[0]
             if kind is None or kind in PHOTOGRAPHS:
                 continue
@@ -133,14 +130,14 @@ def mask_as_png(mask: NDArray[Any], height: int, width: int) -> bytes:
 
     rows = (np.arange(height) * mask.shape[0]) // height
     columns = (np.arange(width) * mask.shape[1]) // width
-    small = mask[rows][:, columns]
+    small, options = mask[rows][:, columns], {}
     if small.ndim == 2:
         numbers = np.where(small == 0, 0, (small.astype(np.int64) - 1) % (_VALUES - 1) + 1)
         image = Image.fromarray(numbers.astype(np.uint8)).convert("P")
         image.putpalette(_palette().tobytes())
-        options: dict[str, Any] = {"transparency": 0}
+        options = {"transparency": 0}
     else:
-        image, options = Image.fromarray(small[..., :3].astype(np.uint8)), {}
+        image = Image.fromarray(small[..., :3].astype(np.uint8))
     file = io.BytesIO()
     image.save(file, "PNG", optimize=True, **options)
     return file.getvalue()
@@ -162,35 +159,40 @@ class Done(Generic[Result]):
     damages: dict[int, str] = field(default_factory=dict)  # why there is none, by number
 
 
-def map_samples(
-    dataset: "Dataset",
-    numbers: Sequence[int],
-    act: Callable[[Sample], Result],
-    jobs: int,
-    progress: Progress,
-    phase: str,
-) -> Done[Result]:
-    """Call `act`, which pickles, with each of these samples, in `jobs` processes."""
-    done: Done[Result] = Done()
-    work, ordered = partial(_act, dataset.lent(), act), sorted(numbers)
-    batches = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
+@dataclass(frozen=True)
+class Samples:
+    """The samples of a dataset, which `jobs` processes read."""
 
-    def place(batch: list[int]) -> str:
-        return f"samples {batch[0]} to {batch[-1]} of {dataset.source}"
+    dataset: "Dataset"
+    reading: Reading  # how their boxes are given
+    jobs: int
+    progress: Progress
 
-    def single(batch: list[int]) -> Iterator[list[int]]:
-        return ([number] for number in batch)
+    def map(
+        self, act: Callable[[Sample], Result], numbers: Sequence[int], phase: str
+    ) -> Done[Result]:
+        """Call `act`, which pickles, with each of these samples."""
+        done: Done[Result] = Done()
+        work, ordered = partial(_act, self.dataset.lent(), act), sorted(numbers)
+        batches = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
+        if not ordered:
+            return done
 
-    if not ordered:
+        def place(batch: list[int]) -> str:
+            return f"samples {batch[0]} to {batch[-1]} of {self.dataset.source}"
+
+        with self.progress.phase(phase, len(ordered), "samples") as advance:
+            for part in map_isolated(work, batches, self.jobs, advance, place, _single):
+                if not isinstance(part, Crashed):
+                    done.results |= part.results
+                    done.damages |= part.damages
+                elif (number := part.item[0]) not in done.results:
+                    done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
         return done
-    with progress.phase(phase, len(ordered), "samples") as advance:
-        for part in map_isolated(work, batches, jobs, advance, place, single):
-            if not isinstance(part, Crashed):
-                done.results |= part.results
-                done.damages |= part.damages
-            elif (number := part.item[0]) not in done.results:
-                done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
-    return done
+
+
+def _single(batch: list[int]) -> Iterator[list[int]]:
+    return ([number] for number in batch)
 
 
 def _act(

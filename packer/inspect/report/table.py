@@ -1,13 +1,14 @@
 """All samples of a dataset by the columns of its indexes, and which of them are shown."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import count_listed
+from packer.inspect.dataset import count_listed, members_in
 from packer.run.report import RejectedFiles, rejected_files
 from reader.format import Index, Manifest
 
@@ -34,7 +35,7 @@ class Table:
     size: NDArray[np.int64]
     crc32: NDArray[np.int64]
     split: NDArray[np.int64]  # (N,), a place in `splits`
-    members: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # (N,): who has it
+    members: Mapping[str, int] = field(default_factory=dict)  # how many samples have one
     rejected: RejectedFiles = field(default_factory=RejectedFiles)
     tiled: int = 0  # tiled, banded: how many images are stored so
     banded: int = 0
@@ -57,11 +58,6 @@ class Table:
         """Whether any sample has a class of its own."""
         return bool((self.label >= 0).any())
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Samples of each class, (classes, splits)."""
-        return self.tally(self.label, self.split)
-
     def tally(self, label: NDArray[np.int64], split: NDArray[np.int64]) -> NDArray[np.int64]:
         """How often each class occurs in each split, (classes, splits)."""
         known = (label >= 0) & (label < len(self.classes))
@@ -78,10 +74,6 @@ class Table:
     def long(self) -> NDArray[np.int64]:
         """The longer side, in pixels."""
         return np.maximum(self.height, self.width)
-
-    def split_name(self, number: int) -> str:
-        """The name of a sample's split."""
-        return self.splits[int(self.split[number])]
 
     def class_name(self, label: int) -> str:
         """The name of a class, "" for none; its number where it has no name."""
@@ -123,7 +115,7 @@ def gather(dataset: "Dataset") -> Table:
     split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     count = sum(entry.samples for entry in manifest.shards)
     columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
-    members: dict[str, NDArray[np.bool_]] = {}
+    members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
     for entry in manifest.shards:
@@ -135,23 +127,14 @@ def gather(dataset: "Dataset") -> Table:
         for name, other in (("height", "width"), ("width", "height")):
             columns[name][rows][turned] = index.columns[other][turned]
         columns["split"][rows] = split_numbers[entry.split]
-        for ext in index.members:
-            if ext not in members:
-                members[ext] = np.zeros(count, np.bool_)
-            members[ext][rows] = index.columns[f"{ext}.offset"] > 0
+        members.update(members_in(index))
         rejected += index.rejected
         tiled += count_listed(index, "segment")
         banded += count_listed(index, "band")
         start += len(index)
-    members.pop("cls", None)
-    return Table(
-        manifest,
-        **columns,
-        members=members,
-        rejected=rejected_files(manifest, rejected),
-        tiled=tiled,
-        banded=banded,
-    )
+    del members["cls"]
+    lost = rejected_files(manifest, rejected)
+    return Table(manifest, **columns, members=members, rejected=lost, tiled=tiled, banded=banded)
 
 
 def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
@@ -163,14 +146,10 @@ def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
 
 def gallery(table: Table, most: int, seed: int) -> list[int]:
     """At most `most` samples to show: every class and split has its turn before one has another."""
-    if not len(table):
-        return []
     order = np.random.default_rng(seed).permutation(len(table))
     stratum = ((table.label + 1) * len(table.splits) + table.split)[order]
     by_stratum = np.argsort(stratum, kind="stable")
     ordered = stratum[by_stratum]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    sizes = np.diff([*starts, len(ordered)])
-    turn = np.arange(len(ordered)) - np.repeat(starts, sizes)
+    turn = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
     first = by_stratum[np.lexsort((by_stratum, turn))[:most]]
     return order[first].tolist()

@@ -6,9 +6,8 @@ fine label, and the coarse one as the member ``coarse.cls``. A sample is named b
 
 import os
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +61,14 @@ _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 
 @dataclass(frozen=True)
 class CifarSource:
-    """One of the four archives, or the folder that it holds."""
+    """One of the four archives, or the folder that it holds; all of it is in memory."""
 
     path: Path
     classes: tuple[str, ...]
+    names: list[str]  # of the classes, in the order of the files' labels
+    batches: dict[str, tuple[str, _Columns]]  # their splits, and what they hold
+    others: list[str]  # files
+    mtime_ns: int  # when the newest file was written
 
     facts = Facts()
 
@@ -79,9 +82,36 @@ class CifarSource:
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "CifarSource":
-        """Read the class names."""
-        names = _loaded(path, _newest_ns(path)).classes
-        return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
+        """Read and check everything."""
+        files, others = {}, []
+        try:
+            for name, size, read in _contents(path):
+                is_known = any(name in version.files for version in _VERSIONS)
+                if read is None or name in files or not is_known:
+                    others.append(name)
+                    continue
+                if size > MAX_FILE:
+                    few = f"{MAX_FILE} are the most"
+                    raise UnusableInput(f"{path}: {name} has {size} bytes; {few}.")
+                files[name] = read()
+        except (OSError, EOFError, *TAR_ERRORS) as error:
+            raise UnusableInput(f"{path} is damaged or cut short: {error}.") from error
+        version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
+        if missing := sorted(version.files - files.keys()):
+            raise UnusableInput(f"{path} lacks {', '.join(missing)}: unpack the archive anew.")
+        names = _class_names(files[version.names], version, path)
+        batches = {}
+        for name, split in version.batches.items():
+            read_batch = _read_binary if version.binary else _read_pickle
+            columns = read_batch(files[name], version.coarse, f"{path}: {name}")
+            if not len(columns[1]):
+                raise UnusableInput(f"{path}: {name} is empty.")
+            if columns[1].max() >= len(names):
+                raise UnusableInput(f"{path}: {name} has labels that have no class name.")
+            batches[name.removesuffix(".bin")] = split, columns
+        others = sorted(others + list(files.keys() - version.files))
+        order = tuple(names) if classes is None else class_order(path, names, classes)
+        return cls(path, order, names, batches, others, _newest_ns(path))
 
     @property
     def files(self) -> Files:
@@ -90,15 +120,13 @@ class CifarSource:
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """The batches in their order."""
-        mtime_ns = _newest_ns(self.path)
-        data = _loaded(self.path, mtime_ns)
-        numbers = [self.classes.index(name) for name in data.classes]
-        for name in data.others:
+        numbers = [self.classes.index(name) for name in self.names]
+        for name in self.others:
             if name in _IGNORED:
                 yield Skipped(name, "it is documentation", ignored=True)
             else:
                 yield skipped(name, "it is not a part of CIFAR")
-        for batch, (pixels, labels, coarse) in data.batches.items():
+        for batch, (split, (pixels, labels, coarse)) in self.batches.items():
             for row, label in enumerate(labels.tolist()):
                 image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0).tobytes()
                 members = [] if coarse is None else [b"%d" % coarse[row]]
@@ -107,40 +135,11 @@ class CifarSource:
                     key=f"{batch}/{row:05d}",
                     label=numbers[label],
                     size=_PIXELS + sum(map(len, members)),
-                    mtime_ns=mtime_ns,
+                    mtime_ns=self.mtime_ns,
                     members=("coarse.cls",) if members else (),
-                    split=data.splits[batch],
+                    split=split,
                     places=[[image, [_SIDE, _SIDE, 3]], *([member] for member in members)],
                 )
-
-
-@dataclass(frozen=True)
-class _Data:
-    classes: list[str]
-    batches: dict[str, _Columns]  # pixels (N, 3072) channel by channel, labels, coarse labels
-    splits: dict[str, str]  # of each batch
-    others: list[str]  # files
-
-
-@lru_cache(maxsize=1)
-def _loaded(path: Path, mtime_ns: int) -> _Data:
-    """Read and check everything; `mtime_ns` is when it was last written."""
-    files, others = _read_folder(path) if path.is_dir() else _read_archive(path)
-    version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
-    if missing := sorted(version.files - files.keys()):
-        raise UnusableInput(f"{path} lacks {', '.join(missing)}: unpack the archive anew.")
-    classes = _class_names(files[version.names], version, path)
-    batches, splits = {}, {}
-    for name, split in version.batches.items():
-        read = _read_binary if version.binary else _read_pickle
-        columns = read(files[name], version.coarse, f"{path}: {name}")
-        if not len(columns[1]):
-            raise UnusableInput(f"{path}: {name} is empty.")
-        if columns[1].max() >= len(classes):
-            raise UnusableInput(f"{path}: {name} has labels that have no class name.")
-        batch = name.removesuffix(".bin")
-        batches[batch], splits[batch] = columns, split
-    return _Data(classes, batches, splits, sorted(others + list(files.keys() - version.files)))
 
 
 def _newest_ns(path: Path) -> int:
@@ -151,40 +150,18 @@ def _newest_ns(path: Path) -> int:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _wanted(name: str) -> bool:
-    return any(name in version.files for version in _VERSIONS)
-
-
-def _check_size(path: Path, name: str, size: int) -> None:
-    if size > MAX_FILE:
-        raise UnusableInput(f"{path}: {name} has {size} bytes; {MAX_FILE} are the most.")
-
-
-def _read_folder(path: Path) -> tuple[dict[str, bytes], list[str]]:
-    names = sorted(entry.name for entry in os.scandir(path) if entry.is_file())
-    for name in filter(_wanted, names):
-        _check_size(path, name, os.stat(path / name).st_size)
-    files = {name: (path / name).read_bytes() for name in names if _wanted(name)}
-    return files, [name for name in names if name not in files]
-
-
-def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
-    files: dict[str, bytes] = {}
-    others = []
-    try:
-        with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
-            for info in archive:
-                name = os.path.basename(info.name)
-                _check_size(path, name, info.size)
-                if info.isreg() and _wanted(name) and name not in files:
-                    content = archive.extractfile(info)
-                    assert content is not None, "it is a regular file"
-                    files[name] = content.read()
-                elif not info.isdir():
-                    others.append(name)
-    except (OSError, EOFError, *TAR_ERRORS) as error:
-        raise UnusableInput(f"{path} is damaged or cut short: {error}.") from error
-    return files, others
+def _contents(path: Path) -> Iterator[tuple[str, int, Callable[[], bytes] | None]]:
+    """Yield the name and the size of each file, and what reads it; None if it is a link."""
+    if path.is_dir():
+        files = sorted((item for item in os.scandir(path) if item.is_file()), key=lambda i: i.name)
+        yield from ((item.name, item.stat().st_size, Path(item).read_bytes) for item in files)
+        return
+    with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
+        for info in archive:
+            if not info.isdir():
+                content = archive.extractfile(info) if info.isreg() else None
+                read = content.read if content is not None else None
+                yield os.path.basename(info.name), info.size, read
 
 
 def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:

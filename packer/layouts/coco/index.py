@@ -170,12 +170,11 @@ class Index:
                 reason = f"it has {count} annotations and is not in the list of images"
                 yield Skipped(f"{name}: image {image}", reason, damaged=True)
 
-    def locators(self) -> Iterator[str]:
-        """Yield, for each image that is listed, the places of its entry and its annotations."""
+    def places(self) -> Iterator[list[list[int]]]:
+        """Yield file, offset and size of the entry and the annotations of each image."""
         for row in self._images:
             number, *place = row.tolist()
-            own = self._spans[self._bounds[number] : self._bounds[number + 1]].tolist()
-            yield " ".join(f"{part}:{offset}:{size}" for part, offset, size in (place, *own))
+            yield [place, *self._spans[self._bounds[number] : self._bounds[number + 1]].tolist()]
 
 
 def _id(entry: Any, name: str) -> int | str | None:

@@ -1,7 +1,7 @@
 """COCO's annotation files: images with boxes, categories, outlines, key points and captions.
 
 The format is that of https://cocodataset.org/#format-data. An annotation file is streamed, and of
-each entry only its place in the file is kept (32 bytes); a sample's locator lists its places. The
+each entry only its place in the file is kept (32 bytes); The
 annotations of an image become its member ``json``, a list for each field with one element for each
 object: ``boxes`` (COCO's ``bbox``: x, y, width, height in pixels), ``categories`` (class numbers:
 the category ids in their order, from 0), and all others under COCO's names; ``captions``, and the
@@ -10,166 +10,144 @@ image's own entry as ``image``. Panoptic segments are objects, too, and their pi
 """
 
 import os
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from packer.errors import BadImage, UnusableInput, first_of
 from packer.files.snapshot import Watched
-from packer.keys import hashes_of
 from packer.layouts.coco.folders import find
 from packer.layouts.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.layouts.coco.json_stream import parsed
-from packer.layouts.lists import others
+from packer.layouts.lists import ListedSource, Lists, Row
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
-from packer.samples.records import Facts, Reader, Sample, Skipped
-from packer.tables.images import Keys, path_inside
+from packer.samples.records import Skipped
+from packer.tables.images import path_inside
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
-from packer.trees.sample import SampleParts
 from packer.trees.tree import Tree, aside
 
 PICTURE = "panoptic.png"
 
 
+def open_file(path: Path, options: SourceOptions, classes: Sequence[str] | None) -> ListedSource:
+    """Open one annotation file; `root` of the options is the folder of its images."""
+    root = Path(os.path.realpath(path.parent / (options.root or "")))
+    part = Annotations.read(Watched.of(path))
+    return _open(FolderTree(root), (part,), (), classes, is_whole=False)
+
+
+def open_folder(tree: Tree, files: Sequence[str], classes: Sequence[str] | None) -> ListedSource:
+    """Open a folder with annotation files and their images, such as COCO's own."""
+    return _open(tree, *find(tree, files), classes, is_whole=True)
+
+
+def _open(
+    tree: Tree,
+    parts: Sequence[Annotations],
+    unused: Sequence[Skipped],
+    classes: Sequence[str] | None,
+    *,
+    is_whole: bool,
+) -> ListedSource:
+    order, class_of = _numbered(parts, classes)
+    images = _Images(tree, parts, unused, order, class_of)
+    files = [os.path.relpath(part.file.path, tree.root) for part in parts]
+    has_boxes = order and any(part.kind not in (CAPTIONS, CLASSES) for part in parts)
+    used = {*images.folders(), *map(os.path.dirname, files)} if is_whole else set[str]()
+    lists = Lists(
+        images.rows,
+        order,
+        (*files, *(item.name for item in unused)),
+        aside(tree, used, "no annotation file lists its images", _names_a_split),
+        boxes=in_json("xywh") if has_boxes else {},
+        heeds=frozenset({"columns"}),
+        mtime_ns=max(part.file.mtime_ns for part in parts),
+        is_whole=is_whole,
+    )
+    return ListedSource.open(tree, lists)
+
+
 @dataclass(frozen=True)
-class CocoSource:
+class _Images:
     """The images that annotation files list; files of one folder of images follow each other.
 
     `class_of` has the class number of each category id, `unused` the files from which nothing is
-    taken. `is_whole`: everything in the root is accounted for.
+    taken.
     """
 
     tree: Tree
-    parts: tuple[Annotations, ...]
-    classes: tuple[str, ...]
+    parts: Sequence[Annotations]
+    unused: Sequence[Skipped]
+    classes: Sequence[str]
     class_of: Mapping[int, int]
-    unused: tuple[Skipped, ...] = ()
-    is_whole: bool = False
 
-    @classmethod
-    def open(
-        cls, path: Path, options: SourceOptions, classes: Sequence[str] | None
-    ) -> "CocoSource":
-        """Open one annotation file; `root` of the options is the folder of its images."""
-        root = Path(os.path.realpath(path.parent / (options.root or "")))
-        part = Annotations.read(Watched.of(path))
-        return cls(FolderTree(root), (part,), *_numbered([part], classes))
-
-    @classmethod
-    def open_folder(
-        cls, tree: Tree, files: Sequence[str], classes: Sequence[str] | None
-    ) -> "CocoSource":
-        """Open a folder with annotation files and their images, such as COCO's own."""
-        parts, unused = find(tree, files)
-        return cls(tree, parts, *_numbered(parts, classes), unused, is_whole=True)
-
-    @property
-    def facts(self) -> Facts:
-        """How a Loader reads the boxes."""
-        has_boxes = self.classes and any(p.kind not in (CAPTIONS, CLASSES) for p in self.parts)
-        return Facts(
-            heeds=frozenset({"columns"}),
-            boxes=in_json("xywh") if has_boxes else {},
-            root=None if self.tree.unpack else self.tree.root,
-        )
-
-    @property
-    def files(self) -> Reader:
-        """What reads the samples."""
-        return self.tree.files
-
-    def scan(self) -> Iterator[Sample | Skipped]:
-        """Every image in the order of the lists, then what they do not name."""
+    def rows(self) -> Iterator[Row | Skipped]:
+        """Yield every image in the order of the lists."""
         yield from self.unused
-        known: array[int] = array("Q")
-        folders: set[str] = set()
-        pictures: list[str] = []  # of the last sample
-        for images, parts in groupby(enumerate(self.parts), key=lambda item: item[1].images):
-            for record in self._folder(images, dict(parts), known, pictures):
-                if isinstance(record, Sample):
-                    known.extend(hashes_of(map(os.fsencode, pictures)).tolist())
-                    folders.update(map(os.path.dirname, (record.name, *pictures)))
-                pictures.clear()
-                yield record
-        if self.is_whole:
-            tree, hashes = self.tree, np.sort(np.frombuffer(known, np.uint64))
-            files = [os.path.relpath(part.file.path, tree.root) for part in self.parts]
-            used = {*folders, *map(os.path.dirname, files)}
-            without = aside(tree, used, "no annotation file lists its images", _names_a_split)
-            files += [item.name for item in self.unused]
-            yield from others(tree, hashes, files, without)
-
-    def _folder(
-        self,
-        images: str,
-        parts: Mapping[int, Annotations],
-        known: "array[int]",
-        pictures: list[str],
-    ) -> Iterator[Sample | Skipped]:
-        """The samples of one folder of images; the images' hashes are added to `known`."""
-        indices: list[tuple[Annotations, Index]] = []
-        for _, numbered in groupby(parts.items(), key=lambda item: item[1].split):
-            of_split = dict(numbered)
-            for part in of_split.values():
+        for (images, split), numbered in self._groups():
+            parts = dict(numbered)
+            for part in parts.values():
                 yield from part.entries.wrong
-            first, index = next(iter(of_split.values())), Index(of_split)
-            yield from index.strays(first.file.path.name)
-            indices.append((first, index))
-        paths = [[self._path(images, name) for name in index.file_names] for _, index in indices]
-        named = [path for some in paths for path in some if isinstance(path, str)]
-        keys = Keys.among(named)
-        known.extend(hashes_of(map(os.fsencode, named)).tolist())
-        for (first, index), names in zip(indices, paths, strict=True):
-            each = zip(names, index.file_names, index.locators(), strict=True)
-            for name, written, locator in each:
+            name, index = next(iter(parts.values())).file.path.name, Index(parts)
+            yield from index.strays(name)
+            for written, places in zip(index.file_names, index.places(), strict=True):
+                where = f"{name}: {written}"
                 try:
-                    yield self._sample(name, locator, keys, first.split, pictures)
+                    path = self._path(images, written)
                 except BadImage as error:
-                    where = f"{first.file.path.name}: {written}"
                     yield Skipped(where, str(error), damaged=True)
+                    continue
+                complete = partial(self._completed, places)
+                yield Row(path, split=split, where=where, complete=complete)
 
-    def _sample(
-        self, name: str | BadImage, locator: str, keys: Keys, split: str, pictures: list[str]
-    ) -> Sample:
-        if isinstance(name, BadImage):
-            raise name
-        parts = SampleParts(self.tree, name)
-        part, entry, annotations = self._entries(locator)
-        data = _described(entry, annotations, self.class_of, part.kind != CLASSES).json()
-        parts.add_made("json", data, max(part.file.mtime_ns for part in self.parts))
+    def folders(self) -> Iterator[str]:
+        """Yield the folders of images and of panoptic segments."""
+        for part in self.parts:
+            for name in part.entries.names:
+                with suppress(BadImage):
+                    yield os.path.dirname(self._path(part.images, name))
+            if part.kind == PANOPTIC:
+                yield self._pictures(part)
+
+    def _groups(self) -> "groupby[tuple[str, str], tuple[int, Annotations]]":
+        """The files, with their numbers, of each folder of images and split."""
+        return groupby(enumerate(self.parts), key=lambda item: (item[1].images, item[1].split))
+
+    def _path(self, images: str, file_name: str) -> str:
+        """An image's path relative to the root; raise BadImage if it has none."""
+        return os.path.join(images, path_inside(self.tree.root / images, file_name))
+
+    def _pictures(self, part: Annotations) -> str:
+        return os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
+
+    def _completed(self, places: Sequence[Sequence[int]], row: Row) -> Row:
+        """A row with what its image's entry and annotations say, which lie at `places`."""
+        entry, *annotations = self._entries(places)
+        part = self.parts[places[-1][0]]
+        is_class = part.kind == CLASSES
+        data = _described(entry, annotations, self.class_of, not is_class).json()
+        label = _class_of_image(annotations, self.class_of) if is_class else -1
+        members: dict[str, str | bytes] = {"json": data}
         if part.kind == PANOPTIC and annotations:
-            folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
-            pictures.append(picture := os.path.join(folder, _picture_of(annotations)))
-            parts.add(PICTURE, picture)
-        label = _class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
-        return parts.sample(keys.of(name), label, split)
+            members[PICTURE] = os.path.join(self._pictures(part), _picture_of(annotations))
+        return replace(row, label=self.classes[label] if label >= 0 else None, members=members)
 
-    def _path(self, images: str, file_name: str) -> str | BadImage:
-        """An image's path relative to the root, or why it has none."""
-        try:
-            return os.path.join(images, path_inside(self.tree.root / images, file_name))
-        except BadImage as error:
-            return error
-
-    def _entries(self, locator: str) -> tuple[Annotations, Any, list[Any]]:
-        """The annotation file, the image's entry and its annotations, where a locator has them."""
-        places = [tuple(map(int, place.split(":"))) for place in locator.split(" ")]
+    def _entries(self, places: Sequence[Sequence[int]]) -> list[Any]:
         entries: list[Any] = []
-        for part, spans in groupby(places, key=lambda place: place[0]):
+        for part, spans in groupby(places, key=itemgetter(0)):
             found = self.parts[part].file.read(*((offset, size) for _, offset, size in spans))
             try:
                 entries += map(parsed, found)
             except ValueError as error:  # no UTF-8
                 raise BadImage(f"its annotations cannot be read: {error}") from error
-        image, *annotations = entries
-        return self.parts[places[-1][0]], image, annotations
+        return entries
 
 
 def _names_a_split(folder: str) -> bool:
@@ -205,23 +183,22 @@ def _described(
     has_boxes: bool,
 ) -> Objects:
     """What is stored of an image; `has_boxes`: each of its objects has to have one."""
-    objects = list(_objects(annotations))
-    captions = [item["caption"] for item in annotations if "caption" in item]
-    said = {"captions": captions} if captions else {}
-    if not class_of:
-        return Objects(None, fields=said, image={"image": image})
-    fields = dict.fromkeys(name for item in objects for name in item)
+    objects = _objects(annotations)
+    names = dict.fromkeys(name for item in objects for name in item) if class_of else {}
+    fields = {
+        name: [item.get(name) for item in objects]
+        for name in names
+        if name not in ("image_id", "bbox")
+    }
+    if captions := [item["caption"] for item in annotations if "caption" in item]:
+        fields["captions"] = captions
+    boxed = objects if has_boxes and class_of else []
     return Objects(
-        [item.get("bbox") for item in objects] if has_boxes else None,
-        categories=_classes(objects, class_of),
-        fields={
-            name: [item.get(name) for item in objects]
-            for name in fields
-            if name not in ("image_id", "bbox")
-        }
-        | said,
+        [item.get("bbox") for item in boxed] if has_boxes and class_of else None,
+        categories=_classes(objects, class_of) if class_of else None,
+        fields=fields,
         image={"image": image},
-        names=[f"annotation {item.get('id')}" for item in objects] if has_boxes else (),
+        names=[f"annotation {item.get('id')}" for item in boxed],
     )
 
 

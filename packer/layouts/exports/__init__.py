@@ -1,5 +1,5 @@
 """What annotation tools, services and benchmarks write about images, in one file or in many.
 
-`form` says what a form of annotations is; `tools`, `services` and `benchmarks` are the ones that
-are `known`. `records` finds the entries in a file, and `source` looks the images up.
+`form` says what a form of annotations is; those of ``forms.yaml`` are `known`. `records` finds the
+entries in a file, `readers` changes those that need it, and `source` looks the images up.
 """

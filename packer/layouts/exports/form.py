@@ -6,19 +6,16 @@ number for an element, and `` | `` parts paths of which the first that exists is
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from packer.errors import BadImage
-from packer.files.snapshot import Watched
-from packer.layouts.exports.records import of_json, parse_json
+from packer.layouts.exports.records import JSON, Reader
 from packer.trees.meaning import splits_of
 
 _FIELD = re.compile(rb'"([^"\\]{1,80})"\s*:')
-_MADE = ("_image", "_objects", "_labels")  # by `prepare`
-
-Split = Callable[[Watched, str, dict[str, Any]], Iterator[tuple[str, int, bytes]]]
+_MADE = ("_image", "_objects", "_labels")  # by `readers`
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class Form:
     Attributes:
         what: it is, for a person.
         needs: fields that the beginning of such a file has, or, after "^", how it begins.
-        suffixes: of such files.
+        suffixes: of such files, with spaces between them.
         of: member of the top object that holds the records; "": the top list, or lines of JSON;
             "*": all members; "file": the file is one record, and others lie beside it.
         image: its name; "@key": the name of the record, "@stem": that of the file.
@@ -59,9 +56,7 @@ class Form:
         labels: of the image, and `split`.
         several: an image may have many records, all of which are this field of its ``json``.
         gather: what of each record that is; "": all.
-        prepare: changes a record first.
-        split_up: gives the key, offset and bytes of each record in a file.
-        parse: makes a record of its bytes.
+        reader: of such files.
     """
 
     what: str
@@ -78,14 +73,12 @@ class Form:
     of: str = ""
     several: str = ""
     gather: str = ""
-    suffixes: Sequence[str] = (".json",)
-    prepare: Callable[[Any], Any] = field(default=lambda record: record)
-    split_up: Split = of_json
-    parse: Callable[[bytes], Any] = parse_json
+    suffixes: str = ".json"
+    reader: Reader = JSON
 
     def fits(self, name: str, beginning: bytes) -> bool:
         """Return whether a file with this name and beginning is of this form."""
-        if not name.lower().endswith(tuple(self.suffixes)):
+        if not name.lower().endswith(tuple(self.suffixes.split())):
             return False
         if self.needs.startswith("^"):
             return re.match(self.needs.encode(), beginning) is not None
@@ -95,7 +88,7 @@ class Form:
     def describe(self, data: bytes, key: str, path: str, others: Mapping[str, Any]) -> Described:
         """Return what the bytes of a record in the file `path` say; raise BadImage."""
         try:
-            record = self.prepare(self.parse(data))
+            record = self.reader.parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]

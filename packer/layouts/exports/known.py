@@ -1,16 +1,32 @@
-"""The forms that are known; a file is of the first one that it fits."""
+"""The forms that are known: those of ``forms.yaml``, in their order."""
 
-from packer.layouts.exports.benchmarks import BENCHMARKS
+from functools import cache
+from pathlib import Path
+
+import yaml
+
 from packer.layouts.exports.form import Form
-from packer.layouts.exports.services import SERVICES
-from packer.layouts.exports.tools import TOOLS
+from packer.layouts.exports.readers import READERS
 from packer.trees.tree import Tree
 
-FORMS = (*TOOLS, *SERVICES, *BENCHMARKS)
 _BEGINNING = 1 << 16  # bytes that are looked at
 
 
+@cache
+def forms() -> tuple[Form, ...]:
+    """Return all forms."""
+    entries = yaml.safe_load(Path(__file__).with_name("forms.yaml").read_text("utf-8"))
+    return tuple(Form(**{**entry, "reader": READERS[entry.get("reader", "")]}) for entry in entries)
+
+
+@cache
+def suffixes() -> tuple[str, ...]:
+    """Return the last extensions of files that may be of a form."""
+    names = (name for form in forms() for name in form.suffixes.split())
+    return tuple(dict.fromkeys(f".{name.rpartition('.')[2]}" for name in names))
+
+
 def form_of(tree: Tree, path: str) -> Form | None:
-    """Return the form of a file, by its beginning."""
+    """Return the form of a file, by its beginning; of several, the first one."""
     name, beginning = path.rpartition("/")[2], tree.begin(path, _BEGINNING)
-    return next((form for form in FORMS if form.fits(name, beginning)), None)
+    return next((form for form in forms() if form.fits(name, beginning)), None)

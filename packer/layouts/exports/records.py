@@ -5,8 +5,8 @@ Each gives the name of a record in its file, if it has one, its offset and its b
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, fromstring
 from xml.parsers import expat
 
@@ -15,11 +15,16 @@ from packer.files.snapshot import Watched
 from packer.layouts.coco.json_stream import parsed, values
 
 Records = Iterator[tuple[str, int, bytes]]
-_FACE = (
-    *("x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"),
-)
+_FACE = ["x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"]
 _MAX_FILE = 64 << 20  # bytes, of a file for one image
 _CHUNK = 1 << 20
+
+
+class Reader(NamedTuple):
+    """How files are read: the key, offset and bytes of each record, and what its bytes say."""
+
+    records: Callable[[Watched, str, dict[str, Any]], Records]
+    parse: Callable[[bytes], Any]
 
 
 def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:
@@ -38,6 +43,9 @@ def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:
 def parse_json(data: bytes) -> Any:
     """Return what JSON holds; raise ValueError for none."""
     return parsed(data.removeprefix(b"\xef\xbb\xbf"))
+
+
+JSON = Reader(of_json, parse_json)
 
 
 def of_lines(file: Watched, of: str, others: dict[str, Any]) -> Records:
@@ -65,19 +73,7 @@ def of_wider(file: Watched, of: str, others: dict[str, Any]) -> Records:
 def parse_wider(data: bytes) -> Any:
     """Return the name and the faces of a record; an image without faces has one of zeros."""
     name, count, *lines = data.decode().splitlines()
-    fields = [
-        "x",
-        "y",
-        "w",
-        "h",
-        "blur",
-        "expression",
-        "illumination",
-        "invalid",
-        "occlusion",
-        "pose",
-    ]
-    rows = [dict(zip(fields, map(int, line.split()), strict=True)) for line in lines]
+    rows = [dict(zip(_FACE, map(int, line.split()), strict=True)) for line in lines]
     if len(rows) != max(int(count), 1):
         raise ValueError(f"{count} faces, and {len(rows)} lines")
     return {"image": name.strip(), "faces": rows[: int(count)]}

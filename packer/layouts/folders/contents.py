@@ -1,6 +1,7 @@
 """A tree of folders, with what its folders seem to mean and the names in them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,10 +17,15 @@ from packer.words import command
 FOLDERS = 20  # that are looked into
 MANY = 2000  # images of a folder that are looked at
 LEAST = 3  # names in common
-NEARLY = 0.9  # of the names
+_NEARLY = 0.9  # of the names
 FOLDER = ("--as", "folder")
 FLAT = ("--as", "flat")
 _KEPT = 50_000  # names of a folder that are listed once
+
+
+def nearly_all(count: int) -> float:
+    """Return how many of so many names are nearly all: nine of ten, and of few all but one."""
+    return min(_NEARLY * count, count - 1)
 
 
 def member(name: str) -> str:
@@ -86,6 +92,14 @@ class Contents:
         for path, level in self.tree.walk(folder):
             if level.images:
                 yield path, self.names_in(path)
+
+    def beside_images(self, folder: str) -> set[str]:
+        """The extensions of the files that lie beside several images of a folder."""
+        counts: Counter[str] = Counter()
+        for _, level in islice(self.tree.walk(folder), FOLDERS):
+            if level.images:
+                counts.update({ext: len(level.examples[ext]) for ext in level.examples})
+        return {ext for ext, count in counts.items() if count >= LEAST}
 
     def some(self) -> list[str]:
         """A few of the folders with images of their own, in order."""

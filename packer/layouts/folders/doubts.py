@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from packer.errors import Ambiguous, UnusableInput
-from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, NEARLY, Contents
+from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, Contents, nearly_all
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts, variants
 from packer.layouts.folders.source import FolderSource
@@ -19,6 +19,8 @@ from packer.trees.meaning import splits_of, understand
 from packer.trees.names import (
     are_counters,
     chunks,
+    have_roles,
+    is_named_as_mask,
     is_role,
     labelled,
 )
@@ -79,7 +81,17 @@ def _refuse_labels_in_names(folders: Contents) -> None:
 
 
 def _refuse(folders: Contents) -> None:
-    rules = (_same_names, _copy, parts, _domains, variants, _chunks, _only_one)
+    rules = (
+        _same_names,
+        _copy,
+        parts,
+        _domains,
+        variants,
+        _masks_alone,
+        _datasets,
+        _chunks,
+        _only_one,
+    )
     if found := next(filter(None, (rule(folders) for rule in rules)), ""):
         raise UnusableInput(f"{folders.where}: {found}")
 
@@ -108,14 +120,14 @@ def _copy(folders: Contents) -> str:
         for name in names if count or len(names) > 1 else ():
             below = shape.below(inside(path, name))
             rest = shape.below(path) - below
-            if min(below, rest) < NEARLY * max(below, rest):
+            if min(below, rest) < nearly_all(max(below, rest)):
                 continue
-            others = [other for other in names if other != name]
-            if shape.with_images(inside(path, name)) == others:
+            inner = shape.with_images(inside(path, name))
+            if len(inner) == len(names) - 1 and {name, *inner} == set(names):
                 found[name].append(path)
     for name, paths in found.items():
         copies = [path for path in paths[:FOLDERS] if _repeats(folders, path, name)]
-        if copies and (len(copies) > 1 or len(paths) == 1):
+        if copies and (len(copies) > 1 or len(paths) == 1 or is_role(name)):
             glob = f"{inside(copies[0], name)}/**" if len(paths) == 1 else f"**/{name}/**"
             above = copies[0] or "the folder that holds it"
             text = f"{inside(copies[0], name)} has images of the same names as {above}. Choose:"
@@ -135,7 +147,7 @@ def _repeats(folders: Contents, path: str, name: str) -> bool:
         else {file.rpartition(".")[0] for file in folders.names_in(top)[:MANY]}
         for top in (inside(path, name), path)
     )
-    if len(rest & copy) < max(NEARLY * len(rest), LEAST):
+    if len(rest & copy) < max(nearly_all(len(rest)), LEAST):
         return False
     subfolders = {stem.rpartition("/")[0] for stem in copy}
     return len(subfolders) > 1 or is_role(name) or not are_counters(copy)
@@ -157,6 +169,37 @@ def _domains(folders: Contents) -> str:
     readings = {"They are splits of classes": by_templates(ways), "They are classes": FOLDER}
     text = f"the folders {listed(folders.names)} have the names of splits before something else."
     return f"{text} Choose:{choices(folders.where, readings)}"
+
+
+def _masks_alone(folders: Contents) -> str:
+    """Folders of pictures that are all named as masks are, ``x_mask.png``, and others of none."""
+    some = {path: folders.names_in(path)[:MANY] for path in folders.some()}
+    counts = {path: sum(map(is_named_as_mask, names)) for path, names in some.items()}
+    alone = [path for path, names in some.items() if counts[path] >= max(LEAST, len(names))]
+    if not alone or all(counts.values()) or have_roles([path.rpartition("/")[2] for path in alone]):
+        return ""
+    example = inside(alone[0], some[alone[0]][0])
+    text = f"{example} and all beside it are named as masks are, and others are not. Choose:"
+    ignoring = [word for path in alone for word in ("--ignore", f"{path}/*")]
+    readings = {"They are masks without images": ignoring, "They are samples": FOLDER}
+    return text + choices(folders.where, readings)
+
+
+def _datasets(folders: Contents) -> str:
+    """Folders whose images have files of other kinds beside them in each: several datasets."""
+    for base, names in folders.classes.items():
+        if not 2 <= len(names) <= FOLDERS:
+            continue
+        kinds = {name: folders.beside_images(inside(base, name)) for name in names}
+        if all(kinds.values()) and not set.intersection(*kinds.values()):
+            beside = [f"{', '.join(sorted(of))} in {name}" for name, of in kinds.items()]
+            text = (
+                f"the images of each folder have other files beside them: {listed(beside)}. Choose:"
+            )
+            for name in names:
+                text += folders.packing(inside(base, name), f"Pack only {name}")
+            return text + choices(folders.where, {"They are classes": FOLDER})
+    return ""
 
 
 def _chunks(folders: Contents) -> str:

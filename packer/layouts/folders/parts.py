@@ -12,9 +12,9 @@ from packer.layouts.folders.contents import (
     FLAT,
     FOLDER,
     LEAST,
-    NEARLY,
     Contents,
     member,
+    nearly_all,
 )
 from packer.trees.names import (
     are_counters,
@@ -50,7 +50,7 @@ def _suffixes(folders: Contents, base: str, names: Sequence[str]) -> dict[str, s
     Those of the first may be parts of several others: ``1`` of ``1_1_0.9`` and ``1_2_0.9``.
     """
     counts = [folders.shape.below(inside(base, name)) for name in names]
-    is_alike = min(counts) >= max(LEAST, NEARLY * max(counts))
+    is_alike = min(counts) >= max(LEAST, nearly_all(max(counts)))
     if not is_alike and (len(names) > 2 or not have_roles(names)):
         return {}
     stems = {name: folders.stems(inside(base, name)) for name in names}
@@ -58,13 +58,14 @@ def _suffixes(folders: Contents, base: str, names: Sequence[str]) -> dict[str, s
     shared = first.intersection(*others)
     if not is_alike:
         return _of_several(stems)
-    if len(shared) < max(NEARLY * max(map(len, stems.values())), LEAST):
+    if len(shared) < max(nearly_all(max(map(len, stems.values()))), LEAST):
         return _continued(stems)
-    if len(set(counts)) > 1 and are_counters(shared):
-        return {}
-    if have_roles(names) or _named_after_others(names, shared) or _differ_in_kind(stems):
+    is_counted = len(set(counts)) > 1 and are_counters(shared)
+    if have_roles(names) and not (is_counted and all(len(name) == 1 for name in names)):
         return dict.fromkeys(names, "")
-    is_alike = _are_alike(folders, base, stems, sorted(shared))
+    if _named_after_others(names, shared) or _differ_in_kind(stems):
+        return dict.fromkeys(names, "")
+    is_alike = not is_counted and _are_alike(folders, base, stems, sorted(shared))
     return dict.fromkeys(names, "") if is_alike else {}
 
 
@@ -81,15 +82,14 @@ def _continued(stems: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def _suffix(mains: Mapping[str, str], others: Sequence[str], name: str) -> str:
-    first = others[0]
-    for at in range(len(first) - 1, 0, -1):
-        suffix = first[at:]
-        if first[:at] in mains and not (suffix[0].isalnum() and first[at - 1].isalnum()):
-            both = [
-                each for each in others if each.endswith(suffix) and each[: -len(suffix)] in mains
-            ]
+    for first in others[:2]:  # of which one may be missing there
+        for at in range(len(first) - 1, 0, -1):
+            suffix = first[at:]
+            if first[:at] not in mains or (suffix[0].isalnum() and first[at - 1].isalnum()):
+                continue
+            both = sum(each.endswith(suffix) and each[: -len(suffix)] in mains for each in others)
             is_own = plain(suffix) == plain(name)  # dog/1_dog.jpg
-            return suffix if len(both) >= NEARLY * len(others) and not is_own else ""
+            return suffix if both >= nearly_all(len(others)) and not is_own else ""
     return ""
 
 

@@ -3,7 +3,7 @@
 Its docstring says what the layout is, whose documentation describes it, and what becomes of it; the
 docs are made of that. It looks at the names in a candidate's ``tree``, and at the beginning of a
 list at most, and returns the `Interpretation`, or None. `class_lists`, `box_lists` and
-`matlab_lists` are publishers' images and lists, of which `packer.layouts.lists.by_lists` makes it;
+`matlab_lists` are publishers' images and lists, of which `packer.layouts.lists.published` makes it;
 `annotations`, `masks`, `tables` and `containers` are forms that many use.
 
 A recogniser says yes where the layout is certain. Where two say yes, `detect` refuses the candidate

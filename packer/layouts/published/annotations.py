@@ -2,20 +2,18 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.coco.folders import files_in
-from packer.layouts.coco.source import CocoSource
+from packer.layouts.coco.source import open_file, open_folder
 from packer.layouts.exports.known import form_of
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import ListedSource, Lists, Row
-from packer.layouts.voc import MASKS, Part, has_annotations, open_objects, open_parts
-from packer.layouts.yolo.find import DATA_FILES, Found, by_data_file, by_folders
-from packer.layouts.yolo.yolo import label_of
+from packer.layouts.lists import ListedSource, Lists
+from packer.layouts.voc import MASKS, Part, has_annotations, open_objects, open_parts, rows_of_parts
+from packer.layouts.yolo.find import DATA_FILES, by_data_file, by_folders
 from packer.samples.labels import Objects
-from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
 from packer.trees.shape import IMAGES, inside, plain
@@ -37,10 +35,10 @@ def coco(candidate: Candidate) -> Interpretation | None:
         if not (files := files_in(tree)):
             return None
         what = f"COCO annotations ({listed([*dict.fromkeys(map(os.path.basename, files))])})"
-        return Interpretation("coco", what, partial(CocoSource.open_folder, tree, files))
+        return Interpretation("coco", what, partial(open_folder, tree, files))
     if candidate.suffix != ".json" or form_of(FolderTree(path.parent), path.name):
         return None
-    opening = partial(CocoSource.open, path, candidate.options)
+    opening = partial(open_file, path, candidate.options)
     return Interpretation("coco", "a COCO annotation file", opening)
 
 
@@ -87,27 +85,15 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         if name != "label_2" and not tree.level(inside(folder, name)).images
     ]
     ignored |= {inside(folder, name): reason for folder in others for name in tree.names(folder)}
-    lists = Lists(_kitti_rows, ignored=ignored)
-    opening = partial(open_objects, tree, lists, "txt", _kitti_objects)
+    parts = []
+    for folder, split in (("training", "train"), ("testing", "test")):
+        masks = {ext: f"{folder}/{name}" for ext, name in _KITTI_MASKS.items()}
+        parts.append(Part(split, f"{folder}/image_2", f"{folder}/label_2", masks=masks))
+    lists = Lists(partial(rows_of_parts, tree, parts, ".txt"), ignored=ignored)
+    opening = partial(open_objects, tree, lists, _kitti_objects)
     if "label_2" not in beside:
         return Interpretation("pairs", what, lambda _: ListedSource.open(tree, lists))
     return Interpretation("pairs", what, opening)
-
-
-def _kitti_rows(tree: Tree) -> Iterator[Row | Skipped]:
-    """The left images of training and testing; then the labels whose images are not there."""
-    for folder, split in (("training", "train"), ("testing", "test")):
-        image_of = {name.rpartition(".")[0]: name for name in tree.images(f"{folder}/image_2")}
-        for stem, name in image_of.items():
-            paths = {ext: f"{folder}/{masks}/{stem}.png" for ext, masks in _KITTI_MASKS.items()}
-            paths["txt"] = f"{folder}/label_2/{stem}.txt"
-            files = {ext: path for ext, path in paths.items() if tree.has(path)}
-            note = "" if "txt" in files else None
-            yield Row(f"{folder}/image_2/{name}", None, split, files, note)
-        for name in tree.names(f"{folder}/label_2"):
-            if name.endswith(".txt") and name[:-4] not in image_of:
-                reason = "there is no image of its name"
-                yield Skipped(f"{folder}/label_2/{name}", reason, damaged=True)
 
 
 def _kitti_objects(data: bytes) -> Objects:
@@ -180,7 +166,10 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
     for year, of_year in lists.items():
         masks = {ext: inside(year, folder) for ext, folder in MASKS.items()}
         part = partial(
-            Part, images=inside(year, "JPEGImages"), xml=inside(year, "Annotations"), masks=masks
+            Part,
+            images=inside(year, "JPEGImages"),
+            annotations=inside(year, "Annotations"),
+            masks=masks,
         )
         splits = sorted(of_year.keys() - less or of_year.keys())
         parts += [part(name, list=of_year[name]) for name in splits] or [part("")]
@@ -207,7 +196,7 @@ def voc_xml(candidate: Candidate) -> Interpretation | None:
         return None
     if "JPEGImages" in tree.level().folders:  # which VOC has
         return None
-    parts = [part for part in _xml_parts(tree) if has_annotations(tree, part.xml)]
+    parts = [part for part in _xml_parts(tree) if has_annotations(tree, part.annotations)]
     if not any(tree.level(part.images).images for part in parts):
         return None
     what = "images with annotations in VOC's form (XML)"
@@ -257,21 +246,4 @@ def yolo(candidate: Candidate) -> Interpretation | None:
                 f"of them: {command(path / files[0])}"
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
-    return Interpretation("yolo", found.what, partial(_open_yolo, found)) if found else None
-
-
-def _open_yolo(found: Found, classes: Sequence[str] | None) -> ListedSource:
-    tree, lists = found.tree, found.lists
-    if classes and lists.classes and tuple(classes[: len(lists.classes)]) != lists.classes:
-        raise UnusableInput(
-            f"{tree.root}: its labels are numbers of the classes {', '.join(lists.classes[:20])}"
-            ", which keep their order."
-        )
-    first = next((row for row in lists.rows(tree) if isinstance(row, Row)), None)
-    if first and not any(row.files for row in lists.rows(tree) if isinstance(row, Row)):
-        raise UnusableInput(
-            f"{tree.root}: no image has a label file: that of {first.image} would be "
-            f"{label_of(tree, first.image)}. Choose:"
-            f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
-        )
-    return ListedSource.open(tree, lists, classes)
+    return Interpretation("yolo", found.what, found.open) if found else None

@@ -1,158 +1,144 @@
 """Publishers' lists in text or CSV that give the class, or the attributes, of each image."""
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from itertools import islice
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import Lists, Row, by_lists, records, rows_of, table_of
+from packer.layouts.lists import Lists, Row, by_lists, published, records, rows_of, table_of
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
 
 _SPLITS = ("train", "val", "test")
 _LOOKED_AT = 100  # lines of a list of classes
+_CELEBA = ("img_align_celeba/img_align_celeba", "img_align_celeba")
+_DTD = {split: f"labels/{split}1.txt" for split in _SPLITS}
+_FOOD = {split: f"meta/{split}.txt" for split in ("train", "test")}
+_PETS = {split: f"annotations/{split}.txt" for split in ("trainval", "test")}
+_PLACES = {  # split -> its list, and where its images may lie
+    "train": (
+        "places365_train_standard.txt",
+        ("data_256_standard", "data_large_standard", "data_256"),
+    ),
+    "val": ("places365_val.txt", ("val_256", "val_large")),
+}
+_ANOTHER_FORM = "it has the lists in another form"
 
 
-def celeba(candidate: Candidate) -> Interpretation | None:
+@published(
+    "CelebA with its lists",
+    " | ".join(f"{folder}/*" for folder in _CELEBA),
+    "list_attr_celeba.txt | list_attr_celeba.csv",
+    "list_eval_partition.txt | list_eval_partition.csv",
+)
+def celeba(tree: Tree) -> Lists:
     """CelebA: ``img_align_celeba`` beside lists of forty attributes, identities and splits.
 
     As https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html has it, or with CSV lists, as
     https://www.kaggle.com/datasets/jessicali9530/celeba-dataset has it. There are no classes:
     attributes (1 or 0 by name) and the identity become ``json``.
     """
-    tree = candidate.tree
-    folders = ("img_align_celeba/img_align_celeba", "img_align_celeba")
-    if not tree or not (folder := next((f for f in folders if tree.level(f).images), "")):
-        return None
+    folder = next(folder for folder in _CELEBA if tree.level(folder).images)
     ext = ".txt" if tree.has("list_attr_celeba.txt") else ".csv"
     attributes, partition = f"list_attr_celeba{ext}", f"list_eval_partition{ext}"
     identities, separator = "identity_CelebA.txt", "," if ext == ".csv" else None
+    head = (line for line in tree.lines(attributes) if not line.isdecimal())
+    names = [name for name in next(head, "").split(separator) if name != "image_id"]
 
-    def lists(tree: Tree) -> Lists:
-        head = (line for line in tree.lines(attributes) if not line.isdecimal())
-        names = [name for name in next(head, "").split(separator) if name != "image_id"]
+    def rows() -> Iterator[Row | Skipped]:
+        number_of = table_of(tree, partition, separator)
+        identity_of = table_of(tree, identities)
+        splits = dict(zip("012", _SPLITS, strict=True))
+        for line in tree.lines(attributes):
+            name, *values = line.split(separator)
+            if not values or name == "image_id" or values == names[1:]:
+                continue  # how many there are, and the names
+            path, split = f"{folder}/{name}", splits.get(number_of.get(name, ""))
+            if not split:
+                yield Skipped(path, f"{partition} has no split for it")
+            elif len(values) != len(names) or not {"1", "0", "-1"}.issuperset(values):
+                reason = f"its line has no 1 or -1 for each of {len(names)} attributes"
+                yield Skipped(path, reason, damaged=True)
+            else:
+                found = {n: int(v == "1") for n, v in zip(names, values, strict=True)}
+                fields: dict[str, object] = {"attributes": found}
+                if identity := identity_of.get(name):
+                    fields["identity"] = int(identity) if identity.isdecimal() else identity
+                yield Row(path, None, split, {"json": json.dumps(fields).encode()})
 
-        def rows(tree: Tree) -> Iterator[Row | Skipped]:
-            number_of = table_of(tree, partition, separator)
-            identity = table_of(tree, identities)
-            splits = dict(zip("012", _SPLITS, strict=True))
-            for line in tree.lines(attributes):
-                name, *values = line.split(separator)
-                if not values or name == "image_id" or values == names[1:]:
-                    continue  # how many there are, and the names
-                if split := splits.get(number_of.get(name, "")):
-                    note = " ".join([identity.get(name, "-"), *values])
-                    yield Row(f"{folder}/{name}", None, split, note=note)
-                else:
-                    yield Skipped(f"{folder}/{name}", f"{partition} has no split for it")
-
-        def members(note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
-            identity, *values = note.split()
-            if len(values) != len(names) or not {"1", "0", "-1"}.issuperset(values):
-                raise BadImage(f"its line has no 1 or -1 for each of {len(names)} attributes")
-            fields: dict[str, object] = {
-                "attributes": {n: int(v == "1") for n, v in zip(names, values, strict=True)}
-            }
-            if identity != "-":
-                fields["identity"] = int(identity) if identity.isdecimal() else identity
-            return {"json": json.dumps(fields).encode()}
-
-        further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
-        ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}
-        return Lists(rows, (), (identities,), ignored, members)
-
-    return by_lists(candidate, "CelebA with its lists", (attributes, partition), lists)
+    further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
+    ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}
+    return Lists(rows, (), (attributes, partition, identities), ignored)
 
 
-def dtd(candidate: Candidate) -> Interpretation | None:
+@published("DTD with the first of its ten divisions", *_DTD.values(), "images/*/")
+def dtd(tree: Tree) -> Lists:
     """DTD, the describable textures: class folders, and ten divisions into train, val and test.
 
     As https://www.robots.ox.ac.uk/~vgg/data/dtd/ has it. The first division is taken, as
     torchvision does; the others are named and ignored.
     """
-    lists = [f"labels/{split}1.txt" for split in _SPLITS]
-    ignored = {
-        f"labels/{split}{number}.txt": "it is another division of the same images"
-        for split in _SPLITS
-        for number in range(2, 11)
-    }
+    further = [f"labels/{split}{number}.txt" for split in _SPLITS for number in range(2, 11)]
+    ignored = dict.fromkeys(further, "it is another division of the same images")
     ignored["labels/labels_joint_anno.txt"] = "the further textures of an image are not packed"
-    ignored["imdb/"] = "it has the lists in another form"
+    ignored["imdb/"] = _ANOTHER_FORM
 
-    def rows(tree: Tree) -> Iterator[Row]:
-        for split, path in zip(_SPLITS, lists, strict=True):
-            for line in tree.lines(path):
-                yield Row(f"images/{line}", line.partition("/")[0], split)
+    def row(split: str, line: str) -> Row:
+        return Row(f"images/{line}", line.partition("/")[0], split)
 
-    return by_lists(
-        candidate,
-        "DTD with the first of its ten divisions",
-        (*lists, "images/*/"),
-        lambda tree: Lists(rows, tree.level("images").folders, (), ignored),
-    )
+    return Lists(rows_of(tree, _DTD, 1, row), tree.level("images").folders, ignored=ignored)
 
 
-def food101(candidate: Candidate) -> Interpretation | None:
+@published("Food-101 with its official lists", "images/*/", "meta/classes.txt", *_FOOD.values())
+def food101(tree: Tree) -> Lists:
     """Food-101: ``images/CLASS/ID.jpg``, and in ``meta`` the official train and test lists.
 
     As https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101 has it. Classes and splits are
     those of the lists.
     """
-    reason = "it has the lists in another form"
-    ignored = {f"meta/{split}.json": reason for split in ("train", "test")}
+    ignored = {f"meta/{split}.json": _ANOTHER_FORM for split in _FOOD}
 
-    def rows(tree: Tree) -> Iterator[Row]:
-        for split in ("train", "test"):
-            for line in tree.lines(f"meta/{split}.txt"):
-                yield Row(f"images/{line}.jpg", line.partition("/")[0], split)
+    def row(split: str, line: str) -> Row:
+        return Row(f"images/{line}.jpg", line.partition("/")[0], split)
 
-    return by_lists(
-        candidate,
-        "Food-101 with its official lists",
-        ("images/*/", "meta/classes.txt", "meta/train.txt", "meta/test.txt"),
-        lambda tree: Lists(rows, tuple(tree.lines("meta/classes.txt")), ignored=ignored),
+    return Lists(
+        rows_of(tree, _FOOD, 1, row), tuple(tree.lines("meta/classes.txt")), ignored=ignored
     )
 
 
-def oxford_pet(candidate: Candidate) -> Interpretation | None:
+@published(
+    "Oxford-IIIT Pet with its official lists",
+    *_PETS.values(),
+    "images/*",
+    "annotations/trimaps/*",
+)
+def oxford_pet(tree: Tree) -> Lists:
     """Oxford-IIIT Pet: ``images`` beside ``annotations`` with official lists, trimaps and heads.
 
     As https://www.robots.ox.ac.uk/~vgg/data/pets/ has it. The breed is the class; a trimap becomes
     the member ``mask.png``, the box of the head, which some have, the member ``xml``.
     """
-    list_of = {name: f"annotations/{name}.txt" for name in ("trainval", "test")}
 
     def breed(name: str) -> str:
         return name.rpartition("_")[0]
 
-    def row(tree: Tree, split: str, name: str, *_: str) -> Row:
+    def row(split: str, name: str, *_: str) -> Row:
         xml = f"annotations/xmls/{name}.xml"
         files = {"mask.png": f"annotations/trimaps/{name}.png"}
         files |= {"xml": xml} if tree.has(xml) else {}
         return Row(f"images/{name}.jpg", breed(name), split, files)
 
-    def rows(tree: Tree) -> Iterator[Row | Skipped]:
-        for split, path in list_of.items():
-            yield from rows_of(tree, path, 4, partial(row, tree, split))
-
-    def lists(tree: Tree) -> Lists:
-        found = [record for path in list_of.values() for record in records(tree, path, 4)]
-        class_of = {r[1].zfill(9): breed(r[0]) for r in found if not isinstance(r, Skipped)}
-        strays = tree.level("images").examples.get(".mat", ())
-        return Lists(
-            rows,
-            tuple(class_of[number] for number in sorted(class_of)),
-            ignored={
-                "annotations/list.txt": "its lines are those of trainval and test",
-                **{f"images/{name}": "it is not part of the official lists" for name in strays},
-            },
-            unlisted="the official lists leave it out",
-        )
-
-    needs = (*list_of.values(), "images/*", "annotations/trimaps/*")
-    return by_lists(candidate, "Oxford-IIIT Pet with its official lists", needs, lists)
+    found = [record for path in _PETS.values() for record in records(tree, path, 4)]
+    class_of = {r[1].zfill(9): breed(r[0]) for r in found if not isinstance(r, Skipped)}
+    strays = [f"images/{name}" for name in tree.level("images").examples.get(".mat", ())]
+    return Lists(
+        rows_of(tree, _PETS, 4, row),
+        tuple(class_of[number] for number in sorted(class_of)),
+        ignored={"annotations/list.txt": "its lines are those of trainval and test"}
+        | dict.fromkeys(strays, "it is not part of the official lists"),
+        unlisted="the official lists leave it out",
+    )
 
 
 def places365(candidate: Candidate) -> Interpretation | None:
@@ -164,18 +150,11 @@ def places365(candidate: Candidate) -> Interpretation | None:
     tree, categories = candidate.tree, "categories_places365.txt"
     if not tree or not tree.has(categories):
         return None
-    known = {
-        "places365_train_standard.txt": ("data_256_standard", "data_large_standard", "data_256"),
-        "places365_val.txt": ("val_256", "val_large"),
-    }
-    folder_of = {
-        path: next((f for f in names if tree.level(f).folders or tree.level(f).images), "")
-        for path, names in known.items()
-        if tree.has(path)
-    }
-    folder_of = {path: folder for path, folder in folder_of.items() if folder}
-    if not folder_of:
-        return None
+    paths, folder_of = {}, {}
+    for split, (path, folders) in _PLACES.items():
+        there = (f for f in folders if tree.level(f).folders or tree.level(f).images)
+        if tree.has(path) and (folder := next(there, None)):
+            paths[split], folder_of[split] = path, folder
 
     def lists(tree: Tree) -> Lists:
         order = {}
@@ -185,19 +164,15 @@ def places365(candidate: Candidate) -> Interpretation | None:
             order[int(number)] = name.strip("/")
         classes = tuple(order[number] for number in sorted(order))
 
-        def row(folder: str, split: str, name: str, number: str) -> Row:
+        def row(split: str, name: str, number: str) -> Row:
             is_known = number.isdecimal() and int(number) < len(classes)
             label = classes[int(number)] if is_known else number
-            return Row(f"{folder}/{name.strip('/')}", label, split)
+            return Row(f"{folder_of[split]}/{name.strip('/')}", label, split)
 
-        def rows(tree: Tree) -> Iterator[Row | Skipped]:
-            for path, folder in folder_of.items():
-                split = "val" if "val" in path else "train"
-                yield from rows_of(tree, path, 2, partial(row, folder, split))
+        return Lists(rows_of(tree, paths, 2, row), classes, tuple(paths.values()))
 
-        return Lists(rows, classes, tuple(folder_of))
-
-    return by_lists(candidate, "Places365 with its official lists", (categories,), lists)
+    what = "Places365 with its official lists"
+    return by_lists(candidate, what, (categories,), lists) if paths else None
 
 
 def sun397(candidate: Candidate) -> Interpretation | None:
@@ -217,10 +192,9 @@ def sun397(candidate: Candidate) -> Interpretation | None:
 
     def lists(tree: Tree) -> Lists:
         classes = tuple(line.strip("/") for line in tree.lines(names))
-
-        def rows(tree: Tree) -> Iterator[Row]:
-            return (Row(f"{name}/{image}", name) for name in classes for image in tree.images(name))
-
-        return Lists(rows, classes)
+        return Lists(
+            lambda: (Row(f"{name}/{one}", name) for name in classes for one in tree.images(name)),
+            classes,
+        )
 
     return by_lists(candidate, "SUN397 with its list of classes", (names,), lists)

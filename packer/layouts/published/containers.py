@@ -12,11 +12,10 @@ from packer.layouts.tars.parts import PartsSource, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
 from packer.samples.labels import class_order
 from packer.samples.records import Skipped
-from packer.trees.archive import TABLES
 from packer.trees.compressed import is_gzip
 from packer.trees.tar_reader import is_tar
 from packer.trees.tree import Tree
-from packer.trees.walk import not_entered
+from packer.trees.walk import TABLES, not_entered
 
 
 def cifar(candidate: Candidate) -> Interpretation | None:

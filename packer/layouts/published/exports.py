@@ -5,7 +5,7 @@ from functools import partial
 
 from packer.errors import UnusableInput
 from packer.layouts.exports.form import Form
-from packer.layouts.exports.known import FORMS, form_of
+from packer.layouts.exports.known import form_of, suffixes
 from packer.layouts.exports.source import open_export
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.trees.folder import FolderTree
@@ -15,7 +15,6 @@ from packer.words import listed, option
 
 _MOST = 8  # files of one kind in a folder; more are for one image each
 _LOOKED_AT = 1000  # files
-_SUFFIXES = tuple(dict.fromkeys(f".{one.rpartition('.')[2]}" for f in FORMS for one in f.suffixes))
 
 
 def exports(candidate: Candidate) -> Interpretation | None:
@@ -32,7 +31,7 @@ def exports(candidate: Candidate) -> Interpretation | None:
     options, tree, path = candidate.options, candidate.tree, candidate.path
     if options.pairs or options.kind not in (None, "table"):
         return None
-    if tree is None and candidate.suffix in _SUFFIXES:
+    if tree is None and candidate.suffix in suffixes():
         tree = FolderTree(path.parent)
         form = form_of(tree, path.name)
         found = [(form, path.name)] if form else []
@@ -58,7 +57,7 @@ def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
     """The files that are of a form, with it."""
     looked_at = 0
     for folder, level in tree.walk():
-        for suffix in _SUFFIXES:
+        for suffix in suffixes():
             are_many = level.counts.get(suffix, 0) > _MOST
             for name in level.examples.get(suffix, ())[: 1 if are_many else None]:
                 if (looked_at := looked_at + 1) > _LOOKED_AT:

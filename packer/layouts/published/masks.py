@@ -40,7 +40,7 @@ def cityscapes(candidate: Candidate) -> Interpretation | None:
     kinds = [name for name in ("gtCoarse", "gtFine") if tree.level(name).folders]
     ids = {"mask.png": "label", "instances.png": "instance", "train_ids.png": "labelTrain"}
 
-    def rows(tree: Tree) -> Iterator[Row | Skipped]:
+    def rows() -> Iterator[Row | Skipped]:
         for folder, _ in tree.walk(base):
             name = f"{folder}/".split("/")[1]
             split = name if name == "train_extra" else splits.get(name)
@@ -78,7 +78,7 @@ def mvtec(candidate: Candidate) -> Interpretation | None:
     if not masked or not set(masked) <= set(kinds):
         return None
 
-    def rows(tree: Tree) -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
         for split in ("train", "test"):
             for kind in tree.level(split).folders:
                 folder, masks = f"{split}/{kind}", f"ground_truth/{kind}"
@@ -150,7 +150,7 @@ def masks(candidate: Candidate) -> Interpretation | None:
             _refuse_videos(tree, layout, pair, where)
         pair_of = {pair.images: pair for pair in _with_classes(layout, pairs, depth, where)}
         labels = {_label(layout, pair_of, path) for path, count in shape.images.items() if count}
-        return Lists(partial(_masked, layout, pair_of), tuple(sorted(filter(None, labels))))
+        return Lists(partial(_masked, tree, layout, pair_of), tuple(sorted(filter(None, labels))))
 
     return by_lists(candidate, "images and masks", (), lists, _KIND)
 
@@ -268,7 +268,7 @@ def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
             yield os.path.splitext(f"{folder}/{name}"[len(top) :].lstrip("/"))[0]
 
 
-def _masked(layout: Layout, pair_of: Mapping[str, _Pair], tree: Tree) -> Iterator[Row]:
+def _masked(tree: Tree, layout: Layout, pair_of: Mapping[str, _Pair]) -> Iterator[Row]:
     """The images of each split in the order of their folders."""
     apart = {pair.masks for pair in pair_of.values() if pair.masks != pair.images}
     for split, base in layout.splits.items():

@@ -2,111 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from packer.errors import UnusableInput
 from packer.layouts.arrays.matlab import read_matlab
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import ONE_BOX, Lists, Row, box_note, by_lists, table_of
+from packer.layouts.lists import ONE_BOX, Lists, Row, by_lists, one_box, published, table_of
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 
-
-def flowers102(candidate: Candidate) -> Interpretation | None:
-    """Oxford 102 Flowers: ``jpg`` beside ``imagelabels.mat`` and ``setid.mat``.
-
-    As https://www.robots.ox.ac.uk/~vgg/data/flowers/102/ has it. The classes are the numbers of the
-    lists, 1 to 102, of which no names are published.
-    """
-
-    def numbers(tree: Tree, path: str, name: str) -> Any:
-        found = read_matlab(tree, path).get(name)
-        if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
-            raise UnusableInput(f"{tree.root / path} has no numbers {name!r}.")
-        return found.ravel().astype(np.int64)
-
-    def lists(tree: Tree) -> Lists:
-        labels = numbers(tree, "imagelabels.mat", "labels")
-
-        def rows(tree: Tree) -> Iterator[Row]:
-            for split, name in (("train", "trnid"), ("val", "valid"), ("test", "tstid")):
-                for number in numbers(tree, "setid.mat", name).tolist():
-                    if not 0 < number <= len(labels):
-                        where = tree.root / "setid.mat"
-                        raise UnusableInput(f"{where}: there is no label for {number}.")
-                    yield Row(f"jpg/image_{number:05d}.jpg", str(labels[number - 1]), split)
-
-        return Lists(rows, tuple(map(str, np.unique(labels).tolist())))
-
-    needs = ("imagelabels.mat", "setid.mat", "jpg/*")
-    return by_lists(candidate, "Oxford 102 Flowers with its lists", needs, lists)
-
-
-def stanford_cars(candidate: Candidate) -> Interpretation | None:
-    """Stanford Cars: ``cars_train`` and ``cars_test`` beside a devkit of MATLAB lists.
-
-    As https://ai.stanford.edu/~jkrause/cars/car_dataset.html had it, and as torchvision lays it
-    out. The box of a car becomes ``json``; the labels of the test images lie in
-    ``cars_test_annos_withlabels.mat``.
-    """
-    meta, train, test = "devkit/cars_meta.mat", "devkit/cars_train_annos.mat", "cars_test_annos"
-    tests = (f"{test}_withlabels.mat", f"devkit/{test}_withlabels.mat", f"devkit/{test}.mat")
-
-    def lists(tree: Tree) -> Lists:
-        names = read_matlab(tree, meta).get("class_names")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise UnusableInput(f"{tree.root / meta} has no names of classes.")
-        best = list(filter(tree.has, tests))[:1]
-
-        def rows(tree: Tree) -> Iterator[Row]:
-            for path in (train, *best):
-                split = "train" if path == train else "test"
-                found = read_matlab(tree, path).get("annotations")
-                try:
-                    for item in found or ():
-                        sides = [str(item[f"bbox_{s}"].flat[0]) for s in ("x1", "y1", "x2", "y2")]
-                        number = int(item["class"].flat[0]) if "class" in item else 0
-                        label, note = names[number - 1] if number else None, box_note(sides, path)
-                        yield Row(f"cars_{split}/{item['fname']}", label, split, note=note)
-                except (KeyError, AttributeError, TypeError, IndexError) as error:
-                    raise UnusableInput(f"{tree.root / path} is not a list of cars.") from error
-
-        ignored = {path: "another list has more" for path in tests if path not in best}
-        return Lists(rows, tuple(names), tuple(best), ignored, boxes=ONE_BOX)
-
-    needs = (meta, train, "cars_train/*")
-    return by_lists(candidate, "Stanford Cars with its devkit", needs, lists)
-
-
-def stanford_dogs(candidate: Candidate) -> Interpretation | None:
-    """Stanford Dogs: ``Images`` by class, ``Annotation`` beside, MATLAB lists of train and test.
-
-    As http://vision.stanford.edu/aditya86/ImageNetDogs/ has it. An annotation, XML as VOC's,
-    becomes the member ``xml``.
-    """
-
-    def rows(tree: Tree) -> Iterator[Row]:
-        for split in ("train", "test"):
-            found = read_matlab(tree, f"{split}_list.mat").get("file_list")
-            if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-                raise UnusableInput(f"{tree.root / split}_list.mat has no list of files.")
-            for name in found:
-                xml = f"Annotation/{name.rpartition('.')[0]}"
-                files = {"xml": xml} if tree.has(xml) else {}
-                yield Row(f"Images/{name}", name.partition("/")[0], split, files)
-
-    ignored = {"file_list.mat": "its lines are those of train and test"}
-    return by_lists(
-        candidate,
-        "Stanford Dogs with its lists",
-        ("train_list.mat", "test_list.mat", "Images/*/"),
-        lambda tree: Lists(rows, tree.level("Images").folders, (), ignored),
-    )
-
-
+_CARS = ("devkit/cars_meta.mat", "devkit/cars_train_annos.mat")
 _TRUTH, _META = "ILSVRC2012_validation_ground_truth.txt", "meta.mat"
 _LOOKED_AT = 8  # names of images
 _DEVKITS = ("ILSVRC2012_devkit_t12/data", "devkit/data", "data")
@@ -122,11 +29,94 @@ _IGNORED = {
     "LOC_sample_submission.csv": "it is an example of a submission",
     "ILSVRC/ImageSets/": "its lists are those of the folders",
     "ILSVRC2012_devkit_t12.tar.gz": "its lists lie unpacked beside it",
-    "ILSVRC2012_img_train.tar": "its images lie unpacked beside it",
-    "ILSVRC2012_img_val.tar": "its images lie unpacked beside it",
-    "ILSVRC2012_img_test_v10102019.tar": "its images lie unpacked beside it",
     "meta.bin": "it is torchvision's copy of the devkit's lists",
-}
+} | dict.fromkeys(
+    (f"ILSVRC2012_img_{name}.tar" for name in ("train", "val", "test_v10102019")),
+    "its images lie unpacked beside it",
+)
+
+
+@published("Oxford 102 Flowers with its lists", "imagelabels.mat", "setid.mat", "jpg/*")
+def flowers102(tree: Tree) -> Lists:
+    """Oxford 102 Flowers: ``jpg`` beside ``imagelabels.mat`` and ``setid.mat``.
+
+    As https://www.robots.ox.ac.uk/~vgg/data/flowers/102/ has it. The classes are the numbers of the
+    lists, 1 to 102, of which no names are published.
+    """
+
+    def numbers(path: str, name: str) -> list[int]:
+        found = read_matlab(tree, path).get(name)
+        if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
+            raise UnusableInput(f"{tree.root / path} has no numbers {name!r}.")
+        return found.ravel().astype(np.int64).tolist()
+
+    labels = numbers("imagelabels.mat", "labels")
+
+    def rows() -> Iterator[Row]:
+        for split, name in (("train", "trnid"), ("val", "valid"), ("test", "tstid")):
+            for number in numbers("setid.mat", name):
+                if not 0 < number <= len(labels):
+                    where = tree.root / "setid.mat"
+                    raise UnusableInput(f"{where}: there is no label for {number}.")
+                yield Row(f"jpg/image_{number:05d}.jpg", str(labels[number - 1]), split)
+
+    return Lists(rows, tuple(map(str, sorted(set(labels)))))
+
+
+@published("Stanford Cars with its devkit", *_CARS, "cars_train/*")
+def stanford_cars(tree: Tree) -> Lists:
+    """Stanford Cars: ``cars_train`` and ``cars_test`` beside a devkit of MATLAB lists.
+
+    As https://ai.stanford.edu/~jkrause/cars/car_dataset.html had it, and as torchvision lays it
+    out. The box of a car becomes ``json``; the labels of the test images lie in
+    ``cars_test_annos_withlabels.mat``.
+    """
+    (meta, train), test = _CARS, "cars_test_annos"
+    tests = (f"{test}_withlabels.mat", f"devkit/{test}_withlabels.mat", f"devkit/{test}.mat")
+    names, best = _texts(tree, meta, "class_names"), list(filter(tree.has, tests))[:1]
+
+    def rows() -> Iterator[Row]:
+        for path in (train, *best):
+            split = "train" if path == train else "test"
+            found = read_matlab(tree, path).get("annotations")
+            try:
+                for item in found or ():
+                    sides = [str(item[f"bbox_{s}"].flat[0]) for s in ("x1", "y1", "x2", "y2")]
+                    number = int(item["class"].flat[0]) if "class" in item else 0
+                    label = names[number - 1] if number else None
+                    box = {"json": one_box(sides, path)}
+                    yield Row(f"cars_{split}/{item['fname']}", label, split, box)
+            except (KeyError, AttributeError, TypeError, IndexError) as error:
+                raise UnusableInput(f"{tree.root / path} is not a list of cars.") from error
+
+    ignored = dict.fromkeys(tests, "another list has more")
+    return Lists(rows, tuple(names), tuple(best), ignored, boxes=ONE_BOX)
+
+
+@published("Stanford Dogs with its lists", "train_list.mat", "test_list.mat", "Images/*/")
+def stanford_dogs(tree: Tree) -> Lists:
+    """Stanford Dogs: ``Images`` by class, ``Annotation`` beside, MATLAB lists of train and test.
+
+    As http://vision.stanford.edu/aditya86/ImageNetDogs/ has it. An annotation, XML as VOC's,
+    becomes the member ``xml``.
+    """
+
+    def rows() -> Iterator[Row]:
+        for split in ("train", "test"):
+            for name in _texts(tree, f"{split}_list.mat", "file_list"):
+                xml = f"Annotation/{name.rpartition('.')[0]}"
+                files = {"xml": xml} if tree.has(xml) else {}
+                yield Row(f"Images/{name}", name.partition("/")[0], split, files)
+
+    ignored = {"file_list.mat": "its lines are those of train and test"}
+    return Lists(rows, tree.level("Images").folders, ignored=ignored)
+
+
+def _texts(tree: Tree, path: str, name: str) -> list[str]:
+    found = read_matlab(tree, path).get(name)
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise UnusableInput(f"{tree.root / path} has no list of texts {name!r}.")
+    return found
 
 
 def imagenet(candidate: Candidate) -> Interpretation | None:
@@ -167,7 +157,7 @@ def _of_kaggle(tree: Tree, folders: Mapping[str, str]) -> Lists:
         f"{name}.JPEG": text.split()[0] for name, text in solution.items() if name != "ImageId"
     }
     classes = tuple(sorted(table_of(tree, _MAPPING) or set(labels.values())))
-    return Lists(partial(_rows, folders, labels), classes, (_MAPPING,), _IGNORED)
+    return Lists(partial(_rows, tree, folders, labels), classes, (_MAPPING,), _IGNORED)
 
 
 def _of_devkit(tree: Tree, folders: Mapping[str, str], truth: str, meta: str) -> Lists:
@@ -182,11 +172,11 @@ def _of_devkit(tree: Tree, folders: Mapping[str, str], truth: str, meta: str) ->
         if not text.isdecimal() or int(text) not in names:
             raise UnusableInput(f"{tree.root / truth}:{number} is the number of no class.")
         labels[f"ILSVRC2012_val_{number:08d}.JPEG"] = names[int(text)]
-    return Lists(partial(_rows, folders, labels), tuple(sorted(names.values())), (), _IGNORED)
+    return Lists(partial(_rows, tree, folders, labels), tuple(sorted(names.values())), (), _IGNORED)
 
 
 def _rows(
-    folders: Mapping[str, str], label_of: Mapping[str, str], tree: Tree
+    tree: Tree, folders: Mapping[str, str], label_of: Mapping[str, str]
 ) -> Iterator[Row | Skipped]:
     """Train by class, val with the labels of the list, test without."""
     for split, base in folders.items():

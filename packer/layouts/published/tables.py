@@ -12,8 +12,6 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.tables.classes import NONE
 from packer.tables.find import (
-    PARQUET,
-    TEXTS,
     find,
     open_table,
     plain_view,
@@ -30,7 +28,7 @@ from packer.trees.meaning import Layout, splits_of, understand
 from packer.trees.outright import told_of_masks
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
-from packer.trees.walk import not_entered
+from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
 from packer.words import command, option
 
 _ARROW = ".arrow"
@@ -45,7 +43,7 @@ def table(candidate: Candidate) -> Interpretation | None:
     A column names the image, and others the label and the split; further columns become each
     sample's ``json``. One row an object, with its box, gives what COCO's annotations give.
     """
-    if candidate.suffix not in TEXTS:
+    if candidate.suffix not in TEXT_TABLES:
         return None
     return _of_table(candidate, open_table)
 
@@ -59,8 +57,6 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         root = Path(os.path.realpath(path.parent / (options.root or "")))
         images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
-        if found.doubt:
-            raise found.doubt
         part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
@@ -109,14 +105,14 @@ def tables(candidate: Candidate) -> Interpretation | None:
             continue
         if found.view:
             parts.append(found.view)
-        elif doubt := found.doubt or found.lost:
-            doubts.append(doubt)
+        elif found.lost:
+            doubts.append(found.lost)
         elif not table.columns:
             doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         else:
             aside[path] = found.reason
-            if path.endswith(PARQUET):
-                tree.examined[path] = found.reason
+            if path.endswith(PARQUET) and "binary" not in str(table.compound):
+                tree.examined[path] = found.reason  # its cells hold no image either
     if not parts and not doubts:
         return None
     for column in options.columns:
@@ -154,7 +150,7 @@ def _of(table: Table, options: SourceOptions) -> SourceOptions:
 def _tables(tree: Tree) -> Iterator[str]:
     """The paths of the tables."""
     for folder, level in tree.walk():
-        for suffix in (*TEXTS, PARQUET):
+        for suffix in (*TEXT_TABLES, PARQUET):
             if level.counts.get(suffix, 0) <= _MOST:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 

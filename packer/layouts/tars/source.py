@@ -25,11 +25,11 @@ from packer.trees.folder import FolderTree
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
 from packer.trees.tar_reader import Member, image_of, members, samples
-from packer.trees.walk import is_litter, look, not_entered, with_parents
+from packer.trees.walk import TABLES, is_litter, look, not_entered, with_parents
 from packer.words import listed
 from reader.format import FormatError, Manifest, manifest
 
-_REPEATS = (".parquet", ".json", ".csv", ".tsv", ".txt", ".jsonl")
+_REPEATS = (*TABLES, ".txt")
 MAX_NAMES = 100_000  # of classes, where cls holds names
 MAX_CLASS_NAME = 1000  # bytes
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")

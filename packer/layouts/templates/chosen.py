@@ -2,17 +2,14 @@
 
 import os
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from packer.layouts.templates.lines import ListTemplate
 from packer.layouts.templates.template import Member, Template
 from packer.options.declared import SourceOptions
-from packer.tables.images import name_hash
+from packer.tables.images import HashIndex, name_hash
 from packer.words import listed, option
 
 
@@ -79,36 +76,29 @@ class MemberFiles:
 
     def __init__(self, member: Member) -> None:
         self.member = member
-        self._hashes, self._kinds = array("Q"), array("B")
+        self._found = array("Q"), array("B")  # hashes of paths, and which extension each has
         self._extensions: dict[str, int] = {}
 
     def add(self, path: str) -> None:
         """Add a file if it may be one."""
         if self.member.template.match(path) is not None:
             stem, ext = self._divided(path)
-            self._hashes.append(name_hash(stem))
-            self._kinds.append(min(self._extensions.setdefault(ext, len(self._extensions)), 255))
+            self._found[0].append(name_hash(stem))
+            number = self._extensions.setdefault(ext, len(self._extensions))
+            self._found[1].append(min(number, 255))
 
     def _divided(self, path: str) -> tuple[str, str]:
         return os.path.splitext(path) if self.member.template.is_open else (path, "")
 
-    def sort(self) -> None:
-        """End adding."""
-        order = np.argsort(np.array(self._hashes, np.uint64), kind="stable")
-        self._hashes = array("Q", np.array(self._hashes, np.uint64)[order].tobytes())
-        self._kinds = array("B", np.array(self._kinds, np.uint8)[order].tobytes())
+    @cached_property
+    def _index(self) -> HashIndex:
+        return HashIndex(*self._found)  # once all have been added
 
     def of(self, fields: Mapping[str, str]) -> Iterator[str]:
         """Yield the files of an image with these fields."""
-        path = self.member.template.fill(fields)
-        value, extensions = name_hash(path), list(self._extensions)
-        at = bisect_left(self._hashes, value)
-        while at < len(self._hashes) and self._hashes[at] == value:
-            yield path + extensions[self._kinds[at]]
-            at += 1
+        path, extensions = self.member.template.fill(fields), list(self._extensions)
+        yield from (path + extensions[at] for at in self._index.numbers(name_hash(path)))
 
     def has(self, path: str) -> bool:
         """Return whether a file was added."""
-        value = name_hash(self._divided(path)[0])
-        at = bisect_left(self._hashes, value)
-        return at < len(self._hashes) and self._hashes[at] == value
+        return name_hash(self._divided(path)[0]) in self._index

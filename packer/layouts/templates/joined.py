@@ -6,7 +6,6 @@ An image costs 8 bytes for each list that names images, and 8 for its path; a li
 import os
 import re
 from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.layouts.templates.lists import Rows
 from packer.layouts.templates.template import KEY
 from packer.samples.records import Skipped
-from packer.tables.images import ImageIndex, name_hash
+from packer.tables.images import HashIndex, ImageIndex, name_hash
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.words import listed, option
@@ -25,26 +24,6 @@ from packer.words import listed, option
 _NAME = re.compile(r"[\d/\\]|\.[A-Za-z]+$")  # in what is no name of a column
 Fields = Mapping[str, Any]
 Match = Callable[[str], Mapping[str, str] | None]
-
-
-class _Index:
-    """Numbers by hashes, of which some may come several times."""
-
-    def __init__(self, hashes: "array[int]") -> None:
-        values = np.frombuffer(hashes, np.uint64) if len(hashes) else np.empty(0, np.uint64)
-        order = np.argsort(values, kind="stable")
-        self._hashes = array("Q", values[order].tobytes())
-        self._numbers = array("q", order.astype(np.int64).tobytes())
-
-    def __len__(self) -> int:
-        return len(self._hashes)
-
-    def numbers(self, value: int) -> Iterator[int]:
-        """Yield the numbers of a hash in their order."""
-        at = bisect_left(self._hashes, value)
-        while at < len(self._hashes) and self._hashes[at] == value:
-            yield self._numbers[at]
-            at += 1
 
 
 @dataclass
@@ -74,7 +53,7 @@ class Joined:
             if KEY in rows.names
         ]
         fields.update(*(bound.rows.names for bound in self._bound))
-        self._further: list[tuple[Rows, list[str], _Index]] = []
+        self._further: list[tuple[Rows, list[str], HashIndex]] = []
         left = [rows for rows in groups if KEY not in rows.names]
         while left:
             linked = [rows for rows in left if fields.intersection(rows.names)]
@@ -91,7 +70,7 @@ class Joined:
             self._further.append((rows, shared, _indexed(rows, shared)))
             fields.update(rows.names)
         self.names = frozenset(fields)
-        self._paths = _Index(array("Q"))
+        self._paths = HashIndex(array("Q"))
         self.skipped = [item for rows in groups for item in rows.skipped]
         self._groups = groups
         self.newest_ns = max(tree.measure(file)[1] for file in self.files)
@@ -113,44 +92,41 @@ class Joined:
             paths.append(name_hash(path))
             for bound in self._bound:
                 bound.keys.append(_hash(fields, [KEY, *bound.shared]))
-        self._paths = _Index(paths)
+        self._paths = HashIndex(paths)
         index = ImageIndex(self._tree)
         for bound in self._bound:
             bound.row_of = array("q", [-1]) * len(paths)
             self._bind(bound, index, match)
 
     def _bind(self, bound: _Bound, index: ImageIndex, match: Match) -> None:
-        keyed, rows, row_of = _Index(bound.keys), bound.rows, bound.row_of
+        keyed, rows, row_of = HashIndex(bound.keys), bound.rows, bound.row_of
         bound.keys = array("Q")
         lost: list[Skipped] = []
-        heads: list[int] = []
+        heads: dict[int, Skipped] = {}  # which may be the names of columns
         for row in range(len(rows)):
             values = rows[row]
             key = str(values.get(KEY, ""))
             try:
                 image = self._image_of(values, bound.shared, keyed, index, match)
             except BadImage as error:
+                item = Skipped(key, f"{rows.where(row)} names it, and {error}", damaged=True)
                 if row in rows.starts and isinstance(error, Damaged) and not _NAME.search(key):
-                    heads.append(row)
-                    continue
-                reason = f"{rows.where(row)} names it, and {error}"
-                lost.append(Skipped(key, reason, damaged=True))
+                    heads[row] = item
+                else:
+                    lost.append(item)
                 continue
             if row_of[image] < 0:
                 row_of[image] = row
             elif rows[row_of[image]] | {KEY: ""} != values | {KEY: ""}:
                 bound.others[image] = row
-        self.skipped += lost
-        is_read = len(heads) + len(lost) < len(rows)
-        for row in heads:
-            if is_read:
+        if len(heads) + len(lost) < len(rows):
+            for row in heads:
                 rows.drop_header(row)
-            else:
-                reason = f"{rows.where(row)} names it, and no image of that name was found"
-                self.skipped.append(Skipped(str(rows[row][KEY]), reason, damaged=True))
+            heads = {}
+        self.skipped += [*lost, *heads.values()]
 
     def _image_of(
-        self, values: Fields, shared: list[str], keyed: _Index, index: ImageIndex, match: Match
+        self, values: Fields, shared: list[str], keyed: HashIndex, index: ImageIndex, match: Match
     ) -> int:
         text = str(values[KEY])
         found = list(keyed.numbers(_hash(values, [KEY, *shared])))
@@ -212,8 +188,8 @@ class Joined:
                 yield from (fields[name] for fields in every if name in fields)
 
 
-def _indexed(rows: Rows, shared: Sequence[str]) -> _Index:
-    return _Index(array("Q", (_hash(rows[row], shared) for row in range(len(rows)))))
+def _indexed(rows: Rows, shared: Sequence[str]) -> HashIndex:
+    return HashIndex(array("Q", (_hash(rows[row], shared) for row in range(len(rows)))))
 
 
 def _hash(fields: Fields, names: Sequence[str]) -> int:

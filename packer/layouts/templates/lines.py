@@ -1,8 +1,5 @@
 """The lines that ``--labels 'FILE: FIELDS'`` describes, of text, CSV, JSON and JSON lines."""
 
-import codecs
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,16 +8,17 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
-from packer.errors import UnusableInput
-from packer.layouts.templates.template import NOTHING, Field, Template, fail, parse
+from packer.errors import BadImage, UnusableInput
+from packer.files.snapshot import Watched
+from packer.files.text import LATIN, Encoding, encoding_of, open_text
+from packer.layouts.templates.template import NOTHING, Field, Form, Template, fail, parse
+from packer.tables.table import Delimited, JsonLines, LineTable
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
+from packer.trees.walk import DELIMITERS, JSON_LINES
 from packer.words import listed, option
 
-_JSON, _JSON_LINES = (".json",), (".jsonl", ".ndjson")
-_DELIMITERS = (",", "\t", ";", "|")
 _MOST = 1 << 30  # bytes of a JSON file
-_CHUNK = 1 << 20
 _MISSING = object()
 _MEMBER = re.compile(r"(.*\.json)#(.+)", re.IGNORECASE | re.DOTALL)  # of a file that is an object
 
@@ -28,60 +26,53 @@ Line = tuple[int, dict[str, Any] | str]  # its number, and its fields or why it 
 
 
 @dataclass(frozen=True)
-class ListTemplate:
-    """``FILE: FIELDS``, parsed."""
+class ListTemplate(Form):
+    """``FILE: FIELDS``, parsed; the parts are those of a line."""
 
-    text: str
     file: str
-    parts: tuple[str | Field, ...]  # of a line
     member: str = ""  # of a JSON object, that holds the records: "items", "data.items"
 
     @classmethod
     def of(cls, text: str) -> "ListTemplate":
         """Parse one; raise UnusableInput with the position of a fault."""
-        file, colon, form = text.partition(": ")
-        if not colon or not file.strip() or not form.strip():
+        what = option("labels")
+        file, _, form = (part.strip() for part in text.partition(": "))
+        if not file or not form:
             raise UnusableInput(
-                f"{option('labels')} {text!r} is not of the form 'FILE: FIELDS', such as "
+                f"{what} {text!r} is not of the form 'FILE: FIELDS', such as "
                 "'list.txt: {key} {label}'."
             )
-        parts = parse(form.strip().replace("\\t", "\t"), option("labels"))
-        file, member = file.strip().removeprefix("./"), ""
+        parts = parse(form.replace("\\t", "\t"), what)
+        file, member = file.removeprefix("./"), ""
         if divided := _MEMBER.fullmatch(file):
             file, member = divided.groups()
-        found = cls(text, file, parts, member)
+        found = cls(text, parts, file, member)
         names = [one.name for one in found.fields if one.name != NOTHING]
         if again := next((one for one in found.fields if names.count(one.name) > 1), None):
-            fail(
-                option("labels"),
-                form,
-                again.at - 1,
-                f"{{{again.name}}} comes twice. Write {{_}} for one",
-            )
-        shown = [part for part in parts if isinstance(part, str) or part.value is None]
-        for before, after in pairwise(shown):
+            fail(what, form, again.at - 1, f"{{{again.name}}} comes twice. Write {{_}} for one")
+        for before, after in pairwise(found.shown):
             if isinstance(before, Field) and isinstance(after, Field):
-                fail(
-                    option("labels"),
-                    form,
-                    after.at - 1,
-                    "nothing divides this field from the one before it",
-                )
+                reason = "nothing divides this field from the one before it"
+                fail(what, form, after.at - 1, reason)
         if not names:
-            raise UnusableInput(
-                f"{option('labels')} {text!r} has no field, such as {{key}} or {{label}}."
-            )
+            raise UnusableInput(f"{what} {text!r} has no field, such as {{key}} or {{label}}.")
         return found
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields of a line."""
-        return tuple(part for part in self.parts if isinstance(part, Field))
+    @cached_property
+    def wanted(self) -> list[Field]:
+        """The fields that a record has to have."""
+        return [part for part in self.shown if isinstance(part, Field)]
 
     @cached_property
     def has_columns(self) -> bool:
         """Whether fields name columns, or members of JSON objects."""
         return any(one.spec for one in self.fields)
+
+    @property
+    def is_of_object(self) -> bool:
+        """Whether records are members of one object: ``{key}: {label}``."""
+        after = self.parts[1] if len(self.parts) > 1 else ""
+        return isinstance(after, str) and after.strip().startswith(":")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -93,11 +84,11 @@ class ListTemplate:
 
     def files(self, tree: Tree) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Yield the files that are meant, each with the fields of its path."""
+        what = f"{option('labels')} {self.text!r}"
         if not set("{*").intersection(self.file):
             if not tree.has(self.file):
                 raise UnusableInput(
-                    f"{option('labels')} {self.text!r}: {tree.root} has no file "
-                    f"{self.file}. FILE is relative to SRC."
+                    f"{what}: {tree.root} has no file {self.file}. FILE is relative to SRC."
                 )
             yield self.file, {}
             return
@@ -109,83 +100,85 @@ class ListTemplate:
                     is_found = True
                     yield path, fields
         if not is_found:
-            raise UnusableInput(
-                f"{option('labels')} {self.text!r}: no file of {tree.root} is named so."
-            )
+            raise UnusableInput(f"{what}: no file of {tree.root} is named so.")
+
+    def record(self, item: Any, fields: Sequence[Field]) -> dict[str, Any] | str:
+        """Return the fields of a record, or why it has none; an optional one may be missing."""
+        found, is_object = dict(self.constants), isinstance(item, dict)
+        for one in fields:
+            value = _member(item, one.spec or (one.name if is_object else ""))
+            if one.name == NOTHING or (one.is_optional and value in (_MISSING, None)):
+                continue
+            if value is _MISSING:
+                return f"it has no value for {{{one.name}}}"
+            found[one.name] = value
+        return found
 
 
 def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]) -> Iterator[Line]:
     """Yield the number of each line with its fields, or with the reason why it has none."""
-    suffix = path[path.rfind(".") :].lower()
-    if suffix in _JSON:
-        content = _member(json_of(tree, path), template.member)
+    file, suffix = tree.watched(path), path[path.rfind(".") :].lower()
+    encoding = encoding_of(file)
+    if encoding.name == LATIN:
+        remarks.append(f"{path} is not UTF-8. It is read as Latin-1.")
+    of_json = partial(_of_json, template=template, where=tree.root / path)
+    if suffix == ".json":
+        content = _member(_json(file, encoding), template.member)
         if content is _MISSING:
             raise UnusableInput(f"{tree.root / path} has no member {template.member!r}.")
-        yield from _of_json(content, template, tree.root / path)
+        yield from of_json(content)
         return
-    encoding = encoding_of(tree, path)
-    if encoding == "latin-1":
-        remarks.append(f"{path} is not UTF-8. It is read as Latin-1.")
-    opened: Callable[[], io.TextIOWrapper] = lambda: io.TextIOWrapper(  # noqa: E731
-        tree.watched(path).open(), encoding, newline=""
-    )
-    with opened() as file:
-        try:
-            if suffix in _JSON_LINES or (template.has_columns and _begins_an_object(file)):
-                yield from _of_json_lines(file, template, tree.root / path)
-            elif template.has_columns:
-                yield from _of_columns(file, template, tree.root / path)
-            else:
-                divide = divider(template.parts)
-                for number, line in enumerate(file, 1):
-                    if line := line.strip():
-                        fields = divide(line)
-                        reason = f"it is not of the form {template.text.partition(': ')[2].strip()}"
-                        yield number, reason if fields is None else fields
-        except (UnicodeError, csv.Error) as error:
-            raise UnusableInput(f"{tree.root / path} cannot be read as text: {error}.") from error
+    if suffix in JSON_LINES or (template.has_columns and _begins_an_object(file, encoding)):
+        for number, item in JsonLines((file,), encoding=encoding).numbered():
+            is_whole = template.is_of_object and isinstance(item, dict)
+            is_bad = isinstance(item, BadImage)
+            found = [(0, str(item))] if is_bad else of_json(item if is_whole else [item])
+            yield from ((number, fields) for _, fields in found)
+        return
+    table = _Texts((file,), encoding=encoding, template=template)
+    for number, row in _columns(file, template) if template.has_columns else table.numbered():
+        yield number, str(row) if isinstance(row, BadImage) else row
 
 
-def _begins_an_object(file: io.TextIOWrapper) -> bool:
+def _begins_an_object(file: Watched, encoding: Encoding) -> bool:
     """Return whether JSON lines have another extension, such as SageMaker's ``.manifest``."""
-    is_object = file.read(1) == "{"
-    file.seek(0)
-    return is_object
+    with open_text(file, encoding) as content:
+        return content.read(1) == b"{"
 
 
-def encoding_of(tree: Tree, path: str) -> str:
-    """Return how a text is encoded: UTF-8, UTF-16 with its mark, or else Latin-1."""
-    with tree.watched(path).open() as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-        file.seek(0)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            for chunk in iter(partial(file.read, _CHUNK), b""):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "latin-1"
-    return "utf-8-sig"
-
-
-def json_of(tree: Tree, path: str) -> Any:
-    """Return the content of a JSON file."""
-    data = tree.whole(path, _MOST)
+def _json(file: Watched, encoding: Encoding) -> Any:
+    if file.size > _MOST:
+        raise UnusableInput(f"{file.path} has more than {_MOST} bytes.")
     try:
-        return json.loads(data)
+        with open_text(file, encoding) as content:
+            return json.load(content)
     except (ValueError, RecursionError) as error:
-        raise UnusableInput(f"{tree.root / path} is not JSON: {error}.") from error
+        raise UnusableInput(f"{file.path} is not JSON: {error}.") from error
 
 
-def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | None]:
+@dataclass(frozen=True)
+class _Texts(LineTable):
+    """Lines of the form of a template."""
+
+    template: ListTemplate | None = None
+
+    def parse(self, lines: Iterator[str]) -> Iterator[dict[str, str] | None]:
+        assert self.template is not None, "it is always given"
+        divide = divider(self.template)
+        for line in map(str.strip, lines):
+            if line and (found := divide(line)) is None:
+                form = self.template.text.partition(": ")[2].strip()
+                raise BadImage(f"it is not of the form {form}")
+            yield found if line else None
+
+
+def divider(form: Form) -> Callable[[str], dict[str, str] | None]:
     """Return the function from a line to its fields; None for a line of another form.
 
     A field ends where the text behind it first comes, white space for white space; the last one
     takes the rest.
     """
-    shown = [part for part in parts if isinstance(part, str) or part.value is None]
-    constants = {p.name: p.value for p in parts if isinstance(p, Field) and p.value is not None}
+    shown = form.shown
     first = ""
     if isinstance(shown[0], str):
         first, shown = shown[0].strip(), shown[1:]
@@ -199,7 +192,7 @@ def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | No
     def divide(line: str) -> dict[str, str] | None:
         if not line.startswith(first):
             return None
-        found: dict[str, Any] = {**constants}
+        found = dict(form.constants)
         rest = line[len(first) :].strip()
         for number, (name, separator) in enumerate(steps):
             is_last = number == len(steps) - 1
@@ -228,98 +221,59 @@ def divider(parts: Sequence[str | Field]) -> Callable[[str], dict[str, str] | No
     return divide
 
 
-def _of_columns(file: io.TextIOWrapper, template: ListTemplate, where: object) -> Iterator[Line]:
+def _columns(file: Watched, template: ListTemplate) -> Iterator[tuple[int, Any]]:
     """Yield the records of a table with a line of names."""
-    wanted = {one.name: one.spec or one.name for one in template.fields if one.value is None}
-    constants = {one.name: one.value for one in template.fields if one.value is not None}
-    head = file.readline()
-    sniffed = [sign for sign in _DELIMITERS if set(wanted.values()) <= set(_names(head, sign))]
-    names = _names(head, sniffed[0] if sniffed else max(_DELIMITERS, key=head.count))
-    if lacking := [column for column in wanted.values() if column not in names]:
-        raise UnusableInput(f"{where} has no column {lacking[0]!r}. It has {listed(names, 20)}.")
-    at = {name: names.index(column) for name, column in wanted.items()}
-    used = [one for one in template.fields if one.value is None and one.name != NOTHING]
-    rows = csv.reader(file, delimiter=sniffed[0] if sniffed else ",")
-    for row in rows:
-        if len(row) == len(names):
-            cells = {one: row[at[one.name]].strip() for one in used}
-            found = {one.name: c for one, c in cells.items() if c or not one.is_optional}
-            yield rows.line_num + 1, {**constants, **found}
-        elif row:
-            reason = f"it has {len(row)} fields, and the first line {len(names)}"
-            yield rows.line_num + 1, reason
-
-
-def _names(head: str, delimiter: str) -> list[str]:
-    return [name.strip() for name in next(csv.reader([head], delimiter=delimiter), [])]
-
-
-def _of_json_lines(file: io.TextIOWrapper, template: ListTemplate, where: object) -> Iterator[Line]:
-    for number, line in enumerate(file, 1):
-        if line.strip():
-            try:
-                item = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield number, f"it is not JSON: {error}"
-                continue
-            if not _is_mapping(template) or not isinstance(item, dict):
-                item = [item]
-            for _, found in _of_json(item, template, where):
-                yield number, found
+    wanted = frozenset(one.spec or one.name for one in template.wanted)
+    usual = DELIMITERS.get(file.path.suffix.lower(), ",")
+    tables = [Delimited.open(file, sign, wanted) for sign in (usual, ",", "\t", ";", "|")]
+    table = next((one for one in tables if wanted.issubset(one.columns)), tables[0])
+    if lacking := [name for name in sorted(wanted) if name not in table.columns]:
+        known = listed(table.columns, 20)
+        raise UnusableInput(f"{file.path} has no column {lacking[0]!r}. It has {known}.")
+    if any(table.names.count(name) > 1 for name in wanted):
+        raise UnusableInput(table.fault)
+    needed = {one.spec or one.name for one in template.wanted if not one.is_optional}
+    for number, row in table.numbered():
+        if isinstance(row, dict):
+            cells = {name: row[name].strip() for name in wanted}
+            row = {name: cell for name, cell in cells.items() if cell or name in needed}
+            row = template.record(row, template.wanted)
+        yield number, row
 
 
 def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Line]:
     """Yield the records of a JSON value, numbered from 1."""
-    constants = {one.name: one.value for one in template.fields if one.value is not None}
-    first, *others = [one for one in template.fields if one.value is None]
-    number = 0
-    if _is_mapping(template):
+    if template.is_of_object:
         if not isinstance(content, dict):
             raise UnusableInput(
                 f"{where} is no JSON object. For a list of objects, write their members, such as "
                 "'{key:file} {label:class}'."
             )
+        first, *others = template.wanted
+        number = 0
         for name, value in content.items():
+            given = {} if first.name == NOTHING else {first.name: name}
             for item in value if isinstance(value, list) and len(others) == 1 else [value]:
                 number += 1
-                found = _found(item, others)
-                yield number, _complete({first.name: name, **constants, **found})
+                found = template.record(item, others)
+                yield number, found if isinstance(found, str) else {**given, **found}
         return
     if not isinstance(content, list):
         raise UnusableInput(
             f"{where} is no JSON list. For an object of names and values, write "
             "'{key}: {label}', or '{key}: {label:member}'."
         )
-    wanted = (first, *others)
     for number, item in enumerate(content, 1):
-        if isinstance(item, list) and not template.has_columns and len(item) == len(wanted):
-            found = {one.name: value for one, value in zip(wanted, item, strict=True)}
-        else:
-            found = _found(item, wanted)
-        yield number, _complete({**constants, **found})
-
-
-def _found(item: Any, fields: Sequence[Field]) -> dict[str, Any]:
-    """Return the fields of a record; an optional one without a value is none of them."""
-    is_object = isinstance(item, dict)
-    values = {one: _member(item, one.spec or (one.name if is_object else "")) for one in fields}
-    none = (_MISSING, None)
-    return {one.name: v for one, v in values.items() if not (one.is_optional and v in none)}
-
-
-def _is_mapping(template: ListTemplate) -> bool:
-    """Whether a template is of an object: ``{key}: {label}``."""
-    after = template.parts[1] if len(template.parts) > 1 else ""
-    return isinstance(after, str) and after.strip().startswith(":")
-
-
-def _complete(fields: dict[str, Any]) -> dict[str, Any] | str:
-    fields.pop(NOTHING, None)
-    lacking = [name for name, value in fields.items() if value is _MISSING]
-    return f"it has no value for {{{lacking[0]}}}" if lacking else fields
+        is_row = isinstance(item, list) and not template.has_columns
+        if is_row and len(item) == len(template.wanted):
+            item = {one.name: value for one, value in zip(template.wanted, item, strict=True)}
+        yield number, template.record(item, template.wanted)
 
 
 def _member(value: Any, path: str) -> Any:
+    """Return what lies at a path of members: the whole value at ""."""
+    if isinstance(value, dict) and path in value:
+        return value[path]
     for name in path.split(".") if path else ():
         value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
     return value

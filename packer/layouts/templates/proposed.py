@@ -28,44 +28,40 @@ _ROLES = ("key", "label", "class", "split", "_")
 
 def proposed(path: str, text: str, names: Names) -> str | None:
     """Return the value of ``--labels`` that reads a file; None where no template says all of it."""
-    suffix = os.path.splitext(path)[1].lower()
+    stem, suffix = os.path.splitext(os.path.basename(path))
     try:
-        form = (
-            _of_json(json.loads(text), names)
-            if suffix == ".json"
-            else _of_json_lines(text, names)
-            if text.lstrip().startswith("{")
-            else _of_lines(text, os.path.splitext(os.path.basename(path))[0], names)
-        )
+        if suffix.lower() == ".json":
+            form = _of_json(json.loads(text), names)
+        elif text.lstrip().startswith("{"):
+            lines = filter(str.strip, text.splitlines())
+            form = _of_records(list(map(json.loads, lines)), names)
+        else:
+            form = _of_lines(text, stem, names)
     except (ValueError, RecursionError, csv.Error):
         return None
-    if form is None:
-        return None
-    member, fields = form
-    return f"{path}{'#' if member else ''}{member}: {fields}"
+    return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
 
 
-def _of_json(content: Any, names: Names) -> tuple[str, str] | None:
+def _of_json(content: Any, names: Names) -> str | None:
+    """Return the fields of a JSON value, behind ``#MEMBER: `` for those of its only member."""
     if isinstance(content, list):
-        fields = _of_records(content, names)
-        return ("", fields) if fields else None
+        return _of_records(content, names)
     if not isinstance(content, dict) or not content:
         return None
     if sum(map(names, content)) >= _SHARE * len(content):
-        fields = _of_mapping(content)
-        return ("", fields) if fields else None
+        return _of_mapping(content)
     if fields := _of_records(list(content.values()), names):
-        return "", f"{{_}}: {fields}"
+        return f"{{_}}: {fields}"
     if fields := _of_groups(content, names):
-        return "", fields
-    found = {}
+        return fields
+    found = []
     for name, value in content.items():
         inner = _of_json(value, names) if isinstance(value, list | dict) and value else None
-        if inner and "." not in name and not inner[0]:
-            found[name] = inner[1]
+        if inner and "." not in name and not inner.startswith("#"):
+            found.append(f"#{name}: {inner}")
         elif isinstance(value, list) or (isinstance(value, dict) and _is_deep(value)):
             return None  # what it holds would be lost
-    return next(iter(found.items())) if len(found) == 1 else None
+    return found[0] if len(found) == 1 else None
 
 
 def _is_deep(value: Mapping[str, Any]) -> bool:
@@ -82,11 +78,6 @@ def _of_groups(content: Mapping[str, Any], names: Names) -> str | None:
     if len(set(images)) < len(images):
         return None
     return f"{{{SPLIT if len(splits_of(sorted(content))) == len(content) else 'label'}}}: {{key}}"
-
-
-def _of_json_lines(text: str, names: Names) -> tuple[str, str] | None:
-    fields = _of_records([json.loads(line) for line in text.splitlines() if line.strip()], names)
-    return ("", fields) if fields else None
 
 
 def _of_mapping(content: Mapping[str, Any]) -> str | None:
@@ -184,7 +175,7 @@ def _member(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _of_lines(text: str, stem: str, names: Names) -> tuple[str, str] | None:
+def _of_lines(text: str, stem: str, names: Names) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
     lines = [line for line in text.splitlines() if line.strip()]
     split = "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
@@ -193,17 +184,17 @@ def _of_lines(text: str, stem: str, names: Names) -> tuple[str, str] | None:
         width = len(rows[0]) if rows else 0
         if width > 1 and all(len(row) == width for row in rows):
             found = _of_table(rows, sign, names)
-            return found and (found[0], found[1] + ("" if "{split" in found[1] else split))
+            return found and found + ("" if "{split" in found else split)
     first = [line.split(None, 1) for line in lines]
     last = [line.rsplit(None, 1)[::-1] for line in lines]
     for pairs, form in ((first, "{key} {label}"), (last, "{label} {key}")):
         known = [pair for pair in pairs if len(pair) == 2 and names(pair[0])]
         if len(known) >= len(lines) - 1 and _are_labels(known):
-            return "", form + split
-    return ("", f"{{key}}{split}") if split and all(names(line.strip()) for line in lines) else None
+            return form + split
+    return f"{{key}}{split}" if split and all(names(line.strip()) for line in lines) else None
 
 
-def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> tuple[str, str] | None:
+def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | None:
     columns = range(len(rows[0]))
     count = [sum(names(row[column]) for row in rows) for column in columns]
     key = max(columns, key=count.__getitem__)
@@ -213,13 +204,12 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> tuple[s
     if head:
         if len(set(head)) < len(head) or not all(head):
             return None
-        records = [dict(zip(head, row, strict=True)) for row in body]
-        fields = _fields(records, (head[key],))
-        return ("", f"{{{KEY}:{head[key]}}} {fields}") if fields else None
+        fields = _fields([dict(zip(head, row, strict=True)) for row in body], (head[key],))
+        return fields and f"{{{KEY}:{head[key]}}} {fields}"
     if len(columns) != 2 or not _are_labels([(row[key], row[1 - key]) for row in body]):
         return None
     between = "\\t" if sign == "\t" else sign
-    return "", between.join(("{key}", "{label}") if key == 0 else ("{label}", "{key}"))
+    return between.join(("{key}", "{label}") if key == 0 else ("{label}", "{key}"))
 
 
 def _are_labels(pairs: Sequence[Sequence[str]]) -> bool:

@@ -6,13 +6,10 @@ The order, names and keys of the samples are those of `folders` for the same fil
 
 import os
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from packer.errors import BadImage
 from packer.keys import clashing
@@ -23,10 +20,9 @@ from packer.layouts.templates.lists import read_lists
 from packer.layouts.templates.template import KEY
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
-from packer.samples.places import places_of
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.tables.classes import Labels, label_text
-from packer.tables.images import name_hash
+from packer.tables.images import HashIndex, name_hash
 from packer.trees.meaning import splits_of
 from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, lies_in
@@ -39,73 +35,67 @@ _NO_TEMPLATE = "no template of --images fits it"
 _NO_IMAGE = "no image has it as its member"
 
 
-@dataclass(frozen=True)
 class TemplateSource:
     """The images that templates name."""
 
-    tree: Tree
-    templates: Templates
-    words: frozenset[str]  # of pictures that are members, see `sidecars.members_named`
-    folders: tuple[str, ...] = ()  # that hold files; those of images in ImageFolder's order
-    members: tuple[MemberFiles, ...] = ()
-    taken: "array[int]" = field(default_factory=lambda: array("Q"))  # sorted hashes of members
-    joined: Joined | None = None
-    labels: Labels = field(default_factory=Labels)
-    splits: Mapping[str, str] = field(default_factory=dict)  # value -> the usual name
-
-    @classmethod
-    def open(
-        cls, tree: Tree, templates: Templates, classes: Sequence[str] | None = None
-    ) -> "TemplateSource":
+    def __init__(
+        self, tree: Tree, templates: Templates, classes: Sequence[str] | None = None
+    ) -> None:
         """Read the lists, and find members, classes and splits by passes over the folders."""
-        members = tuple(map(MemberFiles, templates.members))
-        source = cls(tree, templates, words_of(tree, templates.masks), members=members)
+        self.tree, self.templates = tree, templates
+        self._words = words_of(tree, templates.masks)  # of members, see `sidecars.members_named`
+        self._members = tuple(map(MemberFiles, templates.members))
+        self._folders: Sequence[str] = ()  # that hold files; those of images in ImageFolder's order
+        self._taken = HashIndex(array("Q"))  # the files of members
+        self._joined: Joined | None = None
+        labels: dict[str, None] = {}  # the different classes and splits in paths
+        splits: dict[str, None] = {}
+
+        def add(images: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+            for _, fields in images if templates.has_values else ():
+                labels[fields.get("class", fields.get("label", ""))] = None
+                splits[fields.get("split", "")] = None
+
         ranks: dict[str, Any] = {}
-        values = _Values()
-        for folder, names in source._below():
-            for name in names:
-                path = inside(folder, name)
-                for files in members:
+        for folder, names in self._below():
+            for path in (inside(folder, name) for name in names):
+                for files in self._members:
                     files.add(path)
                 if folder not in ranks and (found := templates.match(path)):
                     ranks[folder] = templates.images[found[0]].rank(folder)
             if folder not in ranks:
                 ranks[folder] = (), "", folder
-            if not members and templates.has_values:
-                values.add(source._candidates(folder, names))
-        for files in members:
-            files.sort()
-        source = replace(source, folders=tuple(sorted(ranks, key=ranks.__getitem__)))
-        if members:
-            source = replace(source, taken=source._taken())
-            if templates.has_values:
-                values.add(source._images())
+            if not self._members:
+                add(self._candidates(folder, names))
+        self._folders = sorted(ranks, key=ranks.__getitem__)
+        if self._members:
+            self._taken = HashIndex(array("Q", self._hashes_of_members()))
+            add(self._images() if templates.has_values else ())
         if templates.lists:
-            joined = Joined(
-                tree, read_lists(tree, templates.lists), templates.names, templates.folders
-            )
-            joined.bind(source._images(), source._fields)
-            source = replace(source, joined=joined)
-            values.splits.update(dict.fromkeys(map(str, joined.values("split"))))
-        usual = splits_of(sorted(values.splits))
+            rows = read_lists(tree, templates.lists)
+            self._joined = Joined(tree, rows, templates.names, templates.folders)
+            self._joined.bind(self._images(), self._fields)
+            splits.update(dict.fromkeys(map(str, self._joined.values("split"))))
+        usual = splits_of(sorted(splits))
         is_clear = len(set(usual.values())) == len(usual)
-        labels = source._labels(set(values.labels), classes)
-        return replace(source, labels=labels, splits=usual if is_clear else {})
+        self._splits: Mapping[str, str] = usual if is_clear else {}  # value -> the usual name
+        self._labels = self._classes(set(labels), classes)
 
-    def _labels(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
+    def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
         """Return the classes: those of paths sorted, ``{class}`` in the order of its list."""
-        where, joined = self.tree.root, self.joined
-        if joined and "class" in joined.names and "class" not in self.templates.names:
+        where, joined = self.tree.root, self._joined
+        listed = joined.names - self.templates.names if joined else frozenset()
+        if joined and "class" in listed:
             order = tuple(dict.fromkeys(map(label_text, joined.values("class"))))
             return Labels(class_order(where, order, classes) if classes else order, named=True)
-        if joined and "label" in joined.names and "label" not in self.templates.names:
+        if joined and "label" in listed:
             texts = [*dict.fromkeys(map(label_text, joined.values("label")))]
             return Labels.of(texts, classes, where).numbered(texts)
         return Labels(class_order(where, of_paths - {""}, classes), named=True)
 
     def _below(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each folder with the names of its files; those of members may lie elsewhere."""
-        tops = {files.member.template.folder for files in self.members}
+        tops = {files.member.template.folder for files in self._members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
             for folder, _ in self.tree.walk(top):
                 yield folder, self._names(folder) or []
@@ -127,43 +117,36 @@ class TemplateSource:
         self, folder: str, names: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the path and the fields of what may be an image in a folder."""
-        for name in group(names, self.words).samples:
+        for name in group(names, self._words).samples:
             path = inside(folder, name)
             fields = self._fields(path)
             if fields is not None and (names_an_image(name) or self.tree.ignored(path) is None):
                 yield path, fields
 
     def _images(self) -> Iterator[tuple[str, dict[str, str]]]:
-        for folder in self.folders:
+        for folder in self._folders:
             for path, fields in self._candidates(folder, self._names(folder) or []):
                 if not self._is_taken(path):
                     yield path, fields
 
-    def _taken(self) -> "array[int]":
-        """Return the sorted hashes of the members' paths."""
-        taken = array("Q")
+    def _hashes_of_members(self) -> Iterator[int]:
         for path, fields in self._images():
-            for files in self.members:
-                taken.extend(name_hash(file) for file in files.of(fields) if file != path)
-        return array("Q", np.unique(np.array(taken, np.uint64)).tobytes())
+            for files in self._members:
+                yield from (name_hash(file) for file in files.of(fields) if file != path)
 
     def _is_taken(self, path: str) -> bool:
-        if not self.taken:
-            return False
-        value = name_hash(path)
-        at = bisect_left(self.taken, value)
-        return at < len(self.taken) and self.taken[at] == value
+        return len(self._taken) > 0 and name_hash(path) in self._taken
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Class names in label order."""
-        return self.labels.classes
+        return self._labels.classes
 
     @property
     def facts(self) -> Facts:
         """How its lists were read."""
         root = None if self.tree.unpack else self._below_top.root
-        return Facts(remarks=self.joined.remarks if self.joined else (), root=root)
+        return Facts(remarks=self._joined.remarks if self._joined else (), root=root)
 
     @property
     def files(self) -> Reader:
@@ -182,22 +165,22 @@ class TemplateSource:
             if isinstance(record, Sample):
                 used.add(record.label)
             yield record
-        yield from self.joined.skipped if self.joined else ()
+        yield from self._joined.skipped if self._joined else ()
         for number, name in enumerate(self.classes if "label" in self.templates.names else ()):
             if number not in used:
                 reason = "it is a class of which all images are rejected"
                 yield EmptyClass(f"{name}/", reason, class_name=name)
 
     def _scan(self) -> Iterator[Sample | Skipped]:
-        lists = self.joined.files if self.joined else frozenset()
-        for folder in self.folders:
+        lists = self._joined.files if self._joined else frozenset()
+        for folder in self._folders:
             for name, reason in self.tree.level(folder).skipped.items():
                 yield self._named(not_entered(inside(folder, name), reason))
             if (names := self._names(folder)) is None:
                 yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
                 continue
             yield from map(self._named, self.tree.repeated(folder))
-            grouping = group(names, self.words)
+            grouping = group(names, self._words)
             for name, reason in grouping.refused.items():
                 yield self._named(Skipped(inside(folder, name), reason))
             fields = {name: self._fields(inside(folder, name)) for name in grouping.samples}
@@ -212,21 +195,21 @@ class TemplateSource:
                 elif (found := fields[name]) is not None:
                     yield from self._sample(path, found, files, name in whole)
                 else:
-                    is_member = any(one.has(path) for one in self.members)
+                    is_member = any(one.has(path) for one in self._members)
                     yield from self._rejected(path, _NO_IMAGE if is_member else _NO_TEMPLATE, files)
 
     def _sample(
         self, path: str, of_path: Mapping[str, str], beside: Mapping[str, str], is_whole: bool
     ) -> Iterator[Sample | Skipped]:
         try:
-            fields = self.joined.fields_of(path, of_path) if self.joined else of_path
-            members = dict(self._members(path, of_path))
+            fields = self._joined.fields_of(path, of_path) if self._joined else of_path
+            members = dict(self._members_of(path, of_path))
             label, split = self._label(fields), self._split(fields)
             more = {name: value for name, value in fields.items() if name not in _ROLES}
             if more and "json" in {*members, *beside}:
                 raise BadImage(f"its json is a file, and {', '.join(more)} go into the json, too")
         except BadImage as error:
-            further = {f: f for one in self.members for f in one.of(of_path) if f != path}
+            further = {f: f for one in self._members for f in one.of(of_path) if f != path}
             yield from self._rejected(path, str(error), {**beside, **further})
             return
         for ext, file in beside.items():
@@ -235,22 +218,13 @@ class TemplateSource:
                 yield self._named(Skipped(file, reason))
         files = {ext: self._relative(file) for ext, file in members.items()}
         top, name = self._below_top, self._relative(path)
+        newest = self._joined.newest_ns if self._joined else 0
         how: Any = {"label": label, "split": split, "keep_extension": is_whole}
-        for record in sample_of_files(top, name, files, **how):
-            if isinstance(record, Sample) and more:
-                data = to_json(more)
-                places = [*places_of(record), [data]]
-                record = replace(
-                    record,
-                    members=(*record.members, "json"),
-                    places=places,
-                    size=record.size + len(data),
-                    mtime_ns=max(record.mtime_ns, self.joined.newest_ns if self.joined else 0),
-                )
-            yield record
+        json = (to_json(more), newest) if more else None
+        yield from sample_of_files(top, name, files, json=json, **how)
 
-    def _members(self, path: str, fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        for files in self.members:
+    def _members_of(self, path: str, fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        for files in self._members:
             found = [file for file in files.of(fields) if file != path]
             if not found and not files.member.is_optional:
                 wanted = files.member.template.fill(fields)
@@ -261,13 +235,13 @@ class TemplateSource:
     def _label(self, fields: Mapping[str, Any]) -> int:
         text = label_text(fields.get("class", fields.get("label", "")))
         try:
-            return self.labels.number_of(text) if text else -1
+            return self._labels.number_of(text) if text else -1
         except (KeyError, ValueError):
             raise BadImage(f"its class, {text!r}, is not in the list of classes") from None
 
     def _split(self, fields: Mapping[str, Any]) -> str:
         split = str(fields.get("split", ""))
-        split = self.splits.get(split, split)
+        split = self._splits.get(split, split)
         if split and not SPLIT_NAME.fullmatch(split):
             raise BadImage(f"its split, {split!r}, is no name of letters, digits, _ and -")
         return split
@@ -287,17 +261,3 @@ class TemplateSource:
         name = item.name.rstrip("/")
         slash = item.name[len(name) :]
         return replace(item, name=self._relative(name) + slash) if self.templates.top else item
-
-
-class _Values:
-    """The different classes and splits in paths."""
-
-    def __init__(self) -> None:
-        self.labels: dict[str, None] = {}
-        self.splits: dict[str, None] = {}
-
-    def add(self, images: Iterable[tuple[str, Mapping[str, str]]]) -> None:
-        """Add those of images."""
-        for _, fields in images:
-            self.labels[fields.get("class", fields.get("label", ""))] = None
-            self.splits[fields.get("split", "")] = None

@@ -1,7 +1,7 @@
 """Templates such as ``{split}/{label}/{key}``: parsed, matched with paths, and filled (pure)."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn
@@ -40,9 +40,7 @@ def parse(text: str, what: str) -> tuple[str | Field, ...]:
             end = text.find("}", at)
             if end < 0:
                 fail(what, text, at, "this brace is never closed. For a brace in a name, write {{")
-            parts += (
-                [plain, _field(text, what, at, end)] if plain else [_field(text, what, at, end)]
-            )
+            parts += [plain] * bool(plain) + [_field(text, what, at, end)]
             plain, at = "", end + 1
         elif sign == "}":
             fail(what, text, at, "this brace closes nothing. For a brace in a name, write }}")
@@ -70,7 +68,30 @@ def _field(text: str, what: str, at: int, end: int) -> Field:
 
 
 @dataclass(frozen=True)
-class Template:
+class Form:
+    """Texts and fields, parsed."""
+
+    text: str
+    parts: tuple[str | Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in the order of the text."""
+        return tuple(part for part in self.parts if isinstance(part, Field))
+
+    @cached_property
+    def constants(self) -> dict[str, str]:
+        """The fields with a fixed value."""
+        return {one.name: one.value for one in self.fields if one.value is not None}
+
+    @cached_property
+    def shown(self) -> list[str | Field]:
+        """All but the fields with a fixed value."""
+        return [part for part in self.parts if isinstance(part, str) or part.value is None]
+
+
+@dataclass(frozen=True)
+class Template(Form):
     """A pattern of paths.
 
     A field stands for a part of one component, ``{key}`` at the beginning of the last component for
@@ -78,15 +99,13 @@ class Template:
     A template that ends without an extension fits any.
     """
 
-    text: str
     what: str  # the option, for errors
-    parts: tuple[str | Field, ...]
 
     @classmethod
     def of(cls, text: str, what: str, *, needs_key: bool = True) -> "Template":
         """Parse a template of paths; raise UnusableInput with the position of a fault."""
         clean = text.removeprefix("./")
-        template = cls(clean, what, parse(clean, what))
+        template = cls(clean, parse(clean, what), what)
         names = [field.name for field in template.fields]
         if not clean or clean.startswith("/"):
             raise UnusableInput(
@@ -108,20 +127,10 @@ class Template:
         _ = template._pattern
         return template
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields in the order of the text."""
-        return tuple(part for part in self.parts if isinstance(part, Field))
-
     @cached_property
     def names(self) -> frozenset[str]:
         """The fields that have a value."""
         return frozenset(field.name for field in self.fields) - {NOTHING}
-
-    @cached_property
-    def constants(self) -> dict[str, str]:
-        """The fields with a fixed value."""
-        return {one.name: one.value for one in self.fields if one.value is not None}
 
     @cached_property
     def folder(self) -> str:
@@ -132,7 +141,8 @@ class Template:
     @cached_property
     def is_open(self) -> bool:
         """Whether the extension is left open."""
-        end = self._plain().rpartition("/")[2].rpartition("\0")[2]
+        text = "".join(part if isinstance(part, str) else "\0" for part in self.shown)
+        end = text.rpartition("/")[2].rpartition("\0")[2]
         return not {".", "*"}.intersection(end)
 
     @cached_property
@@ -147,10 +157,8 @@ class Template:
             elif part.name in names:
                 pattern += f"(?P={part.name})"
             else:
-                rest = (
-                    p for p in self.parts[number + 1 :] if not isinstance(p, Field) or not p.value
-                )
-                few = "" if any(rest) else "?"
+                is_followed = any(part in self.shown for part in self.parts[number + 1 :])
+                few = "" if is_followed else "?"
                 one = f"[^/]+{few}"
                 if part.name == KEY and self._begins_last(number):
                     one = f".+{few}"
@@ -162,20 +170,13 @@ class Template:
                 names |= {part.name} if named else set()
         return re.compile(pattern + (_EXTENSION if self.is_open else ""), re.DOTALL)
 
-    def _plain(self) -> str:
-        """Return the text with a NUL for each field, and nothing for a fixed value."""
-        shown = (part for part in self.parts if isinstance(part, str) or part.value is None)
-        return "".join(part if isinstance(part, str) else "\0" for part in shown)
-
     def _begins_last(self, number: int) -> bool:
         """Whether a part begins the last component."""
-        before = "".join(part for part in self.parts[:number] if isinstance(part, str))
-        others = [part for part in self.parts[:number] if isinstance(part, Field)]
-        begins = before.endswith("/") and isinstance(self.parts[number - 1], str)
-        is_first = all(part.value is not None for part in others) and not before
-        return (begins or is_first) and "/" not in "".join(
-            part for part in self.parts[number:] if isinstance(part, str)
-        )
+        before = self.parts[:number]
+        texts = _texts(before)
+        begins = texts.endswith("/") and isinstance(before[-1], str)
+        is_first = not texts and all(part not in self.shown for part in before)
+        return (begins or is_first) and "/" not in _texts(self.parts[number:])
 
     def _globs(self, text: str, is_first: bool) -> str:
         pattern, pieces = "", _GLOB.split(text)
@@ -206,10 +207,8 @@ class Template:
             if isinstance(part, Field):
                 if part.name == NOTHING or part.value is not None or part.name not in known:
                     names = ", ".join(f"{{{name}}}" for name in sorted(known))
-                    reason = (
-                        f"{{{part.name}}} is not among the fields of {option('images')}: {names}"
-                    )
-                    fail(self.what, self.text, part.at - 1, reason)
+                    reason = f"is not among the fields of {option('images')}: {names}"
+                    fail(self.what, self.text, part.at - 1, f"{{{part.name}}} {reason}")
             elif "*" in part:
                 at = self.text.find("*")
                 fail(self.what, self.text, at, "one path is meant, and * fits several")
@@ -224,14 +223,14 @@ class Template:
         fields = [field for field in self.fields if field.value is None]
         label = next((field for field in fields if field.name == "label"), None)
         until = label or next(field for field in fields if field.name == KEY)
-        before = self._before(until).count("/")
+        before = _texts(self.parts[: self.parts.index(until)]).count("/")
         levels = 1 if label is None or not label.spec else label.spec
         depth = len(names) if levels == ALL else before + int(levels)
         return tuple(names[: before + 1]), "/".join(names[:depth]), folder
 
-    def _before(self, field: Field) -> str:
-        parts = self.parts[: self.parts.index(field)]
-        return "".join(part for part in parts if isinstance(part, str))
+
+def _texts(parts: Iterable[str | Field]) -> str:
+    return "".join(part for part in parts if isinstance(part, str))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
+
 from packer.errors import UnusableInput
 
 SPLITS = ("train", "val", "valid", "test", "minival")
@@ -32,8 +34,6 @@ def of_yaml(text: str, where: object, *, needs_parts: bool = True) -> DataFile |
 
     Without `needs_parts` it may say only how the classes are named.
     """
-    import yaml
-
     if len(text) > _LONGEST:
         return None
     try:
@@ -41,11 +41,9 @@ def of_yaml(text: str, where: object, *, needs_parts: bool = True) -> DataFile |
         content = yaml.load(text, yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError):
         return None
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or not {"names", "nc"} & content.keys():
         return None
-    if needs_parts and "train" not in content and "val" not in content:
-        return None
-    if "names" not in content and "nc" not in content:
+    if needs_parts and not {"train", "val"} & content.keys():
         return None
     parts = {name: _paths(content.get(name), name, where) for name in SPLITS}
     return DataFile(

@@ -7,16 +7,25 @@ from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.layouts.lists import Lists
+from packer.layouts.lists import ListedSource, Lists, Row
 from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
-from packer.layouts.yolo.lines import BOX, OUTLINE
-from packer.layouts.yolo.yolo import Part, checked, folder_at, kind_at, labels_of, rows, to_tree
+from packer.layouts.yolo.lines import BOX, OUTLINE, check
+from packer.layouts.yolo.yolo import (
+    Part,
+    folder_at,
+    kind_at,
+    label_of,
+    labels_of,
+    rows,
+    to_tree,
+)
 from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree, aside
+from packer.words import choices, many
 
 DATA_FILES = (".yaml", ".yml", ".data")
 _READ_OTHERS = (
@@ -34,6 +43,24 @@ class Found:
     tree: Tree
     lists: Lists
     what: str
+
+    def open(self, classes: Sequence[str] | None) -> ListedSource:
+        """Open them; `classes` may only continue those that the label files number."""
+        tree, names = self.tree, self.lists.classes
+        if classes and names and tuple(classes[: len(names)]) != names:
+            raise UnusableInput(
+                f"{tree.root}: its labels are numbers of the classes {', '.join(names[:20])}"
+                ", which keep their order."
+            )
+        images = (row for row in self.lists.rows() if isinstance(row, Row))
+        first = next(images, None)
+        if first and not (first.members or any(row.members for row in images)):
+            raise UnusableInput(
+                f"{tree.root}: no image has a label file: that of {first.image} would be "
+                f"{label_of(tree, first.image)}. Choose:"
+                f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
+            )
+        return ListedSource.open(tree, self.lists, classes)
 
 
 def by_data_file(tree: Tree, path: str) -> Found | None:
@@ -118,11 +145,11 @@ def _of_data_file(
         images = {path for path in above if os.path.basename(path) == "images"}
         ignored = aside(tree, folders, reason, lambda path: os.path.dirname(path) in images)
     found = Lists(
-        partial(rows, parts, missing),
+        partial(rows, tree, parts, missing),
         names,
         tuple(filter(None, sources)),
         ignored,
-        partial(checked, len(names), content.keypoints),
+        partial(check, len(names), content.keypoints),
         "no list names it" if lists else "",
     )
     return _found(tree, found, parts, name, content.keypoints)
@@ -137,16 +164,19 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
         if not file and tree.has(path):
             found = of_yaml(tree.text(path), tree.root / path, needs_parts=False)
             file, names = (path, found.names) if found and found.names else ("", ())
-    members = partial(checked, len(names), 0)
-    lists = Lists(partial(rows, parts, ()), names, (file,) if file else (), members=members)
+    lists = Lists(
+        partial(rows, tree, parts, ()),
+        names,
+        (file,) if file else (),
+        parse=partial(check, len(names), 0),
+    )
     return _found(tree, lists, parts, file)
 
 
 def _found(tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints: int = 0) -> Found:
     """The finding; `file` is the one that names the classes."""
-    names = "its classes not named"
-    if count := len(lists.classes):
-        names = f"{count} {'name' if count == 1 else 'names'} from {file}"
+    count = len(lists.classes)
+    names = f"{many(count, 'name')} from {file}" if count else "its classes not named"
     kinds = _kinds(tree, parts, keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""

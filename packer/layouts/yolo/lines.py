@@ -39,6 +39,11 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
     return found
 
 
+def check(classes: int, keypoints: int, data: bytes) -> None:
+    """Raise BadImage for a label file that is not sound; `classes` are 0 where not known."""
+    kind_of(data, classes or None, keypoints)
+
+
 def _fault(words: list[str], kind: str, classes: int | None) -> str:
     try:
         label, *rest = map(float, words)

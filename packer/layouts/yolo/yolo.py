@@ -5,13 +5,13 @@ as the member ``txt``; an image without one is background.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from packer.errors import BadImage
-from packer.layouts.lists import BadFile, Row
+from packer.layouts.lists import Row
 from packer.layouts.yolo.lines import kind_of
 from packer.samples.records import Skipped
 from packer.tables.images import name_hash
@@ -69,7 +69,7 @@ class Part:
         return self.path.lower().endswith(".txt")
 
 
-def rows(parts: Sequence[Part], missing: Iterable[Skipped], tree: Tree) -> Iterator[Row | Skipped]:
+def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Iterator[Row | Skipped]:
     """Yield what is missing, the images of each part, then label files without images."""
     yield from missing
     folders: dict[str, str] = {}  # of images: that of their labels
@@ -86,14 +86,12 @@ def rows(parts: Sequence[Part], missing: Iterable[Skipped], tree: Tree) -> Itera
                         yield Skipped(f"{part.path}: {image}", reason, ignored=True)
                     continue
                 split_of[digest] = part.split
-            folder, name = os.path.split(image)
-            if folder not in folders:
+            if (folder := os.path.dirname(image)) not in folders:
                 folders[folder] = labels_of(tree, folder)
-            label = inside(folders[folder], f"{os.path.splitext(name)[0]}.txt")
-            if tree.has(label):
-                yield Row(image, split=part.split, files={"txt": label}, note="")
-            else:
-                yield Row(image, split=part.split)
+            label = _text_of(image, folders[folder])
+            source = label if tree.has(label) else ""
+            members = {"txt": label} if source else {}
+            yield Row(image, None, part.split, members, source)
     used = set(folders.values())
     further = [
         (_images_of(folder), folder)
@@ -104,21 +102,13 @@ def rows(parts: Sequence[Part], missing: Iterable[Skipped], tree: Tree) -> Itera
         yield from _strays(tree, folder, labels)
 
 
-def checked(
-    classes: int, keypoints: int, note: str, files: Mapping[str, bytes]
-) -> Mapping[str, bytes]:
-    """Return the label file as it is, if its lines are sound."""
-    try:
-        kind_of(files["txt"], classes or None, keypoints)
-    except BadImage as error:
-        raise BadFile("txt", str(error)) from None
-    return files
-
-
 def label_of(tree: Tree, image: str) -> str:
     """Return the path of an image's label file, which need not exist."""
-    folder, name = os.path.split(image)
-    return inside(labels_of(tree, folder), f"{os.path.splitext(name)[0]}.txt")
+    return _text_of(image, labels_of(tree, os.path.dirname(image)))
+
+
+def _text_of(image: str, folder: str) -> str:
+    return inside(folder, f"{os.path.splitext(os.path.basename(image))[0]}.txt")
 
 
 def labels_of(tree: Tree, folder: str) -> str:

@@ -59,7 +59,7 @@ def one(data: bytes) -> None:
     found = footer(path, _unseen)
     if not isinstance(found, str):
         schema, rows = found
-        table = ParquetTable(path.parent, (Watched.of(path),), schema, (rows,))
+        table = ParquetTable((Watched.of(path),), folder=path.parent, schema=schema, rows=(rows,))
         for number in range(len(rows)):
             look_at(RowGroup(table, iter, None, 0, number, sum(rows[:number]), number), _unseen)
 

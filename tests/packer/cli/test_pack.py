@@ -15,7 +15,8 @@ from PIL import Image
 
 from packer.cli.main import main
 from packer.run import write_missing
-from packer.run.log import JOURNAL, RunLog
+from packer.run.destination import Destination
+from packer.run.log import JOURNAL
 from packer.run.run import Run
 from reader.format import Manifest
 
@@ -252,7 +253,7 @@ def test_other_options_are_refused_until_overwrite(
 def test_a_destination_at_which_another_packer_works_is_refused(
     tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
 ) -> None:
-    with RunLog(tmp_path / "dst").hold(Run({"of": "another"}), overwrite=False):
+    with Destination(tmp_path / "dst").hold(Run({"of": "another"}), overwrite=False):
         done = run_packer("pack", source, tmp_path / "dst", *overwrite)
     assert done.returncode == 2
     assert "another packer is at work" in done.stderr

@@ -3,17 +3,14 @@
 import json
 import re
 import shlex
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called_packer import call_packer
 from layouts import ROWS
 from layouts.archives import image
 from layouts.grown import IMAGE
 from layouts.row import Read, Row
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Rows of folders of images, whose meaning a template says.
 SAID = [row for row in ROWS if isinstance(row.expected, Read)]
@@ -46,21 +43,19 @@ def tars(dst: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("row", SAID, ids=lambda row: row.name)
-def test_the_command_that_is_printed_gives_the_same_shards(
-    row: Row, tmp_path: Path, run_packer: RunPacker
-) -> None:
+def test_the_command_that_is_printed_gives_the_same_shards(row: Row, tmp_path: Path) -> None:
     if set(row.options) - set(FLAGS):
         pytest.skip("its options name what lies at a path")
     src = lay_out(row, tmp_path / "it's here")
     options = [*options_of(row), "--jobs", "1", "--on-error", "skip", "--json"]
-    done = run_packer("pack", src, tmp_path / "a", *options)
+    done = call_packer("pack", src, tmp_path / "a", *options)
     command = json.loads(done.stdout)["command"] if done.stdout else ""
     if not command:
         return
     assert " --as " not in command
     words = shlex.split(command)
     assert words[:2] == ["packer", "pack"]
-    again = run_packer(*words[1:3], tmp_path / "b", *words[4:])
+    again = call_packer(*words[1:3], tmp_path / "b", *words[4:])
     assert again.returncode == done.returncode, again.stderr
     assert json.loads(again.stdout)["samples"] == json.loads(done.stdout)["samples"]
     assert tars(tmp_path / "b") == tars(tmp_path / "a") != {}
@@ -71,19 +66,17 @@ PROPOSED = re.compile(r"^.*?(packer pack .*)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.name)
-def test_each_command_that_a_refusal_proposes_is_accepted(
-    row: Row, tmp_path: Path, run_packer: RunPacker
-) -> None:
+def test_each_command_that_a_refusal_proposes_is_accepted(row: Row, tmp_path: Path) -> None:
     if set(row.options) - set(FLAGS):
         pytest.skip("its options name what lies at a path")
     src, dst = lay_out(row, tmp_path / "it's here"), tmp_path / "dst"
-    done = run_packer("pack", src, dst, *options_of(row))
+    done = call_packer("pack", src, dst, *options_of(row))
     assert done.returncode == 2
     proposed = [(command, done.stderr) for command in PROPOSED.findall(done.stderr)]
     for number, (command, refusal) in enumerate(proposed):
         to = f"{tmp_path}/{number}"
         words = shlex.split(command.replace(shlex.quote(str(dst)), to))
-        again = run_packer(*words[1:], "--on-error", "skip", "--jobs", "1")
+        again = call_packer(*words[1:], "--on-error", "skip", "--jobs", "1")
         assert refusal.split(". ")[0] not in again.stderr
         if again.returncode == 2:  # for another reason, whose advice holds
             further = PROPOSED.findall(again.stderr.replace(" --on-error skip --jobs 1", ""))

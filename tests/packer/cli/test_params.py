@@ -26,11 +26,7 @@ def test_every_argument_of_a_call_is_a_declared_option_with_its_default(
     for name, parameter in inspect.signature(call).parameters.items():
         if name in _ONLY_PYTHON:
             continue
-        declared = OPTIONS[name].default
-        unset = parameter.default is None  # the command's help names what holds then
-        assert parameter.default == declared or (unset and declared in ({}, "tiled", "banded")), (
-            name
-        )
+        assert parameter.default == OPTIONS[name].default
 
 
 def test_the_command_and_the_call_have_the_same_options() -> None:

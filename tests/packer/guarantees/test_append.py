@@ -224,7 +224,7 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("packer.run.log.RunLog.commit", interrupted)
+        patch.setattr("packer.run.destination.Destination.commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     assert sum(shard.samples for shard in Manifest.load(tmp_path / "dst").shards) == 39

@@ -47,6 +47,7 @@ NOT_GROWN = {
     ("Stanford Dogs", "classes"),
     ("CVAT for images: boxes, a polygon, a tag, subsets", "images"),  # records of several lines
     ("WIDER FACE", "images"),
+    ("train in train, images alone", "images"),  # several cats and dogs are classes in names
 }
 
 Run = Callable[[], Work | None]
@@ -81,8 +82,8 @@ def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
     return run
 
 
-def grown_kind(kind: Kind, folder: Path, n: int = growth.SIZE) -> growth.Growth:
-    """Count the work for n and 2n of a kind of source, allocations included."""
+def grown_kind(kind: Kind, folder: Path, *, allocations: bool = True) -> growth.Growth:
+    """Count the work for `growth.SIZE` and twice as many of a kind of source."""
     numbers = itertools.count()
 
     def make(size: int) -> Run:
@@ -95,7 +96,7 @@ def grown_kind(kind: Kind, folder: Path, n: int = growth.SIZE) -> growth.Growth:
 
         return planned
 
-    return growth.grown(make, n)
+    return growth.grown(make, allocations=allocations)
 
 
 def grown_row(row: Row, direction: str, folder: Path, n: int = 3) -> tuple[growth.Growth, bool]:
@@ -124,15 +125,23 @@ def rows_that_grow() -> Iterator[tuple[Row, str]]:
                 yield row, direction
 
 
+def place(sentence: str) -> str:
+    """The line of code that grew, or nothing where all calls together did."""
+    return "" if "calls for" in sentence else sentence.split(" ")[0]
+
+
+@pytest.mark.parametrize("allocations", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.source}: {kind.direction}")
-def test_twice_a_source_takes_at_most_twice_the_work(kind: Kind, tmp_path: Path) -> None:
-    assert list(grown_kind(kind, tmp_path).excess()) == []
+def test_twice_a_source_takes_at_most_twice_the_work(
+    kind: Kind, allocations: bool, tmp_path: Path
+) -> None:
+    assert list(grown_kind(kind, tmp_path, allocations=allocations).excess()) == []
 
 
 @pytest.mark.parametrize(
     ("row", "direction"),
-    [  # what one module recognises lies beside each other, so that a third has some of each
-        pytest.param(*grows, marks=pytest.mark.slow if number % 3 else ())
+    [  # what one module recognises lies beside each other, so that some have some of each
+        pytest.param(*grows, marks=pytest.mark.slow if number % 5 else ())
         for number, grows in enumerate(rows_that_grow())
     ],
     ids=lambda value: getattr(value, "name", value),
@@ -142,7 +151,10 @@ def test_twice_a_layout_takes_at_most_twice_the_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found, is_read = grown_row(row, direction, tmp_path)
-    assert list(found.excess()) == []
+    if faster := set(map(place, found.excess())):  # or a rule applies from some size on
+        (tmp_path / "larger").mkdir()
+        found, _ = grown_row(row, direction, tmp_path / "larger", n=6)
+        assert [line for line in found.excess() if place(line) in faster] == []
     assert is_read == ((row.name, direction) not in NOT_GROWN)
 
 

@@ -14,7 +14,7 @@ from PIL import Image
 from packer.cli.main import main
 from packer.inspect.report.table import gather
 from packer.inspect.verify import verify
-from packer.run.log import RunLog
+from packer.run.destination import Destination
 from packer.run.pack import PackReport
 from packer.run.run import Run
 from reader import Dataset
@@ -112,14 +112,16 @@ def test_a_journal_that_is_begun_continued_and_committed(change: str, tmp_path: 
         }[change]
 
         def run() -> None:
-            with suppress(KeyboardInterrupt), RunLog(folder).hold(begun, overwrite=False):
+            with suppress(KeyboardInterrupt), Destination(folder).hold(begun, overwrite=False):
                 for name in names:
                     (folder / name).parent.mkdir(exist_ok=True)
                     (folder / f"{name}.tar").write_bytes(b"tar")
                     (folder / f"{name}.safetensors").write_bytes(b"index")
                 raise KeyboardInterrupt
-            with RunLog(folder).hold(again, overwrite="--overwrite" in change):
-                RunLog(folder).commit(Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ()))
+            with Destination(folder).hold(again, overwrite="--overwrite" in change):
+                Destination(folder).commit(
+                    Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ())
+                )
 
         return run
 
@@ -133,14 +135,14 @@ def test_a_journal_to_which_a_loop_adds_splits(tmp_path: Path) -> None:
         folder = tmp_path / str(next(runs))
 
         def run() -> None:
-            with suppress(KeyboardInterrupt), RunLog(folder).hold(begun, overwrite=False):
+            with suppress(KeyboardInterrupt), Destination(folder).hold(begun, overwrite=False):
                 for number in range(n):
-                    RunLog(folder).add_split(begun, f"split{number}", None)
+                    Destination(folder).add_split(begun, f"split{number}", None)
                     shard = folder / f"split{number}" / "shard-000000.tar"
                     shard.parent.mkdir()
                     shard.write_bytes(b"tar")
                 raise KeyboardInterrupt
-            with RunLog(folder).hold(begun, overwrite=False):
+            with Destination(folder).hold(begun, overwrite=False):
                 assert not [*folder.rglob("*.tar")]
 
         return run

@@ -224,8 +224,8 @@ import os
 from packer import processes
 from packer.cli.main import main
 
-start = processes.ForkServer
-processes.ForkServer = lambda module, load: start(module, [*load, "holding"])
+fork = processes.fork
+processes.fork = lambda *arguments, load: fork(*arguments, load=[*load, "holding"])
 processes.Child.kill = lambda child: None
 processes.DYING_SECONDS = 0.1
 os.environ["INTERRUPTED"] = str(os.getpid())

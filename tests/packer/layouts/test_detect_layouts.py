@@ -277,6 +277,41 @@ def test_what_cocos_annotations_do_not_list_is_named(
     assert found.ignored == {"README.md", "train2017/notes.md", "test2017/"}
 
 
+def test_images_of_which_no_list_speaks_are_no_leftovers(
+    tmp_path: Path, jpegs: list[bytes], write_files: Write, scan: Callable[..., Any]
+) -> None:
+    files = {f"{folder}/{n}.jpg": jpegs[n] for folder in ("JPEGImages", "more") for n in range(2)}
+    files |= {"ImageSets/Segmentation/train.txt": b"0\n", "SegmentationClass/0.png": jpegs[2]}
+    found = scan(write_files(tmp_path / "voc", files))
+    assert [sample.name for sample in found.samples] == ["JPEGImages/0.jpg"]
+    assert "JPEGImages/1.jpg" in found.ignored
+    assert found.skipped.keys() == {"more/0.jpg", "more/1.jpg"}
+
+
+def test_images_in_the_folder_of_another_split_are_not_those_of_a_table(
+    tmp_path: Path, jpegs: list[bytes], write_files: Write, scan: Callable[..., Any]
+) -> None:
+    names = ["train/1.jpg", "train/2.jpg", "test/1.jpg", "test/3.jpg"]
+    files = {name: jpegs[n % 3] for n, name in enumerate(names)}
+    rows = b"id,label\n1,cat\n2,dog\n3,cat\n"
+    found = scan(write_files(tmp_path / "kaggle", files | {"trainLabels.csv": rows}))
+    assert {s.name: s.split for s in found.samples} == {n: n.split("/")[0] for n in names}
+    assert found.labels == {"train/1": 0, "train/2": 1, "test/1": -1, "test/3": -1}
+    assert list(found.skipped.values()) == ["'3': no image of that name was found"]
+
+
+def test_parquet_that_holds_bytes_is_not_passed_over(
+    tmp_path: Path, jpegs: list[bytes], write_files: Write, scan: Callable[..., Any]
+) -> None:
+    files = {f"{kind}/{n}.jpg": jpegs[n] for kind in ("cat", "dog") for n in range(3)}
+    src = write_files(tmp_path / "src", files)
+    pyarrow, parquet = (pytest.importorskip(n) for n in ("pyarrow", "pyarrow.parquet"))
+    parquet.write_table(pyarrow.table({"key": ["a"], "jpg": [jpegs[0]]}), src / "0.parquet")
+    assert "0.parquet" in scan(src).skipped
+    parquet.write_table(pyarrow.table({"mean": [0.5]}), src / "0.parquet")
+    assert "0.parquet" in scan(src).ignored
+
+
 def test_series_of_tars_named_as_splits_are_splits(
     tmp_path: Path, jpegs: list[bytes], write_tar: Write, scan: Callable[..., Any]
 ) -> None:

@@ -1,10 +1,18 @@
+import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from layouts import ROWS
+from layouts.archives import image
+from layouts.grown import IMAGE
+from layouts.row import Row
 
+import packer
 from packer.errors import UnusableInput
-from packer.options.chosen import run_options
+from packer.options.arguments import PackArguments, checked
+from packer.options.chosen import chosen, run_options
 from packer.options.declared import RunOptions
 from packer.options.part import Part
 
@@ -38,3 +46,34 @@ def test_what_is_not_given_has_its_default() -> None:
 def test_options_that_exclude_each_other_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UnusableInput, match=r"give only one|no --append or --overwrite"):
         run_options(given)
+
+
+REFUSED = [row for row in ROWS if isinstance(row.expected, str) and "pairs" not in row.options]
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.name)
+def test_each_call_that_a_refusal_proposes_is_one_that_can_be_made(
+    row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [name for name in row.files.split() if IMAGE.search(name)]
+    files = dict.fromkeys(row.files.split(), b"{}")
+    files |= {name: image(number) for number, name in enumerate(names)}
+    for name, content in (files | dict(row.contents)).items():
+        path = tmp_path / "it's here" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    src, dst = tmp_path / "it's here" / row.src, tmp_path / "dst"
+    depth = {"class_depth": "all"} if row.options.get("class_depth") == -1 else {}
+    given: Any = {**row.options, **depth, "jobs": 1, "progress": False}
+    with pytest.raises(packer.ShardfeedError) as refused:
+        packer.pack(src, dst, **given)
+
+    def call(src: str, dst: str, **arguments: Any) -> None:
+        options = checked(arguments, PackArguments)
+        assert chosen(Path(src), options)
+        assert (dst, options["jobs"]) == (str(tmp_path / "dst"), 1)
+
+    for line in str(refused.value).splitlines():
+        if (found := re.search(r"packer\.pack\(\".*\)", line)) and '"FOLDER"' not in line:
+            eval(found[0], {"packer": SimpleNamespace(pack=call)})
+    assert not re.search(r"packer pack (?!--explain)", str(refused.value))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.options.chosen import checked
+from packer.options.arguments import PackArguments, checked
 from packer.options.kinds import CLASSES, DEPTH, HEIGHT_WIDTH, PAIRS, SHARES, Kind, size, whole
 
 
@@ -49,7 +49,7 @@ def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
 def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> None:
     known = r"executor is one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
     with pytest.raises(UnusableInput, match=known):
-        checked({"executor": engine})
+        checked({"executor": engine}, PackArguments)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,19 @@ def test_splits_of_yes_and_no_and_of_numbers(
     assert not any("json" in sample.members for sample in samples.values()) or splits[0] == ""
 
 
+def test_columns_tell_the_split_where_there_is_no_label_or_a_column_for_each_class(
+    images: Path, opened: Opened, scanned: Scanned
+) -> None:
+    (images / "list.csv").write_text("path,train,val,cat,dog\n0.jpg,1,0,1,0\n1.jpg,0,1,0,1\n")
+    source = opened(images / "list.csv")
+    samples, _ = scanned(source)
+    assert source.classes == ("cat", "dog")
+    assert [(one.split, one.label) for one in samples.values()] == [(TRAIN, 0), (VAL, 1)]
+    (images / "list.csv").write_text("path,is_train,is_val,score\n0.jpg,1,0,2\n1.jpg,0,1,3\n")
+    samples, _ = scanned(opened(images / "list.csv"))
+    assert [one.split for one in samples.values()] == [TRAIN, VAL]
+
+
 def test_names_of_splits_that_only_later_rows_have(
     images: Path, opened: Opened, scanned: Scanned
 ) -> None:

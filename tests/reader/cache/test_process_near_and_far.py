@@ -1,5 +1,6 @@
 """Every pixel and label is the same from a folder, a store, and a cache that holds some or all."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ ORDERS: dict[str, dict[str, Any]] = {
     "in streams": {"shuffle": reader.BlockShuffle(1, streams=12)},
     "weighted": {"sampler": reader.Weighted([1 + number % 5 for number in range(COUNT)])},
 }
-by_order = pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
+AT_FIRST = [("shuffled", 2), ("by blocks", 1), ("in streams", 2), ("weighted", 1)]
 
 
 @pytest.fixture
@@ -86,28 +87,31 @@ def epochs(dataset: Any, world_size: int, order: dict[str, Any], count: int = 2)
         ]
 
 
-@by_order
 @pytest.mark.parametrize(
-    "world_size", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 4))]
+    ("order", "world_size"),
+    [
+        pytest.param(*one, marks=[pytest.mark.slow] * (one not in AT_FIRST))
+        for one in itertools.product(ORDERS, (1, 2, 3, 4))
+    ],
 )
 def test_batches_are_the_same_from_a_folder_a_store_and_a_cache_in_part_and_whole(
-    folder: Path, server: StoreServer, tmp_path: Path, world_size: int, order: dict[str, Any]
+    folder: Path, server: StoreServer, tmp_path: Path, world_size: int, order: str
 ) -> None:
-    expected = epochs(folder, world_size, order)
+    expected = epochs(folder, world_size, ORDERS[order])
     cold = Dataset(server.url, cache_dir=tmp_path / "cold")
-    assert epochs(cold, world_size, order) == expected
+    assert epochs(cold, world_size, ORDERS[order]) == expected
     for number in range(COUNT):  # the rest, of an order that repeats some
         cold[number]
         cold.read(number, "mask.png")
     asked = len(server.tars)
-    assert epochs(cold, world_size, order) == expected
+    assert epochs(cold, world_size, ORDERS[order]) == expected
     assert len(server.tars) == asked
 
     half = Dataset(server.url, cache_dir=tmp_path / "half")
     for number in range(0, COUNT, 2):
         half[number]
     before = len(server.tars)
-    assert epochs(half, world_size, order, count=1) == expected[:1]
+    assert epochs(half, world_size, ORDERS[order], count=1) == expected[:1]
     assert before < len(server.tars)
     for dataset in (cold, half):
         dataset.fetching.close()
@@ -122,7 +126,15 @@ def rows(batches: Sequence[Any]) -> set[str]:
     }
 
 
-@by_order
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(
+            order, id=name, marks=[pytest.mark.slow] * (name not in ("by blocks", "weighted"))
+        )
+        for name, order in ORDERS.items()
+    ],
+)
 def test_a_run_goes_on_near_or_far_on_any_number_of_ranks(
     folder: Path, server: StoreServer, tmp_path: Path, order: dict[str, Any]
 ) -> None:

@@ -40,11 +40,7 @@ def folder(
 @contextmanager
 def torchrun(ranks: int, *arguments: object) -> Iterator["subprocess.Popen[bytes]"]:
     """The job, in a session of its own that is killed at the end."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(reader.__file__).parent.parent),
-        "OMP_NUM_THREADS": "1",
-    }
+    environment = {**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)}
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     with subprocess.Popen(
         [*command, f"--nproc-per-node={ranks}", SCRIPT, *map(str, arguments)],
@@ -155,12 +151,15 @@ SPAWNED = """
     if __name__ == "__main__":
         torch.multiprocessing.spawn(train, (load(), sys.argv[2]), nprocs=2)
 """
+LAUNCHER = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
 
 
 @pytest.mark.parametrize(
     ("script", "launcher"),
-    [(EARLY, ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")), (SPAWNED, ())],
-    ids=["torchrun", "spawn"],
+    [
+        pytest.param(EARLY, LAUNCHER, id="torchrun", marks=pytest.mark.slow),
+        pytest.param(SPAWNED, (), id="spawn"),
+    ],
 )
 def test_a_loader_made_before_the_process_group_reads_its_ranks_share(
     folder: Path, tmp_path: Path, script: str, launcher: Sequence[str]

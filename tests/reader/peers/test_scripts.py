@@ -1,4 +1,4 @@
-"""The diffs of the page "In your training script", applied as they stand there and run.
+"""The patches of the page "In your training script", applied and run.
 
 Each runs where its package is installed; `scripts/test_peers.sh` installs them.
 """
@@ -24,7 +24,9 @@ assert _spec.loader is not None
 patched = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(patched)
 
-DIFFS = patched.diffs()
+PATCHES = {name: (script, text) for name, script, text in patched.patches()}
+PAGE = patched.PATCHES.parent / "your-script.md"
+ALONE = "torchvision_dataset"  # the one that changes the dataset and keeps torch's DataLoader
 COUNT, BATCH, EPOCHS = 40, 4, 2
 
 
@@ -47,7 +49,7 @@ def run(text: str, data: Path, out: Path, ranks: int, *arguments: object) -> Non
     script.write_text(text)
     launched = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
     command = [sys.executable, "-W", "ignore", *(launched if ranks > 1 else []), script, data, out]
-    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     environment["CUDA_VISIBLE_DEVICES"] = ""
     done = subprocess.run(
         [str(part) for part in (*command, *arguments)],
@@ -84,18 +86,15 @@ def check_each_sample_once_an_epoch(ranks: list[list[list[int]]]) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize(
-    ("script", "diff"),
-    [given for given in DIFFS if "Loader(" in given[1]],
-    ids=[name for name, diff in DIFFS if "Loader(" in diff],
-)
-def test_a_script_with_its_diff_stops_in_mid_epoch_and_goes_on(
-    data: Path, tmp_path: Path, script: str, diff: str, ranks: int
+@pytest.mark.parametrize("name", sorted(PATCHES.keys() - {ALONE}))
+def test_a_patched_script_stops_in_mid_epoch_and_goes_on(
+    data: Path, tmp_path: Path, name: str, ranks: int
 ) -> None:
+    script, patch = PATCHES[name]
     for package in (patched.needed(script), "torchvision"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
-    text, stop = patched.patched(script, diff), 3
+    text, stop = patched.patched(script, patch), 3
     run(text, data / "shards", tmp_path, ranks, "--stop", stop)
     # Keras counts epochs of its own from where it begins.
     left = EPOCHS * COUNT // BATCH // ranks - stop
@@ -115,25 +114,30 @@ def test_a_script_with_its_diff_stops_in_mid_epoch_and_goes_on(
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_the_dataset_alone_serves_torchs_own_loader(data: Path, tmp_path: Path, ranks: int) -> None:
     pytest.importorskip("torchvision")
-    ((script, diff),) = (given for given in DIFFS if "Loader(" not in given[1])
-    run(patched.patched(script, diff), data / "shards", tmp_path, ranks)
+    run(patched.patched(*PATCHES[ALONE]), data / "shards", tmp_path, ranks)
     check_each_sample_once_an_epoch(labels_of(tmp_path, ranks, "first"))
 
 
-@pytest.mark.parametrize(("script", "diff"), DIFFS)
-def test_each_diff_applies_and_is_as_long_as_the_page_says(script: str, diff: str) -> None:
-    compile(patched.patched(script, diff), script, "exec")
-    changed = sum(line[:1] in ("+", "-") for line in diff.splitlines())
-    page = patched.PAGE.read_text()
-    section = page[: page.index(diff)].rsplit("\n## ", 1)[1].split("\n")[0]
-    if section == "The dataset alone":
-        assert f"The fewest lines that help, {changed} for" in page
-    else:
-        (said,) = re.findall(rf"^\| \[{re.escape(section)}\].*\| (\d+) \|$", page, re.MULTILINE)
-        assert int(said) == changed
+@pytest.mark.parametrize("name", PATCHES)
+def test_each_patch_applies_and_is_as_long_as_the_page_says(name: str) -> None:
+    script, patch = PATCHES[name]
+    compile(patched.patched(script, patch), script, "exec")
+    link = rf"^\| .*\]\(patches/{name}\.patch\) \| (\d+) \|$"
+    (said,) = re.findall(link, PAGE.read_text(), re.MULTILINE)
+    assert int(said) == sum(line[:1] in ("+", "-") for line in patch.splitlines())
 
 
-def test_there_is_a_diff_for_each_script() -> None:
+def test_the_page_shows_lines_of_each_patch() -> None:
+    block = r"<!-- not run: lines of patches/(\w+)\.patch -->\n\n?```diff\n(.*?)```"
+    shown = dict(re.findall(block, PAGE.read_text(), re.DOTALL))
+    assert shown.keys() == PATCHES.keys()
+    for name, lines in shown.items():
+        left = iter(PATCHES[name][1].splitlines())
+        for line in lines.splitlines():
+            assert line == "..." or line in left, (name, line)  # in the patch's order
+
+
+def test_there_is_a_patch_for_each_script() -> None:
     scripts = {path.stem for path in SCRIPTS.glob("*.py")} - {"training", "patched"}
-    assert {name for name, _ in DIFFS} == scripts
+    assert {script for script, _ in PATCHES.values()} == scripts
     assert len(scripts) == 9

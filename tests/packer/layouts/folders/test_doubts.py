@@ -145,3 +145,71 @@ def test_names_that_may_begin_with_classes_are_refused(write: Callable[..., Path
         ("test", -1),
         *[("train", label) for label in (0, 0, 1, 1)],
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            [*(f"original/{n}.jpg" for n in range(3)), *(f"resized/{n}.jpg" for n in range(4))],
+            "the images in original, resized have the same names",
+        ),
+        (
+            [*(f"in/X_{n}.jpg" for n in "1234"), *(f"out/X_{n}_mask.png" for n in "234")],
+            "the images in in, out have the same names",
+        ),
+        (
+            [f"{top}{kind}/{n}.jpg" for top in ("", "all/") for kind in "ab" for n in (1, 20, 300)][
+                1:
+            ],
+            "all has images of the same names",
+        ),
+        (
+            [f"{kind}/{top}{n}.jpg" for top in ("", "thumbs/") for kind in "ab" for n in "123"][1:],
+            "b/thumbs has images of the same names",
+        ),
+        (
+            [f"train/{n}_{kind}.png" for n in "123" for kind in ("sat", "mask")][1:]
+            + [f"val/{n}_sat.png" for n in "45678"],
+            "differ in _sat.png, _mask.png",
+        ),
+    ],
+)
+def test_one_lost_picture_makes_no_classes_of_the_parts_of_a_sample(
+    names: list[str], said: str, write: Callable[..., Path]
+) -> None:
+    assert said in _refusal(write(dict.fromkeys(names, b"")))
+
+
+def test_folders_with_files_of_other_kinds_beside_their_images_are_refused(
+    write: Callable[..., Path],
+) -> None:
+    names = [
+        f"{name}/{n}.{ext}"
+        for name, of in (("x", "xml"), ("y", "json"))
+        for ext in ("jpg", of)
+        for n in range(9 * (name == "x"), 9 + 9 * (name == "x"))
+    ]
+    root = write(dict.fromkeys(names, b"{}"))
+    assert ".xml in x, .json in y" in (text := _refusal(root))
+    assert f"packer pack {root}/x DST" in text
+
+
+def test_masks_whose_images_are_missing_are_refused(write: Callable[..., Path]) -> None:
+    names = [f"train/{n}_mask.png" for n in "123"] + [f"val/{n}_sat.jpg" for n in "45"]
+    root = write(dict.fromkeys(names, b"x"))
+    assert "train/1_mask.png and all beside it are named as masks" in _refusal(root)
+    source = read(root, SourceOptions(ignore=("train/*",))).open(None)
+    assert [item.name for item in source.scan() if isinstance(item, Sample)] == [
+        "val/4_sat.jpg",
+        "val/5_sat.jpg",
+    ]
+
+
+def test_one_usual_split_beside_an_unusual_one_is_enough(write: Callable[..., Path]) -> None:
+    names = [f"seg_train/seg_train/{kind}/{n}.jpg" for n in range(2) for kind in ("sea", "wood")]
+    root = write(dict.fromkeys([*names, "seg_pred/seg_pred/17.jpg"], b"x"))
+    source = read(root, SourceOptions()).open(None)
+    assert source.classes == ("sea", "wood")
+    splits = {item.split for item in source.scan() if isinstance(item, Sample)}
+    assert splits == {"train", "pred"}

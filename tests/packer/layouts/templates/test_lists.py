@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from packer.errors import UnusableInput
 from packer.layouts.templates.lines import ListTemplate, divider
 from packer.layouts.templates.lists import read_lists
-from packer.layouts.templates.template import parse
+from packer.layouts.templates.template import Form, parse
 from packer.trees.folder import FolderTree
 
 Write = Callable[..., Path]
@@ -39,12 +39,13 @@ Write = Callable[..., Path]
 def test_a_line_is_divided_where_the_texts_between_its_fields_come(
     form: str, line: str, fields: dict[str, str] | None
 ) -> None:
-    assert divider(parse(form, "x"))(line) == fields
+    assert divider(Form(form, parse(form, "x")))(line) == fields
 
 
 @given(st.lists(st.text("abc./", min_size=1), min_size=3, max_size=3), st.sampled_from(",|; \t"))
 def test_what_is_joined_by_a_separator_is_divided_by_it(values: list[str], sign: str) -> None:
-    divide = divider(parse(sign.join(["{a}", "{b}", "{c}"]), "x"))
+    text = sign.join(["{a}", "{b}", "{c}"])
+    divide = divider(Form(text, parse(text, "x")))
     assert divide(sign.join(values)) == dict(zip("abc", values, strict=True))
 
 

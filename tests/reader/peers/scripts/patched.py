@@ -1,4 +1,4 @@
-"""The scripts of this folder with the diffs of docs/tasks/your-script.md, and what these gain.
+"""The scripts of this folder with the patches of docs/tasks/patches, and what these gain.
 
 As a program it measures the images a second of each script's own loop, before and after:
 ``python patched.py IMAGES SHARDS [--size 224] [--batch-size 64] [--workers 2] [--rounds 3]``.
@@ -13,28 +13,30 @@ from pathlib import Path
 from statistics import median
 
 SCRIPTS = Path(__file__).parent
-PAGE = SCRIPTS.parents[3] / "docs" / "tasks" / "your-script.md"
-_BLOCK = re.compile(r"<!-- [^>]* applies it to (\w+)\.py -->\n\n```diff\n(.*?)```", re.DOTALL)
+PATCHES = SCRIPTS.parents[3] / "docs" / "tasks" / "patches"
 
 
-def diffs():
-    """(script, diff) of each block of the page."""
-    return _BLOCK.findall(PAGE.read_text())
+def patches():
+    """(name, script, text) of each patch: its file, the script that it is for, and its hunks."""
+    for path in sorted(PATCHES.glob("*.patch")):
+        text = path.read_text()
+        head = re.match(r"--- a/(\w+)\.py\n\+\+\+ b/\1\.py\n", text)
+        yield path.stem, head[1], text[head.end() :]
 
 
-def patched(script, diff):
-    """The text of a script, with a diff of the page applied."""
-    text, end = (SCRIPTS / f"{script}.py").read_text(), 0
-    for hunk in diff.split("...\n"):
+def patched(script, text):
+    """The text of a script, with the hunks of a patch applied."""
+    after, end = (SCRIPTS / f"{script}.py").read_text(), 0
+    for hunk in re.split(r"^@@ .*\n", text, flags=re.MULTILINE)[1:]:
         lines = hunk.splitlines()
-        before, after = (
+        old, new = (
             "".join(f"{line[1:]}\n" for line in lines if line[:1] in ("", " ", sign))
             for sign in "-+"
         )
-        start = text.index(before, end)
-        end = start + len(after)
-        text = text[:start] + after + text[start + len(before) :]
-    return text
+        start = after.index(old, end)
+        end = start + len(new)
+        after = after[:start] + new + after[start + len(old) :]
+    return after
 
 
 def needed(script):
@@ -61,20 +63,17 @@ def main(images, shards, *arguments):
         rounds = int(arguments[at + 1])
         arguments = (*arguments[:at], *arguments[at + 2 :])
     print("| script | before, images/s | after | |\n|---|---|---|---|")
-    for script, diff in diffs():
+    for name, script, text in patches():
         if find_spec(needed(script)) is None:
-            print(f"| {script}: not installed | | | |")
+            print(f"| {name}: not installed | | | |")
             continue
-        texts = {images: (SCRIPTS / f"{script}.py").read_text(), shards: patched(script, diff)}
+        texts = {images: (SCRIPTS / f"{script}.py").read_text(), shards: patched(script, text)}
         rates = {data: [] for data in texts}
         for _ in range(rounds):  # in turn, so that what else the machine does hits both
-            for data, text in texts.items():
-                rates[data].append(_rate(text, data, arguments))
+            for data, code in texts.items():
+                rates[data].append(_rate(code, data, arguments))
         before, after = (median(found) for found in rates.values())
-        what = " (the dataset alone)" if "Loader" not in diff else ""
-        print(
-            f"| {script}{what} | {before:,.0f} | {after:,.0f} | {after / before:.2f}x |", flush=True
-        )
+        print(f"| {name} | {before:,.0f} | {after:,.0f} | {after / before:.2f}x |", flush=True)
 
 
 if __name__ == "__main__":

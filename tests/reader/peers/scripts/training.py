@@ -1,7 +1,7 @@
 """What the scripts of this folder share: their arguments, a model, and a record of their steps.
 
 Each script is written the way of somebody else's, as far as it touches the loader, and is what the
-diffs of docs/tasks/your-script.md apply to.
+patches of docs/tasks/patches apply to.
 """
 
 import argparse

@@ -1,0 +1,209 @@
+"""`packer verify`, `repair`, `index`, `export` and `extract`: what is done with a whole dataset."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packer.cli import params as options
+from packer.cli.output import Output, name_files, say
+from packer.words import listed, many
+from reader.store.urls import is_url
+
+if TYPE_CHECKING:
+    from packer.inspect.extract import ExtractReport
+    from packer.inspect.verify import VerifyReport
+    from reader.format import Limits
+
+
+@click.command()
+@options.place
+@click.option("--decode", is_flag=True, help="Also decode every image, and its members.")
+@options.jobs
+@options.limited
+@options.reporting()
+def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
+    """Check every byte of DATASET and name what is damaged."""
+    from packer.inspect.dataset import as_folder
+    from packer.inspect.verify import verify as run
+
+    with as_folder(place, output.progress, is_whole=True) as folder:
+        report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
+    for damage in report.damages:
+        say(f"damaged: {damage}")
+    return output.report(
+        asdict(report) | {"damaged_samples": len(report.damaged)},
+        f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
+        f"{many(report.shards, 'shard')}, {report.bytes / 1e6:.1f} MB checked in "
+        f"{report.seconds:.1f} s; {_summary(report)}",
+        wrong=report.damages,
+    )
+
+
+@click.command()
+@options.place
+@click.option(
+    "--from",
+    "src",
+    required=True,
+    type=options.Place(exists=True, path_type=Path),
+    help="What DATASET was packed from: a path or a URL.",
+)
+@options.declared("scratch", help="For what of SRC is fetched or decompressed.")
+@options.jobs
+@options.reporting()
+def repair(
+    place: Path | str, src: Path | str, scratch: Path | None, jobs: int, output: Output
+) -> int:
+    """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
+
+    Nothing is replaced before its checksum is the one that dataset.json has kept.
+    """
+    from packer.inspect.repair import repair as run
+    from packer.storage.source import locate
+
+    if is_url(place):
+        raise click.UsageError(
+            "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
+            "upload the files that it names."
+        )
+    with locate(src, scratch) as found:
+        report = run(Path(place), found, jobs, output.progress, scratch)
+    for damage in report.damages:
+        say(f"damaged: {damage}")
+    name_files("not repaired", report.failed)
+    return output.report(
+        report,
+        f"{report.dataset}: {many(len(report.damages), 'damage')}, "
+        f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
+        f"{report.seconds:.1f} s",
+        wrong=report.failed,
+    )
+
+
+def _summary(report: "VerifyReport") -> str:
+    if not report.damages:
+        return "nothing is damaged"
+    parts = []
+    if report.lost:
+        total = many(report.samples + report.lost, "sample")
+        parts.append(f"{report.lost:,} of {total} lost")
+    if samples := len(report.damaged):
+        shards = len({file for file, _ in report.damaged})
+        parts.append(f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}")
+    if others := sum(damage.key is None for damage in report.damages):
+        parts.append(f"{many(others, 'finding')} of no single sample")
+    return ", ".join(parts)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options.jobs
+@options.limited
+@options.reporting()
+def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
+    """Make a dataset of the WebDataset tars in FOLDER, which stay as they are.
+
+    An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
+    by these folders' names.
+    """
+    from packer.inspect.index import index as run
+
+    report = run(folder, jobs, output.progress, limits)
+    name_files("rejected", report.rejected)
+    return output.report(
+        report,
+        f"{report.dataset}: {many(report.samples, 'sample')} in {many(report.classes, 'class')}, "
+        f"{many(report.shards, 'tar')}, {report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
+        f"{many(len(report.rejected), 'member')} rejected, "
+        f"{many(report.renamed, 'key')} made unique",
+        wrong=report.rejected,
+    )
+
+
+@click.command()
+@options.place
+@click.option(
+    "--to", "tool", required=True, type=click.Choice(["dali", "wids", "energon"]), help="The tool."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write them here, as they are to lie beside the tars. Needed for a URL.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace files of the tool that are there.")
+@options.reporting()
+def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
+    """Write the index files with which another tool reads DATASET."""
+    from packer.errors import UnusableInput
+    from packer.inspect.dataset import as_folder
+    from packer.inspect.export import export as run
+    from reader.format import Manifest
+
+    if is_url(place) and out is None:
+        raise click.UsageError(
+            "The files are to lie beside the shards, and packer changes nothing in a store: give "
+            "--out FOLDER, and upload what is in it then."
+        )
+    with as_folder(place, output.progress, is_whole=False) as folder:
+        if is_url(place) and Manifest.load(folder).external:
+            raise UnusableInput(
+                f"{place} was not packed by packer, so its tars have to be read: copy it to a "
+                "folder, and export that."
+            )
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+        files = run(folder, tool, overwrite, output.progress, out)
+    line = f"{out or place}: {many(len(files), 'file')} for {tool}: {listed(files, 3)}"
+    return output.report({"dataset": str(place), "files": files}, line)
+
+
+@click.command()
+@options.place
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--split", help="Only this one.")
+@options.jobs
+@click.option("--overwrite", is_flag=True, help="Replace files in OUT that have other content.")
+@options.reporting()
+def extract(
+    place: Path | str, out: Path, split: str | None, jobs: int, overwrite: bool, output: Output
+) -> int:
+    """Give the files of DATASET back, under their own names in the folder OUT.
+
+    Run again, it writes what is missing.
+    """
+    from packer.inspect.dataset import as_folder
+    from packer.inspect.extract import extract as run
+
+    with as_folder(place, output.progress, is_whole=True) as folder:
+        report = run(folder, out, jobs, split, overwrite, output.progress)
+    name_files("not written", report.refused)
+    return output.report(
+        report,
+        f"{report.out}: {many(report.written, 'file')} written, {report.present} were there, "
+        f"{len(report.refused)} not written, {report.bytes / 1e6:.1f} MB, "
+        f"{report.seconds:.1f} s{''.join(f'; {note}' for note in _notes(report))}",
+        wrong=report.refused,
+    )
+
+
+def _notes(report: "ExtractReport") -> Iterator[str]:
+    for number, what in ((report.tiled, "tiled JPEG"), (report.banded, "banded PNG")):
+        if number:
+            yield f"{many(number, what)} with the original's pixels in other bytes"
+    if report.raw:
+        yield f"{many(report.raw, 'raw image')} written as PNG"
+    if report.members:
+        yield (
+            f"{many(report.members, 'member')} written beside the images: folders of labels "
+            "and lists of annotations are not made again, and names of classes that they hold "
+            "are in dataset.json"
+        )
+    if report.unlabelled:
+        yield f"no name tells the class of {many(report.unlabelled, 'sample')}"
+    if report.unsplit:
+        yield f"no name tells the split of {many(report.unsplit, 'sample')}"
+    if report.reencoded:
+        yield "images were resized or re-encoded when they were packed"

@@ -1,0 +1,81 @@
+"""Images of another format, size or number, made of photographs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from benchmarks.peers import pipeline
+
+FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
+    "png": ("png", 512, {}),
+    "webp": ("webp", 512, {"quality": 85}),
+    "large": ("jpg", 3000, {"quality": 92}),
+}
+"""Extension, shorter side in pixels, and how it is written."""
+CLASSES = 21
+
+
+def make(
+    images: Path, cache: Path, kind: str, side: int | None, masks: bool = False
+) -> tuple[Path, Path]:
+    """Return a folder of such images, and the same packed.
+
+    Args:
+        images: a folder of class folders, or of splits of them.
+        cache: where both are written.
+        kind: of `FORMATS`.
+        side: the shorter one, if not that of `FORMATS`.
+        masks: beside each image X lies X.mask.png, of up to `CLASSES` classes.
+    """
+    folder, shards = cache / "images", cache / "shards"
+    paths = [Path(path) for path, _ in pipeline.labelled(images)]
+    outs = [folder / path.relative_to(images) for path in paths]
+    convert = partial(_convert, kind=kind, side=side, masks=masks)
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(convert, paths, outs, chunksize=8))
+    pack(folder, shards)
+    return folder, shards
+
+
+def pack(images: Path, shards: Path, *options: str) -> None:
+    """Pack a folder by the command."""
+    command = [sys.executable, "-m", "packer", "pack", str(images), str(shards), "--quiet"]
+    subprocess.run([*command, *options], check=True)
+
+
+def repeated(images: Path, count: int, out: Path) -> None:
+    """Link the photographs of class folders under other names, until there are so many."""
+    paths = [Path(path) for path, _ in pipeline.labelled(images)]
+    for number in range(count):
+        path = paths[number % len(paths)]
+        copy = out / path.relative_to(images).with_name(f"{number // len(paths)}-{path.name}")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, copy) if path.stat().st_dev == out.stat().st_dev else shutil.copy(path, copy)
+
+
+def _convert(path: Path, out: Path, kind: str, side: int | None, masks: bool) -> None:
+    ext, usual, options = FORMATS[kind]
+    out = out.with_suffix(f".{ext}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(path) as image:
+        scale = (side or usual) / min(image.size)
+        size = tuple(round(length * scale) for length in image.size)
+        made = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    if kind == "large":  # grain, as cameras of so many pixels have: some 3 MB for 12 megapixels
+        grain = np.random.default_rng(made.size).normal(0, 6, (made.height, made.width, 3))
+        made = Image.fromarray((np.asarray(made) + grain).clip(0, 255).astype(np.uint8))
+    made.save(out, icc_profile=None, **options)
+    if masks:  # regions with smooth borders, as many to an image as people draw
+        coarse = made.convert("L").resize((16, 16), Image.Resampling.BOX)
+        levels = coarse.resize(made.size, Image.Resampling.BICUBIC)
+        mask = levels.point([value * CLASSES // 256 for value in range(256)])
+        mask.save(out.with_suffix(".mask.png"), icc_profile=None)

@@ -1,0 +1,163 @@
+"""Reading images: this reader beside its peers.
+
+    scripts/bench.py read --images DIR [--shards SHARDS] [--crop random|center]
+    scripts/bench.py read --images DIR --format png|webp|large [--side PX] [--masks]
+
+DIR has class folders, or splits of them; SHARDS is DIR packed, and made if it is missing. With
+--format the images are made of DIR's: PNGs or lossy WebPs whose shorter side is PX (512), or JPEGs
+of PX (3,000: 12 megapixels); with --masks a PNG of classes lies beside each.
+
+Each candidate reads one epoch to warm up, in which it must deliver every image once, and then the
+measured ones.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import reader
+from benchmarks import material
+from benchmarks.peers import CROPS, PEERS, Task, is_installed
+from benchmarks.peers.masks import MASKS
+from benchmarks.runner import Candidate, Rows, cpu_seconds, family
+
+OURS = "shardfeed"
+BASELINE = "DataLoader, simplejpeg + cv2"
+BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
+
+Build = Callable[[Task], Iterable[Any]]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the case's options."""
+    add_task_options(parser)
+    parser.add_argument("--format", choices=material.FORMATS)
+    parser.add_argument("--side", type=int)
+    parser.add_argument("--masks", action="store_true")
+    parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
+
+
+def add_task_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `task_of` takes."""
+    parser.add_argument("--images", type=Path, required=True)
+    parser.add_argument("--shards", type=Path)
+    parser.add_argument("--crop", choices=CROPS, default="random")
+    parser.add_argument("--batch-size", type=int, default=256)
+    parser.add_argument("--workers", type=int, default=2)
+
+
+def task_of(given: argparse.Namespace, work: Path) -> Task:
+    """Return the task of the command line; packs the images if there are no shards."""
+    images, shards = given.images, given.shards
+    if getattr(given, "format", None) or getattr(given, "masks", False):
+        kind = given.format or "png"
+        images, shards = material.make(images, work, kind, given.side, given.masks)
+    elif shards is None:
+        shards = work / "shards"
+        material.pack(images, shards)
+    return Task(shards, images, work, given.crop, given.batch_size, given.workers)
+
+
+def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+    """Return this reader and the peers that are installed, whose formats are written."""
+    task = task_of(given, work)
+    count = len(reader.Dataset(task.shards))
+    print(f"{count} images, {task.crop} crop 224, batch {task.batch_size}, {task.workers} workers")
+    if remark := too_few(count, task):
+        print(remark, file=sys.stderr)
+    found = {OURS: ours_with_masks if given.masks else ours}
+    found |= MASKS if given.masks else prepared(task, given.only)
+    return [
+        Candidate(name, measure, (name, build, task, given.epochs)) for name, build in found.items()
+    ]
+
+
+def prepared(task: Task, only: str) -> dict[str, Build]:
+    """Return the peers whose names contain `only`, with their formats written beside the images."""
+    found = {}
+    for name, peer in PEERS.items():
+        if only not in name:
+            continue
+        if not is_installed(peer.package):
+            print(f"{name}: left out, {peer.package} is not installed", file=sys.stderr)
+            continue
+        if peer.prepare is not None:
+            peer.prepare(task)
+        found[name] = peer.build
+    return found
+
+
+def transforms(crop: str) -> list[reader.Transform]:
+    """Return the transforms that all candidates run."""
+    if crop == "center":
+        return [reader.Resize(256), reader.CenterCrop(224)]
+    return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
+
+
+def ours(task: Task, fields: tuple[str, ...] = ("image", "label")) -> reader.Loader:
+    """Return this reader's loader."""
+    return reader.Loader(
+        task.shards,
+        batch_size=task.batch_size,
+        transforms=transforms(task.crop),
+        shuffle=task.crop == "random",
+        workers=task.workers,
+        fields=fields,
+    )
+
+
+def ours_with_masks(task: Task) -> reader.Loader:
+    """Return this reader's loader of images with masks."""
+    return ours(task, ("image", "label", "mask.png"))
+
+
+def measure(name: str, build: Build, task: Task, epochs: int) -> Rows:
+    """Return the figures of one candidate's round."""
+    began = time.perf_counter()
+    batches, seen, first = build(task), [], 0.0
+    for images, labels, *_ in batches:
+        first = first or time.perf_counter() - began
+        seen.append((tuple(images.shape[1:]), np.asarray(labels).ravel()))
+    if fault := wrong(seen, np.sort(reader.Dataset(task.shards).labels)):
+        print(f"{name} {fault}", file=sys.stderr)
+    began, cpu = time.perf_counter(), cpu_seconds()
+    count = sum(len(images) for _ in range(epochs) for images, *_ in batches)
+    seconds, cpu = time.perf_counter() - began, cpu_seconds() - cpu
+    pss = [process.memory_full_info().pss / 1e6 for process in family()]
+    if isinstance(batches, reader.Loader):
+        batches.close()
+    return {
+        name: {
+            "images/s": count / seconds,
+            "CPU ms an image": cpu / count * 1e3,
+            "first batch s": first,
+            "PSS MB": sum(pss),
+        }
+    }
+
+
+def wrong(seen: list[tuple[tuple[int, ...], np.ndarray]], labels: np.ndarray) -> str | None:
+    """Return what is wrong with an epoch's (shape of images, labels)."""
+    shapes = {shape for shape, _ in seen}
+    if not shapes <= {(3, 224, 224), (224, 224, 3)}:
+        return f"gave images of {shapes}"
+    delivered = np.concatenate([part for _, part in seen])
+    if len(delivered) != len(labels):
+        return f"gave {len(delivered)} images instead of {len(labels)}"
+    return None if (np.sort(delivered) == labels).all() else "gave other labels"
+
+
+def too_few(images: int, task: Task) -> str | None:
+    """Return a warning if an epoch is over before its rate is steady."""
+    least = BATCHES * task.batch_size * task.workers
+    if images >= least:
+        return None
+    return (
+        f"{images:,} images are too few to compare: images/s and ratios are those of starting an "
+        f"epoch. Use at least {least:,} images, or a smaller --batch-size."
+    )

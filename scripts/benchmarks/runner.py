@@ -1,0 +1,183 @@
+"""Runs candidates in interleaved rounds, each in a process of its own, and prints medians.
+
+A candidate returns rows: {row: {column: figure}}. Its processes end before the next one starts, so
+that it leaves neither memory nor workers behind. The candidates of a round begin with another one
+each time, and a machine that is busy with other programs slows all of them alike.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from typing import Any, Protocol
+
+import psutil
+
+Rows = Mapping[str, Mapping[str, float]]
+Rounds = dict[str, list[dict[str, float]]]
+BUSY = 0.1  # of the processors, from which on other programs are reported
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A function that takes part; it and its arguments can be pickled."""
+
+    name: str
+    run: Callable[..., Rows]
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass
+class Measured:
+    """The figures of each row and round, and the share of the processors that others took."""
+
+    rows: dict[str, dict[int, Mapping[str, float]]] = field(default_factory=dict)
+    others: list[float] = field(default_factory=list)
+
+
+class Case(Protocol):
+    """A module of this package."""
+
+    BASELINE: str | None
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the case's options."""
+
+    def candidates(self, given: argparse.Namespace, work: Path) -> list[Candidate]:
+        """Prepare the data below `work`, and return the candidates."""
+
+
+def run(case: Case, given: argparse.Namespace, work: Path) -> None:
+    """Measure a case and print its table."""
+    candidates = [one for one in case.candidates(given, work) if given.only in one.name]
+    measured = interleaved(candidates, given.rounds)
+    if given.json:
+        print(json.dumps({row: list(rounds.values()) for row, rounds in measured.rows.items()}))
+        return
+    print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
+    print(table(measured, case.BASELINE))
+    others = statistics.median(measured.others or [0.0])
+    if others > BUSY:
+        print(
+            f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "
+            "of a quiet machine; CPU times nearly are."
+        )
+
+
+def interleaved(candidates: Sequence[Candidate], rounds: int) -> Measured:
+    """Run every candidate once a round; one that fails is named and left out from then on."""
+    measured, failed = Measured(), set[str]()
+    for number in range(rounds):
+        begin = number % max(len(candidates), 1)
+        for one in [*candidates[begin:], *candidates[:begin]]:
+            if one.name in failed:
+                continue
+            began, used, busy = time.perf_counter(), _cpu_of_children(), _busy_seconds()
+            rows = _in_process(one)
+            others = _busy_seconds() - busy - (_cpu_of_children() - used)
+            if rows is None:
+                failed.add(one.name)
+                print(f"{one.name}: left out, it failed (see above)", file=sys.stderr)
+                continue
+            seconds = time.perf_counter() - began
+            measured.others.append(max(others, 0) / seconds / (os.cpu_count() or 1))
+            for row, figures in rows.items():
+                measured.rows.setdefault(row, {})[number] = figures
+    return measured
+
+
+def table(measured: Measured, baseline: str | None) -> str:
+    """Return the medians as a table of Markdown, with the ratio to the baseline's first column."""
+    columns = list(
+        dict.fromkeys(name for rows in measured.rows.values() for name in rows[min(rows)])
+    )
+    of_baseline = measured.rows.get(baseline or "", {})
+    heads = [columns[0], *(["ratio"] if of_baseline else []), *columns[1:]] if columns else []
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for name, rounds in measured.rows.items():
+        cells = {
+            column: _number(statistics.median(figures[column] for figures in rounds.values()))
+            for column in columns
+            if all(column in figures for figures in rounds.values())
+        }
+        ratios = [
+            figures[columns[0]] / of_baseline[number][columns[0]]
+            for number, figures in rounds.items()
+            if number in of_baseline and columns[0] in figures
+        ]
+        if ratios:
+            cells["ratio"] = f"{statistics.median(ratios):.2f}"
+        lines.append(f"| {name} | {' | '.join(cells.get(head, '') for head in heads)} |")
+    return "\n".join(lines)
+
+
+def family() -> list[psutil.Process]:
+    """Return this process and all its descendants."""
+    me = psutil.Process()
+    return [me, *me.children(recursive=True)]
+
+
+def cpu_seconds(without: psutil.Process | None = None) -> float:
+    """Return the CPU time of the family so far."""
+    return sum(sum(one.cpu_times()[:2]) for one in family() if one != without)
+
+
+def own_usage() -> float:
+    """Return the CPU time of this process and of the children that it has waited for."""
+    used = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def most_memory(pid: int | str = "self") -> float:
+    """Return the peak memory of a process in MB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1.024e-3
+
+
+def _in_process(one: Candidate) -> Rows | None:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(one, theirs))
+    process.start()
+    theirs.close()
+    try:
+        rows: Rows | None = ours.recv()
+    except EOFError:
+        rows = None
+    process.join()
+    return rows
+
+
+def _child(one: Candidate, results: Connection) -> None:
+    multiprocessing.set_start_method("fork", force=True)  # for torch's workers, as in a script
+    results.send(one.run(*one.arguments))
+
+
+def _cpu_of_children() -> float:
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _busy_seconds() -> float:
+    """Return what all processors of the machine did so far, and what its host took of them."""
+    times = psutil.cpu_times()._asdict()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
+    return sum(times.get(kind, 0.0) for kind in kinds)
+
+
+def _number(value: float) -> str:
+    return (
+        f"{value:,.0f}"
+        if abs(value) >= 100
+        else f"{value:.2f}"
+        if abs(value) >= 1
+        else f"{value:.3f}"
+    )

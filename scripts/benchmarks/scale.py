@@ -1,0 +1,201 @@
+"""What the number of shards and samples costs, on made-up datasets.
+
+    scripts/bench.py scale [--sets 100000x10 10000x10000] [--steps open info ...] [--folder DIR]
+
+For each set SHARDSxSAMPLES, DIR gets the indexes of so many shards with so many samples each,
+beside tars that are all holes: no step reads an image, except `report`, for which every sample is a
+tiny JPEG of its own. Memory is the peak of the process, and for a loader the PSS of its largest
+worker.
+"""
+
+import argparse
+import io
+import itertools
+import tempfile
+import time
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+import reader
+from benchmarks.classes import command
+from benchmarks.runner import Candidate, Rows, family, most_memory, own_usage
+from reader.format import Manifest, ShardEntry
+from reader.format.checksum import checksum_of
+from reader.format.columns import FORMATS, MEMBER, ROW
+from reader.format.index import metadata_of, serialize
+
+BASELINE = None
+ORDERS = {
+    "order": (True, None),
+    "order, blocks": (reader.BlockShuffle(8), None),
+    "order, streams": (reader.BlockShuffle(8, streams=64), None),
+    "order, buckets": (reader.AspectBuckets(256), None),
+    "order, balanced": (False, reader.ClassBalanced()),
+}
+COMMANDS = {
+    "info": ["info", "{folder}"],
+    "plan": ["plan", "{folder}"],
+    "plan, blocks": ["plan", "{folder}", "--shuffle", "block:8"],
+    "report": ["report", "{folder}", "-o", "{folder}.html", "--jobs", "2", "--quiet"],
+}
+STEPS = ["open", "labels", *ORDERS, "loader", *COMMANDS]
+CLASSES = 1000
+ROOM = 512  # bytes of a sample in its tar
+TEMPLATES = 50_000
+DISTINCT = 1000  # shards without images; further ones are links to these
+
+
+def make(folder: Path, shards: int, samples: int, *, with_images: bool) -> None:
+    """Write dataset.json, the indexes, and tars of holes or of tiny JPEGs."""
+    folder.mkdir(parents=True)
+    templates = _templates() if with_images else None
+    entries: list[ShardEntry] = []
+    for number in range(shards):
+        name, size = f"shard-{number:06d}", 2 * ROOM * samples + 1024
+        if number >= DISTINCT and templates is None:
+            entry = entries[number % DISTINCT]
+            for suffix in ("tar", "safetensors"):
+                other = Path(entry.file).with_suffix(f".{suffix}")
+                (folder / f"{name}.{suffix}").hardlink_to(folder / other)
+            entries.append(replace(entry, file=f"{name}.tar"))
+            continue
+        columns = _columns(number, samples)
+        content = b""
+        if templates is not None:
+            content = _images(templates, number, samples, columns)
+        with open(folder / f"{name}.tar", "wb") as file:
+            file.write(content)
+            file.truncate(size)
+        index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
+        (folder / f"{name}.safetensors").write_bytes(index)
+        checksums = f"xxh3-128:{number:032x}", checksum_of(index)
+        entries.append(
+            ShardEntry(f"{name}.tar", "", samples, size, checksums[0], len(index), checksums[1])
+        )
+    classes = tuple(f"class{label:04d}" for label in range(CLASSES))
+    content_of = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
+    (folder / "dataset.json").write_text(content_of.dump())
+
+
+def _columns(number: int, samples: int) -> dict[str, NDArray[np.generic]]:
+    """Return an index's columns, whose keys are the samples' numbers in nine digits."""
+    rng = np.random.default_rng(number)
+    rows = np.arange(samples)
+    columns: dict[str, NDArray[np.generic]] = {
+        "offset": rows * ROOM,
+        "size": np.full(samples, ROOM),
+        "label": rng.integers(0, CLASSES, samples),
+        "height": rng.integers(200, 600, samples),
+        "width": rng.integers(200, 600, samples),
+        "format": np.full(samples, FORMATS.index("jpg")),
+        "channels": np.full(samples, 3),
+        "orientation": np.ones(samples),
+        "crc32": rng.integers(0, 2**32, samples),
+        "cls.offset": rows * ROOM,
+        "cls.size": np.full(samples, 1),
+        "cls.crc32": np.zeros(samples),
+    }
+    columns = {name: values.astype({**ROW, **_CLS}[name]) for name, values in columns.items()}
+    digits = (number * samples + rows)[:, None] // 10 ** np.arange(8, -1, -1) % 10
+    for text in ("key", "name"):
+        columns[text] = (digits + ord("0")).astype("u1").ravel()
+        columns[f"{text}_offset"] = (np.arange(samples + 1) * 9).astype("<u8")
+    return columns
+
+
+_CLS = {f"cls.{name}": kind for name, kind in MEMBER.items()}
+
+
+def _templates() -> NDArray[np.uint8]:
+    """Return JPEGs of noise, (TEMPLATES, ROOM), each ended by zeros."""
+    rng = np.random.default_rng(0)
+    found = np.zeros((TEMPLATES, ROOM), np.uint8)
+    for row in found:
+        noise = Image.fromarray(rng.integers(0, 256, (4, 4), np.uint8)).resize((16, 16))
+        file = io.BytesIO()
+        noise.save(file, "JPEG", quality=30, optimize=True)
+        row[: len(file.getvalue())] = np.frombuffer(file.getvalue(), np.uint8)
+    return found
+
+
+def _images(
+    templates: NDArray[np.uint8], number: int, samples: int, columns: dict[str, NDArray[np.generic]]
+) -> bytes:
+    """Return the images of a shard, which differ in their last bytes; fits the columns to them."""
+    rows = number * samples + np.arange(samples)
+    images = templates[rows * 7919 % TEMPLATES]
+    images[:, -8:] = rows[:, None].view(np.uint8)
+    content = images.tobytes()
+    sums = [zlib.crc32(content[at : at + ROOM]) for at in range(0, len(content), ROOM)]
+    columns["crc32"] = np.array(sums, "<u4")
+    for name, value in (("height", 16), ("width", 16), ("channels", 1)):
+        columns[name] = np.full(samples, value, ROW[name])
+    return content
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the case's options."""
+    parser.add_argument("--sets", nargs="+", default=["100000x10", "10000x10000"])
+    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS[:-1])
+    parser.add_argument("--folder", type=Path, help="where there is room")
+    parser.add_argument("--keep", action="store_true", help="keep the datasets, and use them again")
+
+
+def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+    """Make the datasets; return the steps for each."""
+    root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
+    found = []
+    for name in given.sets:
+        shards, samples = map(int, name.split("x"))
+        folder = root / (name + "-images" * ("report" in given.steps))
+        if not folder.exists():
+            make(folder, shards, samples, with_images="report" in given.steps)
+        for step in given.steps:
+            label = f"{name} {step}"
+            found.append(Candidate(label, measure, (label, step, folder, shards * samples)))
+    return found
+
+
+def measure(label: str, step: str, folder: Path, samples: int) -> Rows:
+    """Return the figures of one step."""
+    began, largest = time.perf_counter(), 0.0
+    if step in COMMANDS:
+        command(*(word.format(folder=folder) for word in COMMANDS[step]))
+    elif step in ORDERS:
+        walk(folder, *ORDERS[step])
+    elif step == "loader":
+        largest = load(folder)
+    else:
+        dataset = reader.Dataset(folder)
+        assert len(dataset if step == "open" else dataset.labels) == samples
+    seconds = time.perf_counter() - began
+    figures = {"CPU s": own_usage(), "s": seconds, "MiB": most_memory() / 1.048576}
+    return {label: figures | ({"of a worker": largest} if largest else {})}
+
+
+def walk(folder: Path, shuffle: Any, sampler: Any) -> None:
+    """Compute the whole order of an epoch."""
+    from reader.order.samplers import build_order
+
+    order = build_order(reader.Dataset(folder), shuffle, 0, sampler)
+    for start in range(0, order.count, 1 << 14):
+        order.samples(np.arange(start, min(start + (1 << 14), order.count)), 0)
+
+
+def load(folder: Path) -> float:
+    """Read batches of numbers; return the MiB of the largest worker.
+
+    The workers open as many datasets as a loader's do, and read no sample: the tars are empty.
+    """
+    with reader.Loader(
+        folder, fields=("index",), shuffle=True, workers=2, batch_size=256
+    ) as loader:
+        for _ in itertools.islice(loader, 200):
+            pass
+        return max(one.memory_full_info().pss for one in family()[1:]) / 2**20

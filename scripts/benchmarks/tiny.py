@@ -1,0 +1,136 @@
+"""Raw images of CIFAR-10's size, beside what people do with them in torch.
+
+    scripts/bench.py tiny [--samples 50000] [--batch-size 512] [--workers N]
+
+Random pixels are packed. FFCV is among the candidates if it is installed (scripts/test_peers.sh).
+"""
+
+import argparse
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader, TensorDataset
+
+import packer
+import reader
+from benchmarks.peers import is_installed
+from benchmarks.runner import Candidate, Rows
+
+BASELINE = "DataLoader, no workers"
+CLASSES = 10
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the case's options."""
+    parser.add_argument("--samples", type=int, default=50_000)
+    parser.add_argument("--batch-size", type=int, default=512)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=4, help="measured epochs a round")
+
+
+def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
+    """Pack random pixels; return what reads them."""
+    pixels = np.random.default_rng(0).integers(0, 256, (given.samples, 32, 32, 3), np.uint8)
+    np.save(work / "pixels.npy", pixels)
+    samples = [{"image": one, "label": number % CLASSES} for number, one in enumerate(pixels)]
+    packer.pack(samples, work / "shards", raw=(32, 32), jobs=1, progress=False)
+    names = ["shardfeed", "shardfeed, crop and flip", "tensor indexing", BASELINE]
+    names.append("DataLoader, workers")
+    if is_installed("ffcv"):
+        write_ffcv(pixels, work)
+        names += ["FFCV", "FFCV, translate and flip"]
+    given.work = work
+    return [Candidate(name, measure, (name, given)) for name in names]
+
+
+def measure(name: str, given: argparse.Namespace) -> Rows:
+    """Return the figures of one candidate's round."""
+    began = time.perf_counter()
+    batches = build(name, given)
+    iterator = iter(batches)
+    next(iterator)
+    first = time.perf_counter() - began
+    for _ in iterator:
+        pass
+    began = time.perf_counter()
+    count = sum(len(images) for _ in range(given.epochs) for images, _ in batches)
+    rate = count / (time.perf_counter() - began)
+    if isinstance(batches, reader.Loader):
+        batches.close()
+    return {name: {"images/s": rate, "first batch s": first}}
+
+
+def build(name: str, given: argparse.Namespace) -> Iterable[Any]:
+    """Return the batches of a candidate."""
+    if name.startswith("shardfeed"):
+        augment = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
+        return reader.Loader(
+            given.work / "shards",
+            batch_size=given.batch_size,
+            shuffle=True,
+            transforms=augment if "flip" in name else [],
+            workers=given.workers,
+        )
+    if name.startswith("FFCV"):
+        return ffcv(given, is_augmented="flip" in name)
+    pixels = torch.from_numpy(np.load(given.work / "pixels.npy"))
+    data = TensorDataset(
+        pixels.permute(0, 3, 1, 2).contiguous(), torch.arange(len(pixels)) % CLASSES
+    )
+    if name == "tensor indexing":
+        return TensorBatches(data, given.batch_size)
+    workers = 0 if name == BASELINE else given.workers
+    return DataLoader(
+        data, given.batch_size, shuffle=True, num_workers=workers, persistent_workers=bool(workers)
+    )
+
+
+class TensorBatches:
+    """The fastest that plain torch can do: one index into a tensor for each batch."""
+
+    def __init__(self, data: TensorDataset, batch_size: int) -> None:
+        self._data, self._batch_size = data, batch_size
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, ...]]:
+        for chosen in torch.randperm(len(self._data)).split(self._batch_size):
+            yield self._data[chosen]
+
+
+def write_ffcv(pixels: NDArray[np.uint8], work: Path) -> None:
+    """Write FFCV's file."""
+    from ffcv import fields, writer
+
+    class Indexed:
+        def __len__(self) -> int:
+            return len(pixels)
+
+        def __getitem__(self, number: int) -> tuple[NDArray[np.uint8], int]:
+            return pixels[number], number % CLASSES
+
+    columns = {"image": fields.RGBImageField(write_mode="raw"), "label": fields.IntField()}
+    writer.DatasetWriter(str(work / "images.beton"), columns).from_indexed_dataset(Indexed())
+
+
+def ffcv(given: argparse.Namespace, is_augmented: bool) -> Iterable[Any]:
+    """Return FFCV's loader, which compiles at each start."""
+    from ffcv import loader, transforms
+    from ffcv.fields import basics, decoders
+
+    augment = [transforms.RandomTranslate(padding=4), transforms.RandomHorizontalFlip()]
+    to_tensor = [transforms.ToTensor(), transforms.ToTorchImage()]
+    image = [decoders.SimpleRGBImageDecoder(), *(augment if is_augmented else []), *to_tensor]
+    label = [basics.IntDecoder(), transforms.ToTensor(), transforms.Squeeze()]
+    return loader.Loader(
+        str(given.work / "images.beton"),
+        given.batch_size,
+        num_workers=given.workers,
+        os_cache=True,
+        order=loader.OrderOption.RANDOM,
+        drop_last=False,
+        pipelines={"image": image, "label": label},
+    )

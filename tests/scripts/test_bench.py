@@ -1,0 +1,88 @@
+"""Every benchmark runs to its table; the runner's own logic."""
+
+import re
+from pathlib import Path
+
+import bench
+import pytest
+from benchmarks import slow_store
+from benchmarks.runner import Candidate, Measured, Rows, interleaved, table
+
+SMALL = "--rounds=1"
+IMAGES = "--images={source}"
+CASES = {
+    "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
+    "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
+    "start": [IMAGES, "--batch-size=4"],
+    "stages": [IMAGES],
+    "store": [IMAGES, "--count=60", "--batch-size=8", "--quick", "--latency=1"],
+    "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--steps=2"],
+    "pack": [IMAGES, "--jobs=1"],
+    "classes": ["--sets", "6x2", "--pack"],
+    "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "report"],
+}
+ROWS = {
+    "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
+    "tiny": ["shardfeed", "shardfeed, crop and flip", "tensor indexing"],
+    "start": ["shardfeed", "DataLoader, Pillow"],
+    "stages": ["all optimisations", "copy into the batch"],
+    "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
+    "gpu": ["shardfeed", "shardfeed, GPU decode", "one batch, again and again"],
+    "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
+    "classes": ["6 classes x 2: scan and plan", "6 classes x 2: pack"],
+    "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 report"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", bench.CASES)
+def test_every_case_prints_a_row_of_figures_for_each_candidate(
+    case: str, source: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if case == "store" and (reason := slow_store.missing()):
+        pytest.skip(reason)
+    bench.main([case, SMALL, *(option.format(source=source) for option in CASES[case])])
+    out, err = capfd.readouterr()
+    assert "failed" not in err, err
+    rows = dict(re.findall(r"^\| ([^|]+?) \|[ |]*([\d,.]+)", out, re.M))
+    assert set(ROWS[case]) <= rows.keys()
+    assert all(float(figure.replace(",", "")) > 0 for figure in rows.values())
+
+
+def test_a_gpu_is_required_where_none_is_named(source: Path) -> None:
+    with pytest.raises(SystemExit, match="no CUDA device"):
+        bench.main(["gpu", f"--images={source}", "--device=cuda"])
+
+
+def echo(name: str, value: float) -> Rows:
+    if value < 0:
+        raise ValueError(name)
+    return {name: {"images/s": value, "CPU ms": 2 * value}}
+
+
+def test_a_candidate_that_fails_is_named_and_the_others_are_measured(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    both = [Candidate("good", echo, ("good", 3.0)), Candidate("bad", echo, ("bad", -1.0))]
+    measured = interleaved(both, rounds=2)
+    assert measured.rows == {"good": {number: echo("good", 3.0)["good"] for number in range(2)}}
+    assert capfd.readouterr().err.count("bad: left out, it failed") == 1
+
+
+def rounds(*values: float) -> dict[int, dict[str, float]]:
+    return {number: {"images/s": value} for number, value in enumerate(values)}
+
+
+def test_the_ratio_is_the_median_of_the_ratios_within_each_round() -> None:
+    measured = Measured({"ours": rounds(10, 40, 12), "theirs": rounds(5, 10, 12)})
+    assert table(measured, "theirs").splitlines() == [
+        "| | images/s | ratio |",
+        "|---|---:|---:|",
+        "| ours | 12.00 | 2.00 |",
+        "| theirs | 10.00 | 1.00 |",
+    ]
+
+
+def test_a_figure_that_a_row_lacks_is_left_blank() -> None:
+    measured = Measured({"one": rounds(200), "two": {0: {"images/s": 0.5, "MB": 7.0}}})
+    assert table(measured, None).splitlines()[2:] == ["| one | 200 |  |", "| two | 0.500 | 7.00 |"]
