@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner, Result
+from counted import statistics_of
 from other_process import wait_until
 from PIL import Image
 
 from packer.cli.bench import Point, sweep, verdict
 from packer.cli.main import main
-from reader import Statistics
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -34,7 +34,7 @@ def run(*arguments: object) -> Result:
 
 
 def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
-    statistics = Statistics(
+    statistics = statistics_of(
         batches=10,
         samples=10 * rate,
         elapsed=10.0,

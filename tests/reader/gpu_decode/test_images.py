@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
+from counted import statistics_of
 from PIL import Image
 
 from reader import (
@@ -28,7 +29,6 @@ from reader import (
     ReaderError,
     Resize,
     SampleError,
-    Statistics,
     Transform,
 )
 from reader.cuda.device import default_device
@@ -259,7 +259,7 @@ def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(
 
 
 def test_workers_that_do_not_decode_are_said_to_splice() -> None:
-    seen = Statistics(
+    seen = statistics_of(
         work="splice",
         batches=10,
         samples=80,

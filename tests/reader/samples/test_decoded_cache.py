@@ -115,7 +115,7 @@ def samples(
     ]
     if decoded is not None:
         decoded.close()
-    return found, opened.cached
+    return found, opened.source.cached
 
 
 @pytest.fixture(scope="module", params=["tiled", "verbatim"])
@@ -259,6 +259,7 @@ def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> Non
     held = hold_decoded(Dataset(packed), [[Resize((8, 8))]])
     code = f"""
     import os, signal
+    from types import SimpleNamespace
     import numpy as np
     from reader.samples.decoded_cache import DecodedImages
 
@@ -269,7 +270,8 @@ def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> Non
             held._room(5, 8, 8)[:4] = 1
             os.kill(os.getpid(), signal.SIGKILL)
 
-    held = DecodedImages({held.path!r}, {held.count}, {held.size}, 3, True)
+    memory = SimpleNamespace(path={held.memory.path!r})
+    held = DecodedImages(memory, {held.count}, {held.size}, 3, True)
     held.keep(4, np.full((8, 8, 3), 9, np.uint8))
     held.keep(5, Halved())
     """
