@@ -193,10 +193,12 @@ def no_leftovers() -> Iterator[None]:
     yield
     gc.collect()
     gc.unfreeze()
-    until = time.monotonic() + 5
-    while time.monotonic() < until and not _held()[0] <= processes:
-        time.sleep(0.01)  # a worker that has been ended is about to be gone
-    left, still = _held()
+    until = time.monotonic() + 30
+    while True:  # a worker that has been ended is about to be gone, with what it held
+        left, still = _held()
+        if (left - processes, still) == (set(), descriptors) or time.monotonic() > until:
+            break
+        time.sleep(0.01)
     assert (left - processes, still) == (set(), descriptors)
 
 
