@@ -25,6 +25,7 @@ from kept_server import KeptServer
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("busy"), max_examples=25)  # scripts/test.sh
 settings.load_profile("busy")
 
 
@@ -35,7 +36,6 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their
 os.environ.pop("PYTHONUNBUFFERED", None)  # which few users have: their output is buffered
 os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads wait for each other by spinning
 _preloaded = str(Path(__file__).parent / "preloaded")
-os.environ["PRELOADED_FOR"] = str(os.getpid())
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.get("PYTHONPATH")]))
 
 
@@ -43,6 +43,16 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 def kept_server() -> None:
     """Keep the server of packing processes, but where `own_server` is asked for."""
     processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
+
+
+@pytest.fixture(autouse=True)
+def kept_workers_server() -> Iterator[None]:
+    """Keep the server of workers over a test that changes the environment, and has another."""
+    before = dict(fork_server._servers)
+    yield
+    for kind, (server, inherited) in before.items():
+        if server.is_alive():
+            fork_server._servers[kind] = server, inherited
 
 
 @pytest.fixture
@@ -184,6 +194,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_NoTestInEnvironment())
 
 
+def pytest_collection_finish() -> None:
+    """Name the variables of the tests, now that all modules are imported, for tests/preloaded."""
+    os.environ["PRELOADED_FOR"] = f"{os.getpid()} {' '.join(os.environ)}"
+
+
 @pytest.fixture
 def no_leftovers() -> Iterator[None]:
     """Fails a test that leaves processes or descriptors behind."""
@@ -193,10 +208,12 @@ def no_leftovers() -> Iterator[None]:
     yield
     gc.collect()
     gc.unfreeze()
-    until = time.monotonic() + 5
-    while time.monotonic() < until and not _held()[0] <= processes:
-        time.sleep(0.01)  # a worker that has been ended is about to be gone
-    left, still = _held()
+    until = time.monotonic() + 30
+    while True:  # a worker that has been ended is about to be gone, with what it held
+        left, still = _held()
+        if (left - processes, still) == (set(), descriptors) or time.monotonic() > until:
+            break
+        time.sleep(0.01)
     assert (left - processes, still) == (set(), descriptors)
 
 

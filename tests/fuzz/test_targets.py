@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from limits import limited_memory
 from mutations import mutated
 
-_EXAMPLES = 80
+_EXAMPLES = min(80, settings().max_examples)
 _MEMORY = 1 << 30
 
 

@@ -88,11 +88,12 @@ def name(item: object) -> str:
 
 @pytest.fixture(autouse=True)
 def no_process_is_left() -> object:
+    before = psutil.Process().children(recursive=True)  # such as a server that is kept
     yield
     servers = {server.process for server in fork_server.living}  # kept for the next ones
     assert not [
         child
-        for child in psutil.Process().children(recursive=True)
+        for child in set(psutil.Process().children(recursive=True)).difference(before)
         if child.status() != psutil.STATUS_ZOMBIE
         and child.pid not in servers
         and "packer.processes" in " ".join(child.cmdline())

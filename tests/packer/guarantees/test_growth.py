@@ -39,6 +39,7 @@ NOT_GROWN = {
     ("GTSRB: folders of classes, and tables that name their images", "classes"),
     ("MVTec AD, one object", "classes"),
     ("classes mask and no_mask", "classes"),  # mask1000 would be a mask
+    ("train in train, images alone", "images"),  # many cats may be a class
     ("ImageNet with its devkit", "classes"),
     ("ImageNet as Kaggle has it", "classes"),
     ("Oxford 102 Flowers", "images"),

@@ -94,14 +94,14 @@ def test_a_file_that_cannot_be_read_is_named_in_the_index(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_write_error_names_the_shard_and_ends_every_process(
-    tmp_path: Path, jobs: Callable[..., list[ShardJob]], processes: int
+    own_server: None, tmp_path: Path, jobs: Callable[..., list[ShardJob]], processes: int
 ) -> None:
-    broken = jobs(tmp_path)
+    broken, before = jobs(tmp_path), psutil.Process().children(recursive=True)
     broken[5] = replace(broken[5], path=tmp_path / "nowhere" / "shard.tar")
     with pytest.raises(PackingFailed, match=r"nowhere/shard\.tar cannot be written: No such file"):
         list(run_jobs(broken, processes, lambda count: None))
-    children = psutil.Process().children(recursive=True)
-    alive = [child for child in children if child.status() != psutil.STATUS_ZOMBIE]
+    begun = set(psutil.Process().children(recursive=True)).difference(before)
+    alive = [child for child in begun if child.status() != psutil.STATUS_ZOMBIE]
     servers = {server.process for server in fork_server.living}  # kept for the next ones
     left = [child for child in alive if "packer.processes" in " ".join(child.cmdline())]
     assert {child.pid for child in left} <= servers

@@ -62,7 +62,7 @@ def show(image: StoredImage, box: tuple[int, int, int, int], out: tuple[int, int
 
 
 @settings(
-    max_examples=400,
+    max_examples=4 * settings().max_examples,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -131,7 +131,7 @@ def test_a_crop_reads_only_the_rows_that_it_needs(make_image: Make) -> None:
     assert part.stop - part.start < image.size // 4
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples, deadline=None)
 @given(data=st.data())
 def test_a_lying_segment_table_never_reaches_outside_its_image(data: st.DataObject) -> None:
     picture = Image.new("RGB", (100, 60), (10, 200, 30))

@@ -49,7 +49,13 @@ def test_opening_and_what_indexes_know(
     assert_linear(use)
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("by blocks", "in buckets")))
+        for name in ORDERS
+    ],
+)
 def test_an_order_is_built_and_looked_up(name: str) -> None:
     def use(n: int) -> Callable[[], object]:
         def run() -> None:

@@ -1,6 +1,7 @@
 """Loaders that are made, used, left and forgotten in every way leave nothing behind."""
 
 import gc
+import os
 import subprocess
 import threading
 import time
@@ -13,9 +14,11 @@ import psutil
 import pytest
 from delivered import CROP
 from live_workers import workers
+from other_process import wait_until
 from PIL import Image
 
 from reader import Geometry, Loader
+from reader.processes import fork_server
 from reader.rng import SampleRandom
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -111,13 +114,15 @@ def test_pairs_of_loaders_left_in_every_way_are_cleaned_up_without_close(folder:
     leave(folder, 5)
     gc.collect()
     assert workers_left() == []
+    servers = {server.process for server in fork_server.living}
+    wait_until(lambda: held().keys() <= {os.getpid(), *servers})
     before = held()
     for number in range(6):
         with suppress(ZeroDivisionError):
             leave(folder, number)
         gc.collect()
         assert workers_left() == []
-        assert held() == before
+        wait_until(lambda: held() == before)  # an ended process may not be gone yet
 
 
 def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:
