@@ -36,6 +36,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their
 os.environ.pop("PYTHONUNBUFFERED", None)  # which few users have: their output is buffered
 os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads wait for each other by spinning
 _preloaded = str(Path(__file__).parent / "preloaded")
+os.environ["PRELOADED_FOR"] = str(os.getpid())
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.get("PYTHONPATH")]))
 
 
@@ -192,11 +193,6 @@ class _NoTestInEnvironment:
 def pytest_configure(config: pytest.Config) -> None:
     """The hooks of this file would not be called for fixtures of the session."""
     config.pluginmanager.register(_NoTestInEnvironment())
-
-
-def pytest_collection_finish() -> None:
-    """Name the variables of the tests, now that all modules are imported, for tests/preloaded."""
-    os.environ["PRELOADED_FOR"] = f"{os.getpid()} {' '.join(os.environ)}"
 
 
 @pytest.fixture
