@@ -20,7 +20,7 @@ def test_a_page_packs_what_it_has_made_into_train_and_val(
 ) -> None:
     text = page.read_text()
     made, packed = (
-        shlex.split(found[1])
+        shlex.split(found[1], comments=True)
         for found in (
             re.search(r"^python scripts/sample_images.py (.+)$", text, re.MULTILINE),
             re.search(r"^packer (pack .+)$", text, re.MULTILINE),

@@ -27,6 +27,7 @@ from safetensors.numpy import load_file
 import packer
 from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
+from packer.images.tiling import compiling
 from packer.inspect.verify import verify
 from packer.keys import unescape
 from packer.options.declared import PackOptions, SourceOptions
@@ -740,7 +741,7 @@ def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = io.StringIO()
-    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    monkeypatch.setattr(compiling, "is_complete", lambda: False)
     for number, jpeg in enumerate(("tiled", "verbatim")):
         shown = Progress(stream=said)
         pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
@@ -754,7 +755,7 @@ def test_compiling_is_announced_only_where_there_are_jpegs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    monkeypatch.setattr(compiling, "is_complete", lambda: False)
     png = tmp_path / "pngs" / "one.PNG"
     png.parent.mkdir()
     make_image(0, 20, 30).save(png, "PNG")
