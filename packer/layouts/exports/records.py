@@ -5,7 +5,7 @@ Each gives the name of a record in its file, if it has one, its offset and its b
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, fromstring
 from xml.parsers import expat
@@ -21,10 +21,14 @@ _CHUNK = 1 << 20
 
 
 class Reader(NamedTuple):
-    """How files are read: the key, offset and bytes of each record, and what its bytes say."""
+    """How files are read: the key, offset and bytes of each record, and what its bytes say.
+
+    `complete` adds to a record what the rest of its file says of it.
+    """
 
     records: Callable[[Watched, str, dict[str, Any]], Records]
     parse: Callable[[bytes], Any]
+    complete: Callable[[Any, Mapping[str, Any]], Any] = lambda record, _: record
 
 
 def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:

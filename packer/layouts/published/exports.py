@@ -39,7 +39,7 @@ def exports(candidate: Candidate) -> Interpretation | None:
         return None
     else:
         found = list(_found(tree))
-    if not found:
+    if not found or (options.of_table and found[0][0].joins):
         return None
     forms = list(dict.fromkeys(form.what for form, _ in found))
     if len(forms) > 1:
@@ -48,9 +48,9 @@ def exports(candidate: Candidate) -> Interpretation | None:
             f"{path} has {' and '.join(forms)} ({files}). Move all but one of them elsewhere, or "
             f"give {option('kind', 'folder')} for the folders alone."
         )
-    paths = [name for _, name in found]
-    what = f"{forms[0]} ({listed(paths, 3)})"
-    return Interpretation("table", what, partial(open_export, tree, found[0][0], paths))
+    each = {name: form for form, name in sorted(found, key=lambda one: not one[0].objects)}
+    what = f"{forms[0]} ({listed(list(each), 3)})"
+    return Interpretation("table", what, partial(open_export, tree, each))
 
 
 def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
