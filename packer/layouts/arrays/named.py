@@ -196,11 +196,14 @@ class ArraysSource:
         labels = {name: array for name, array in arrays.items() if name.kind == _LABELS}
         numbers = {name._replace(kind=_IMAGES): _numbers(array) for name, array in labels.items()}
         known = self._class_names()
-        most = max((int(array.max()) for array in numbers.values() if array.size), default=0)
+        ends = [(int(one.min()), int(one.max())) for one in numbers.values() if one.size]
+        least, most = min(ends, default=(0, 0))[0], max((last for _, last in ends), default=0)
         first = int(len(known) > 0 and most == len(known))  # STL-10 counts from 1
         count = len(self.classes) or MAX_CLASSES
-        if most - first >= count:
-            raise UnusableInput(f"{self.path} has the label {most}; there are {count} classes.")
+        if most - first >= count or least < first:
+            raise UnusableInput(
+                f"{self.path} has labels from {least} to {most}; there are {count} classes."
+            )
         order = np.array([self.classes.index(name) for name in known] or range(most + 1))
         for name in sorted(arrays, key=lambda name: (name.split != "train", name)):
             if name.kind == _IMAGES:
@@ -222,7 +225,7 @@ class ArraysSource:
         """STL-10's names of classes, or KMNIST's characters; none for numbers."""
         if not (name := next(filter(_names_classes, self.names), "")):
             return []
-        lines = (self.path / name).read_text("utf-8").split("\n")
+        lines = (self.path / name).read_text("utf-8", "replace").split("\n")
         lines = [line.strip() for line in lines if line.strip()]
         return lines if name.endswith(".txt") else [line.split(",")[-1] for line in lines[1:]]
 

@@ -173,3 +173,12 @@ def test_several_datasets_in_a_folder_are_refused(
     src = write_files(tmp_path / "src", {"blood.npz": one, "path.npz": one})
     with pytest.raises(UnusableInput, match="several datasets: blood, path"):
         run_pack(src, tmp_path / "dst")
+
+
+@pytest.mark.parametrize("labels", [b"\0\3\1", b"\1\2\4"])
+def test_labels_without_a_class_are_refused(
+    labels: bytes, tmp_path: Path, write_files: Write, run_pack: RunPack
+) -> None:
+    files = FOLDERS["stl10"]()[0] | {"train_y.bin": labels}
+    with pytest.raises(UnusableInput, match="there are 3 classes"):
+        run_pack(write_files(tmp_path / "src", files), tmp_path / "dst")
