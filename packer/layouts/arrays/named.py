@@ -25,6 +25,7 @@ from packer.samples.labels import MAX_CLASSES, class_order, to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample
 
+ARRAYS = frozenset({".npz", ".npy", ".mat", ".bin"})  # extensions of their files
 _IMAGES, _LABELS = "images", "labels"
 _KINDS = dict.fromkeys(("images", "imgs", "x"), _IMAGES)
 _KINDS |= dict.fromkeys(("labels", "targets", "y"), _LABELS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packer.layouts.arrays.cifar import CifarSource
 from packer.layouts.arrays.idx import IdxSource
-from packer.layouts.arrays.named import ArraysSource
+from packer.layouts.arrays.named import ARRAYS, ArraysSource
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.tars.parts import PartsSource, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
@@ -70,6 +70,8 @@ def arrays(candidate: Candidate) -> Interpretation | None:
     """
     path, tree = candidate.path, candidate.tree
     if tree and (not path.is_dir() or tree.level().folders or tree.level().images):
+        return None
+    if tree and not tree.level().counts.keys() & ARRAYS:
         return None
     names = list(tree.names()) if tree else [path.name]
     source = ArraysSource(path, names)
