@@ -134,6 +134,7 @@ def _numpy(n: int) -> dict[str, bytes]:
 
 
 _OPEN_BOX = "{:03},xclick,/m/{},1,0.1,0.5,0.2,0.6"
+_TRACKED = '<box frame="{}" outside="0" xtl="1" ytl="1" xbr="5" ybr="5"></box>'.format
 _GENOME = {"objects": [{"object_id": 1, "names": ["cat"], "x": 1, "y": 1, "w": 2, "h": 2}]}
 
 
@@ -449,6 +450,15 @@ KINDS = [
             ),
             "class-descriptions-boxable.csv": _csv(n, "/m/x,X", "/m/{0},class{0}"),
             **_paths(n, "train/{:03}.jpg"),
+        },
+    ),
+    Kind(
+        "CVAT for videos",
+        "frames",
+        lambda n: {
+            "annotations.xml": f'<annotations><track label="car">{"".join(map(_TRACKED, range(n)))}'
+            "</track></annotations>",
+            **_paths(n, "images/frame_{:06}.jpg"),
         },
     ),
     Kind(

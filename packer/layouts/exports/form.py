@@ -94,7 +94,7 @@ class Form:
     def describe(self, data: bytes, key: str, path: str, others: Mapping[str, Any]) -> Described:
         """Return what the bytes of a record in the file `path` say; raise BadImage."""
         try:
-            record = self.reader.complete(self.reader.parse(data), others)
+            record = self.reader.complete(self.reader.parse(data), {**others, "@key": key})
         except _FAULTS as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]

@@ -14,8 +14,10 @@ from packer.layouts.exports.records import (
     of_cvat,
     of_json,
     of_lines,
+    of_tracks,
     of_wider,
     parse_cvat,
+    parse_frame,
     parse_json,
     parse_wider,
 )
@@ -189,6 +191,7 @@ READERS = {
     "captions": Reader(_of_captions, _caption),
     "coco_text": Reader(_last, parse_json, _coco_text),
     "cvat": Reader(of_cvat, parse_cvat),
+    "cvat_video": Reader(of_tracks, lambda _: {}, parse_frame),
     "datumaro": _changed(_datumaro),
     "fiftyone": _changed(_fiftyone),
     "kili": _changed(_kili),

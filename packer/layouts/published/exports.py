@@ -20,12 +20,12 @@ _LOOKED_AT = 1000  # files
 def exports(candidate: Candidate) -> Interpretation | None:
     """What annotation tools, services and benchmarks export: boxes, shapes, classes, captions.
 
-    CVAT for images 1.1, Label Studio (JSON and JSON_MIN), VIA, VoTT, LabelMe, Supervisely, Darwin,
-    Labelbox, Hasty, Kili, Encord, Scale, Datumaro, FiftyOne, Create ML, SageMaker Ground Truth,
-    Vertex AI, Azure's AutoML, BDD100K, CrowdHuman, WIDER FACE, Open Images, Visual Genome,
-    COCO-Text, Roboflow's lines for YOLO in Keras, Flickr8k and Flickr30k, and the conversations of
-    LLaVA, as each documents its own. Files are known by the fields in them; images are found by
-    path, by name, or by the end of an address.
+    CVAT for images and videos 1.1, Label Studio (JSON and JSON_MIN), VIA, VoTT, LabelMe,
+    Supervisely, Darwin, Labelbox, Hasty, Kili, Encord, Scale, Datumaro, FiftyOne, Create ML,
+    SageMaker Ground Truth, Vertex AI, Azure's AutoML, BDD100K, CrowdHuman, WIDER FACE, Open Images,
+    Visual Genome, COCO-Text, Roboflow's lines for YOLO in Keras, Flickr8k and Flickr30k, and the
+    conversations of LLaVA, as each documents its own. Files are known by the fields in them; images
+    are found by path, by name, or by the end of an address.
     Boxes become each sample's ``json``, as COCO's do, with all other fields; shapes without a box
     are ``shapes`` there; a class for each image is its label.
     """
