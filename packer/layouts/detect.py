@@ -44,6 +44,7 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
     "webdataset": "a tar of samples, or a folder of such tars",
     "cifar": "CIFAR's batches, in Python's or the binary form",
     "idx": "MNIST's files of images and labels (idx)",
+    "arrays": "arrays of images and of their labels (.npz, .npy, SVHN's .mat, STL-10's .bin)",
 }
 
 

@@ -44,9 +44,13 @@ def _advice(source: Path, path: Path, known: Mapping[str, Any]) -> UnusableInput
     where = "" if path == source else f" ({path.name} and the like)"
     folder = path.parent if path.is_file() else path
     lines = Template(known["lines"]).substitute(
-        path=repr(str(path)), folder=repr(str(folder)), arrays=_arrays(path)
+        path=repr(str(path)),
+        folder=repr(str(folder)),
+        stem=repr(str(path)[:-5]),
+        suffix=repr(f"*{path.suffix}"),
+        arrays=_arrays(path),
     )
-    module = lines.removeprefix("data = ").partition(".")[0]
+    module = known.get("module", known["library"])
     indented = "\n    ".join([f"import {module}, packer", *lines.splitlines()])
     return UnusableInput(
         f"{source} is {known['what']}{where}, which {known['library']} reads. In Python, these "
@@ -55,12 +59,15 @@ def _advice(source: Path, path: Path, known: Mapping[str, Any]) -> UnusableInput
 
 
 def _arrays(path: Path) -> str:
-    """The images and the labels in an npz, by the names that it has for them."""
+    """What gives the items of numpy's arrays, of an npz by the names that it has for them."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
     except (OSError, zipfile.BadZipFile):
-        return "data[0], data[1]" if path.suffix == ".npz" else "data, labels"
-    labels = next((n for n in names if any(map(_LABELS.fullmatch, n.split("_")))), "labels")
+        names = []
+    labels = next((n for n in names if any(map(_LABELS.fullmatch, n.split("_")))), "")
     images = next((n for n in names if n != labels), "images")
-    return f'data["{images}"], data["{labels}"]'
+    if labels:
+        each = f'x, y in zip(data["{images}"], data["{labels}"])'
+        return f'{{"image": x, "label": y.item()}} for {each}'
+    return '{"image": x} for x in ' + ("data" if path.suffix == ".npy" else f'data["{images}"]')

@@ -34,8 +34,14 @@ ROWS = [
     Row(
         "SVHN",
         "",
-        r"MATLAB's arrays.*scipy\.io\.loadmat\('\S*train_32x32\.mat'",
+        r"train_32x32\.mat: X has \(2, 1\) of float64, which are no images",
         contents={"train_32x32.mat": mat(X=[1, 2], y=[1])},
+    ),
+    Row(
+        "EMNIST in MATLAB's form",
+        "",
+        r"EMNIST.*scipy\.io\.loadmat\('\S*emnist-letters\.mat'",
+        contents={"emnist-letters.mat": mat(dataset=[1, 2])},
     ),
     Row(
         "MATLAB 7.3",

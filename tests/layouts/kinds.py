@@ -125,6 +125,19 @@ def _idx(n: int) -> dict[str, bytes]:
     return {f"{s}-{name}-ubyte": data for s in splits for name, data in names.items()}
 
 
+def _numpy(n: int) -> dict[str, bytes]:
+    arrays = {"x": np.zeros((n, 8, 8), np.uint8), "y": np.arange(n) % 10}
+    files = {f"{name}.npy": io.BytesIO() for name in arrays}
+    for name, array in arrays.items():
+        np.save(files[f"{name}.npy"], array)
+    return {name: file.getvalue() for name, file in files.items()}
+
+
+_OPEN_BOX = "{:03},xclick,/m/{},1,0.1,0.5,0.2,0.6"
+_TRACKED = '<box frame="{}" outside="0" xtl="1" ytl="1" xbr="5" ybr="5"></box>'.format
+_GENOME = {"objects": [{"object_id": 1, "names": ["cat"], "x": 1, "y": 1, "w": 2, "h": 2}]}
+
+
 def _shard(shard: int, samples: int) -> bytes:
     names = [f"{shard:03}_{number:04}" for number in range(samples)]
     files = {f"{name}.{ext}": data for name in names for ext, data in (("jpg", b""), ("cls", "1"))}
@@ -424,6 +437,41 @@ KINDS = [
     Kind("MATLAB's lists", "images", _flowers),
     Kind("CIFAR", "images", _cifar),
     Kind("IDX", "images", _idx),
+    Kind("NumPy's arrays", "images", _numpy),
+    Kind(
+        "Open Images",
+        "images",
+        lambda n: {
+            "train-annotations-bbox.csv": _csv(
+                n, "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax", _OPEN_BOX
+            ),
+            "train-annotations-human-imagelabels.csv": _csv(
+                n, "ImageID,Source,LabelName,Confidence", "{:03},verification,/m/{},1"
+            ),
+            "class-descriptions-boxable.csv": _csv(n, "/m/x,X", "/m/{0},class{0}"),
+            **_paths(n, "train/{:03}.jpg"),
+        },
+    ),
+    Kind(
+        "CVAT for videos",
+        "frames",
+        lambda n: {
+            "annotations.xml": f'<annotations><track label="car">{"".join(map(_TRACKED, range(n)))}'
+            "</track></annotations>",
+            **_paths(n, "images/frame_{:06}.jpg"),
+        },
+    ),
+    Kind(
+        "Visual Genome",
+        "images",
+        lambda n: {
+            "objects.json": json.dumps([_GENOME | {"image_id": i} for i in range(n)]),
+            "region_descriptions.json": json.dumps(
+                [{"id": i, "regions": [{"region_id": i, "phrase": "sky"}]} for i in range(n)]
+            ),
+            **_paths(n, "VG_100K/{}.jpg"),
+        },
+    ),
     Kind("WebDataset", "shards", _series),
     Kind(
         "WebDataset",

@@ -1,6 +1,7 @@
 """The roots that torchvision.datasets downloads into: pytorch.org/vision/stable/datasets.html."""
 
 import gzip
+import io
 import pickle
 import struct
 
@@ -13,6 +14,12 @@ from layouts.row import Read, Row
 def idx(values: "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]") -> bytes:
     """An IDX file of bytes."""
     return struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape) + values.tobytes()
+
+
+def _npz(**arrays: "np.ndarray") -> bytes:
+    held = io.BytesIO()
+    np.savez(held, **arrays)
+    return held.getvalue()
 
 
 def mnist(folder: str) -> dict[str, bytes]:
@@ -60,6 +67,12 @@ ROWS = [
         "MNIST/processed/training.pt MNIST/processed/test.pt",
         DIGITS._replace(ignored=DIGITS.ignored | {"../processed/"}),
         contents=mnist("MNIST/raw"),
+    ),
+    Row(
+        "MedMNIST(root)",
+        "",
+        Read({f"{n:06}": str(n) for n in range(2)}, what="arrays"),
+        contents={"pathmnist.npz": _npz(images=np.zeros((2, 4, 5), np.uint8), labels=np.arange(2))},
     ),
     Row("FashionMNIST(root)", "", DIGITS, contents=mnist("FashionMNIST/raw")),
     Row(

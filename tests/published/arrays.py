@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,9 +16,25 @@ def _npy(values: object) -> bytes:
     return held.getvalue()
 
 
-def _array(name: str, source: str, files: dict[str, str | bytes], src: str) -> Layout:
-    """Return a layout whose images are no files: no dataset of it has the first file as one."""
-    return Layout(name, source, files, {next(iter(files)): of("a label")}, src)
+def _array(
+    name: str,
+    source: str,
+    files: dict[str, str | bytes],
+    src: str,
+    labels: Mapping[str, Sequence[str]] | None = None,
+) -> Layout:
+    """Return a layout whose images are no files, with their classes in each split.
+
+    Without `labels`, no dataset of it has the first file as a sample.
+    """
+    truth = {next(iter(files)): of("a label")}
+    if labels is not None:
+        truth = {
+            f"{split}/{number:06}": of(*filter(None, [label]), split=split)
+            for split, each in labels.items()
+            for number, label in enumerate(each)
+        }
+    return Layout(name, source, files, truth, src)
 
 
 def _fer2013() -> Layout:
@@ -54,6 +71,9 @@ def _digits() -> Layout:
     )
 
 
+_HIRAGANA = "おきすつなはまやれを"
+
+
 def _kmnist() -> Layout:
     pixels = np.arange(6 * 28 * 28, dtype=np.uint8).reshape(6, 28, 28)
     return _array(
@@ -64,9 +84,13 @@ def _kmnist() -> Layout:
             "kmnist/kmnist-train-labels.npz": npz(arr_0=np.arange(6)),
             "kmnist/kmnist-test-imgs.npz": npz(arr_0=pixels),
             "kmnist/kmnist-test-labels.npz": npz(arr_0=np.arange(6)),
-            "kmnist/kmnist_classmap.csv": "index,codepoint,char\n0,U+304A,お\n",
+            "kmnist/kmnist_classmap.csv": lines(
+                ["index,codepoint,char"]
+                + [f"{n},U+{ord(char):X},{char}" for n, char in enumerate(_HIRAGANA)]
+            ),
         },
         "kmnist",
+        {"train": _HIRAGANA[:6], "test": _HIRAGANA[:6]},
     )
 
 
@@ -77,6 +101,7 @@ def _kmnist_npy() -> Layout:
         "https://numpy.org/doc/stable/reference/generated/numpy.save.html",
         {"arrays/x_train.npy": _npy(pixels), "arrays/y_train.npy": _npy(np.arange(6))},
         "arrays",
+        {"train": "012345"},
     )
 
 
@@ -90,7 +115,22 @@ def _medmnist() -> Layout:
         "https://medmnist.com; medmnist.dataset",
         {"medmnist/pathmnist.npz": npz(**arrays)},
         "medmnist/pathmnist.npz",
+        dict.fromkeys(("train", "val", "test"), "0121"),
     )
+
+
+def _medmnist_flags() -> Layout:
+    pixels = np.arange(3 * 28 * 28, dtype=np.uint8).reshape(3, 28, 28)
+    marks = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1]], np.uint8)
+    row = _array(
+        "MedMNIST, several labels",
+        "https://medmnist.com; medmnist.dataset.ChestMNIST",
+        {"medmnist/chestmnist.npz": npz(train_images=pixels, train_labels=marks)},
+        "medmnist",
+    )
+    labels = (["0", "2"], [], ["1", "2"])
+    truth = {f"train/{n:06}": of(split="train", labels=each) for n, each in enumerate(labels)}
+    return row._replace(truth=truth)
 
 
 def _svhn_mat() -> Layout:
@@ -101,6 +141,7 @@ def _svhn_mat() -> Layout:
         "torchvision.datasets.SVHN",
         {"svhn/train_32x32.mat": data, "svhn/test_32x32.mat": data},
         "svhn",
+        {"train": "1902", "test": "1902"},
     )
 
 
@@ -133,6 +174,7 @@ def _stl10() -> Layout:
             "stl10_binary/fold_indices.txt": "0 1\n",
         },
         "stl10_binary",
+        {"train": ["airplane", "bird"], "test": ["car", "cat"], "unlabeled": [""]},
     )
 
 
@@ -291,6 +333,7 @@ LAYOUTS = named(
         _kmnist(),
         _kmnist_npy(),
         _medmnist(),
+        _medmnist_flags(),
         _svhn_mat(),
         _svhn_full(),
         _stl10(),

@@ -578,8 +578,8 @@ def _classes(
 
 def _boxes(sample: _Sample, parsed: Mapping[str, Any], manifest: Any) -> Iterator[list[float]]:
     """Yield the boxes that the dataset declares as x, y, width and height in pixels."""
-    width, height = Image.open(BytesIO(sample.image)).size
     for member, encoding in (manifest.boxes or {}).items():
+        width, height = Image.open(BytesIO(sample.image)).size
         for numbers in _written(sample.members.get(member), parsed.get(member), encoding):
             scales = [(1, 1), (width, height)]
             if encoding.normalized is not None:

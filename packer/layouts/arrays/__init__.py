@@ -1,5 +1,5 @@
 """Datasets that are published as arrays.
 
-`cifar` and `idx` (MNIST) are the sources; `plain_pickle` reads pickles that run nothing, and
-`matlab` the lists of older datasets.
+`cifar`, `idx` (MNIST) and `named` (MedMNIST, SVHN, STL-10) are the sources; `plain_pickle` reads
+pickles that run nothing, and `matlab` the lists of older datasets.
 """

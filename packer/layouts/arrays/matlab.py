@@ -30,16 +30,18 @@ def read_matlab(tree: Tree, path: str) -> dict[str, Any]:
     return load_matlab(tree.whole(path, MAX_BYTES), tree.root / path)
 
 
-def load_matlab(data: bytes, where: object) -> dict[str, Any]:
+def load_matlab(data: bytes, where: object, most: int = MAX_BYTES) -> dict[str, Any]:
     """The variables of a file: arrays, texts (lists of several rows), cells as lists, in order.
 
-    A struct array becomes a list of dicts.
+    A struct array becomes a list of dicts. `most` bytes may be unpacked.
     """
     if data[:4] == b"\x89HDF" or data[124:128] not in (b"\x00\x01IM", b"\x01\x00MI"):
         raise UnusableInput(f"{where} is not a MATLAB file of version 5.")
     try:
         order: Order = "<" if data[126:128] == b"IM" else ">"
-        found = (_variable(kind, body, order, 0) for kind, body in _elements(data[128:], order))
+        found = (
+            _variable(kind, body, order, 0, most) for kind, body in _elements(data[128:], order)
+        )
         return {name: value for name, value in found if name}
     except (ValueError, IndexError, struct.error, zlib.error, UnicodeDecodeError) as error:
         raise UnusableInput(f"{where} is damaged: {error}.") from error
@@ -59,13 +61,15 @@ def _elements(data: bytes, order: Order) -> Iterator[tuple[int, bytes]]:
         at += step
 
 
-def _variable(kind: int, body: bytes, order: Order, depth: int) -> tuple[str, Any]:
+def _variable(
+    kind: int, body: bytes, order: Order, depth: int, most: int = MAX_BYTES
+) -> tuple[str, Any]:
     """The name and the value of a matrix; the name of what is passed over is empty."""
     if kind == _PACKED and not depth:
         unpacker = zlib.decompressobj()
-        whole = unpacker.decompress(body, MAX_BYTES)
+        whole = unpacker.decompress(body, most)
         if unpacker.unconsumed_tail:
-            raise ValueError(f"it unpacks to more than {MAX_BYTES} bytes")
+            raise ValueError(f"it unpacks to more than {most} bytes")
         kind, body = next(_elements(whole, order), (0, b""))
     if kind != _MATRIX or depth > _DEPTH:
         return "", None

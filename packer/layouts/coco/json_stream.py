@@ -15,7 +15,7 @@ from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 
 MAX_ELEMENT = 16 << 20  # bytes; an element takes five times as much while it is read
-_MAX_MEMBER = 64 << 20  # bytes of what is skipped
+_MAX_MEMBER = 128 << 20  # bytes of what is skipped
 _CHUNK = 1 << 20
 _SPACE = " \t\r\n"
 _CUT = ("", ".", "e", "E")  # what follows a number that may go on behind the window

@@ -4,6 +4,7 @@ A path is names joined by dots; ``*`` stands for every element of a list or valu
 number for an element, and `` | `` parts paths of which the first that exists is meant. Pure.
 """
 
+import csv
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from packer.layouts.exports.records import JSON, Reader
 from packer.trees.meaning import splits_of
 
 _FIELD = re.compile(rb'"([^"\\]{1,80})"\s*:')
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, IndexError, csv.Error)
 _MADE = ("_image", "_objects", "_labels")  # by `readers`
 
 
@@ -44,7 +46,8 @@ class Form:
 
     Attributes:
         what: it is, for a person.
-        needs: fields that the beginning of such a file has, or, after "^", how it begins.
+        needs: fields that the beginning of such a file has, with " | " between alternatives, or,
+            after "^", how it begins.
         suffixes: of such files, with spaces between them.
         of: member of the top object that holds the records; "": the top list, or lines of JSON;
             "*": all members; "file": the file is one record, and others lie beside it.
@@ -56,6 +59,7 @@ class Form:
         labels: of the image, and `split`.
         several: an image may have many records, all of which are this field of its ``json``.
         gather: what of each record that is; "": all.
+        joins: the records of an image make one, also those of several files.
         reader: of such files.
     """
 
@@ -73,6 +77,7 @@ class Form:
     of: str = ""
     several: str = ""
     gather: str = ""
+    joins: bool = False
     suffixes: str = ".json"
     reader: Reader = JSON
 
@@ -83,13 +88,14 @@ class Form:
         if self.needs.startswith("^"):
             return re.match(self.needs.encode(), beginning) is not None
         fields = set(_FIELD.findall(beginning))
-        return all(word.encode() in fields for word in self.needs.split())
+        each = (set(some.encode().split()) for some in self.needs.split(" | "))
+        return any(some <= fields for some in each)
 
     def describe(self, data: bytes, key: str, path: str, others: Mapping[str, Any]) -> Described:
         """Return what the bytes of a record in the file `path` say; raise BadImage."""
         try:
-            record = self.reader.parse(data)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            record = self.reader.complete(self.reader.parse(data), {**others, "@key": key})
+        except _FAULTS as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]
         if not isinstance(record, dict):
@@ -178,8 +184,10 @@ def without(value: Any, steps: Sequence[str]) -> Any:
 
 
 def _name(value: Any, names: Sequence[Any]) -> str | None:
-    """The name of a class; a number counts `names`."""
-    if type(value) is int and names:
+    """The name of a class; a number counts `names`, and other ids are looked up in them."""
+    if names and isinstance(names[0], dict):
+        value = names[0].get(value, value)
+    elif type(value) is int and names:
         if not 0 <= value < len(names):
             raise BadImage(f"its class is {value}, and there are {len(names)}")
         value = names[value]

@@ -2,10 +2,11 @@
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from packer.files.snapshot import Watched
+from packer.layouts.exports import open_images
 from packer.layouts.exports.records import (
     JSON,
     Reader,
@@ -13,8 +14,10 @@ from packer.layouts.exports.records import (
     of_cvat,
     of_json,
     of_lines,
+    of_tracks,
     of_wider,
     parse_cvat,
+    parse_frame,
     parse_json,
     parse_wider,
 )
@@ -167,6 +170,17 @@ def _kili(record: Any) -> Any:
     return record | {"_objects": things, "_labels": labels}
 
 
+def _coco_text(record: Any, others: Mapping[str, Any]) -> Any:
+    """Add the texts of an image, which lie elsewhere in the file."""
+    numbers = others.get("imgToAnns", {}).get(str(record["id"]), ())
+    return record | {"_objects": [others["anns"][str(number)] for number in numbers]}
+
+
+def _last(file: Watched, of: str, others: dict[str, Any]) -> Records:
+    """Yield the records once all else in the file has been read."""
+    return iter(list(of_json(file, of, others)))
+
+
 def _changed(change: Callable[[Any], Any]) -> Reader:
     return Reader(of_json, lambda data: change(parse_json(data)))
 
@@ -175,10 +189,14 @@ READERS = {
     "": JSON,
     "azure": _changed(_by_value),
     "captions": Reader(_of_captions, _caption),
+    "coco_text": Reader(_last, parse_json, _coco_text),
     "cvat": Reader(of_cvat, parse_cvat),
+    "cvat_video": Reader(of_tracks, lambda _: {}, parse_frame),
     "datumaro": _changed(_datumaro),
     "fiftyone": _changed(_fiftyone),
     "kili": _changed(_kili),
+    "open_images": open_images.LABELS,
+    "open_images_facts": open_images.FACTS,
     "label_studio": _changed(_label_studio),
     "label_studio_min": _changed(_label_studio_min),
     "labelme": _changed(_labelme),

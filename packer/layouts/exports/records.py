@@ -5,7 +5,7 @@ Each gives the name of a record in its file, if it has one, its offset and its b
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, fromstring
 from xml.parsers import expat
@@ -17,14 +17,19 @@ from packer.layouts.coco.json_stream import parsed, values
 Records = Iterator[tuple[str, int, bytes]]
 _FACE = ["x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"]
 _MAX_FILE = 64 << 20  # bytes, of a file for one image
+_MAX_FRAMES = 1 << 20  # without objects
 _CHUNK = 1 << 20
 
 
 class Reader(NamedTuple):
-    """How files are read: the key, offset and bytes of each record, and what its bytes say."""
+    """How files are read: the key, offset and bytes of each record, and what its bytes say.
+
+    `complete` adds to a record what the rest of its file says of it.
+    """
 
     records: Callable[[Watched, str, dict[str, Any]], Records]
     parse: Callable[[bytes], Any]
+    complete: Callable[[Any, Mapping[str, Any]], Any] = lambda record, _: record
 
 
 def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:
@@ -119,6 +124,35 @@ def of_cvat(file: Watched, of: str, others: dict[str, Any]) -> Records:
             parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise UnusableInput(f"{file.path} is not sound XML: {error}.") from error
+
+
+def of_tracks(file: Watched, of: str, others: dict[str, Any]) -> Records:
+    """Yield the frames of CVAT's XML for videos; their objects are put into `others`."""
+    if file.size > _MAX_FILE:
+        raise UnusableInput(f"{file.path} has more than {_MAX_FILE} bytes.")
+    (data,) = file.read((0, file.size))
+    frames: dict[int, list[Any]] = {}
+    try:
+        if b"<!DOCTYPE" in data:
+            raise ValueError("it has a document type, which no annotation has")
+        root = fromstring(data)
+        for track in root.iter("track"):
+            own = {"label": track.get("label"), "track": track.get("id")}
+            for shape in track:
+                things = frames.setdefault(int(shape.get("frame", "")), [])
+                things += [_cvat_object(shape) | own] if shape.get("outside") != "1" else []
+        size = int(root.findtext("meta/task/size") or 0)
+    except (SyntaxError, ValueError) as error:
+        raise UnusableInput(f"{file.path} is no sound XML of tracks: {error}.") from error
+    if max(frames, default=size) < size <= _MAX_FRAMES:
+        frames |= {number: [] for number in range(size) if number not in frames}
+    others["frames"] = {f"frame_{number:06}": things for number, things in sorted(frames.items())}
+    yield from ((name, 0, b"") for name in others["frames"])
+
+
+def parse_frame(record: Any, others: Mapping[str, Any]) -> Any:
+    """Return what `of_tracks` has found for a frame."""
+    return {"objects": others["frames"][others["@key"]]}
 
 
 def parse_cvat(data: bytes) -> Any:

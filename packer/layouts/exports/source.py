@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import Watched
 from packer.layouts.exports.form import Described, Form, NoImage, dig
+from packer.layouts.exports.open_images import descriptions
 from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Encodings, Objects, class_order, to_json
 from packer.samples.records import Skipped
@@ -38,12 +39,15 @@ _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 
 
 def open_export(
-    tree: Tree, form: Form, paths: Sequence[str], classes: Sequence[str] | None
+    tree: Tree, form_of: Mapping[str, Form], classes: Sequence[str] | None
 ) -> ListedSource:
-    """Open the images that files of one form describe."""
+    """Open the images that files describe, all of forms that go together."""
+    paths, form = list(form_of), next(iter(form_of.values()))
     export = _Export(tree, form, ImageIndex(tree))
-    for path in paths:
-        export.read(path)
+    if any(one.names == "described" for one in form_of.values()):
+        export.described = descriptions(tree)
+    for path, of_path in form_of.items():
+        export.read(path, of_path)
     if not export.numbers:
         faults = "; ".join(f"{one.name}: {one.reason}" for one in export.wrong[:3])
         raise UnusableInput(
@@ -60,7 +64,12 @@ def open_export(
     lists = Lists(
         export.rows,
         order,
-        (*paths, *(path for path in beside if form.names and tree.has(path)), *listing),
+        (
+            *paths,
+            *export.described,
+            *(path for path in beside if form.names and tree.has(path)),
+            *listing,
+        ),
         boxes=export.boxes,
         advice=_SEVERAL if is_several else "",
     )
@@ -74,7 +83,9 @@ class _Export:
     tree: Tree
     form: Form
     images: ImageIndex
+    described: Mapping[str, dict[str, str]] = field(default_factory=dict)  # by each such file
     files: list[Watched] = field(default_factory=list)
+    forms: list[Form] = field(default_factory=list)  # of the files
     others: list[dict[str, Any]] = field(default_factory=list)  # what else each file holds
     keys: list[str] = field(default_factory=list)  # of the records, if they have any
     numbers: dict[str, int] = field(default_factory=dict)  # of the images' paths, in their order
@@ -90,15 +101,18 @@ class _Export:
     has_boxes: bool = False
     number_of: Mapping[str, int] = field(default_factory=dict)  # of classes
 
-    def read(self, path: str) -> None:
+    def read(self, path: str, form: Form) -> None:
         """Add a file's records."""
-        form, file, folder = self.form, self.tree.watched(path), os.path.dirname(path)
+        file, folder = self.tree.watched(path), os.path.dirname(path)
         number, others = len(self.files), dict[str, Any]()
         self.files.append(file)
+        self.forms.append(form)
         self.others.append(others)
         if form.names.startswith("classes"):
             lists = filter(self.tree.has, (inside(folder, name) for name in _CLASSES))
             others["classes"] = next((list(self.tree.lines(one)) for one in lists), [])
+        for names in self.described.values():
+            others["described"] = names | others.get("described", {})
         name = "" if form.of == "file" else os.path.splitext(os.path.basename(path))[0]
         split = split_of_name(name) or self.images.split_of(path)
         for key, offset, data in form.reader.records(file, form.of, others):
@@ -112,12 +126,15 @@ class _Export:
                 self.wrong.append(Skipped(where, str(error), ignored=bool(form.several)))
                 continue
             except BadImage as error:
-                self.wrong.append(Skipped(where, str(error), damaged=True))
+                is_missing = form.joins and not form.objects and isinstance(error, Damaged)
+                self.wrong.append(Skipped(where, str(error), ignored=is_missing, damaged=True))
                 continue
             self.spans.extend((at, number, offset, len(data)))
             self.keys += [key] if form.image == "@key" else ()
             self._learn(found)
-        self.named.update(dict.fromkeys(map(str, dig(others, form.names))))
+        for names in dig(others, form.names):
+            each = names.values() if isinstance(names, dict) else [names]
+            self.named.update(dict.fromkeys(map(str, each)))
 
     def _number(self, image: str, split: str, of_file: str) -> int:
         """The number of an image; raise BadImage if it may have one record only, and has it."""
@@ -125,6 +142,8 @@ class _Export:
         if at == len(self.splits):
             self.splits.append(split)
             self.of_files.append(of_file)
+        elif self.form.joins:
+            self.splits[at] = self.splits[at] or split
         elif not self.form.several:
             raise BadImage("an earlier record names it too")
         return at
@@ -143,7 +162,8 @@ class _Export:
         Records say it, or the names of files, or lists beside `path`, or the folders of all images.
         """
         if known := splits_of(sorted(set(self.splits) - {""})):
-            self.splits = [known.get(split, split) for split in self.splits]
+            both = zip(self.splits, self.of_files, strict=True)
+            self.splits = [known.get(split, split) or of_file for split, of_file in both]
             return []
         self.splits = self.of_files
         if any(self.of_files):
@@ -205,7 +225,9 @@ class _Export:
             watched, others = self.files[file], self.others[file]
             key = self.keys[number] if self.keys else ""
             (data,) = watched.read((offset, size))
-            found.append(self.form.describe(data, key, watched.path.name, others))
+            found.append(self.forms[file].describe(data, key, watched.path.name, others))
+        if self.form.joins:
+            found = [_joined(found, [self.files[file].path.name for file in spans[:, 1]])]
         label, data = self._json(found)
         return replace(row, label=label, members={"json": data} if data else {})
 
@@ -249,6 +271,27 @@ class _Export:
             [f"object {at}" for at in range(len(boxed))] if self.has_boxes else (),
         )
         return label, objects.json()
+
+
+def _joined(found: Sequence[Described], files: Sequence[str]) -> Described:
+    """What several records say of one image; raise BadImage where two files give its objects."""
+    having = {file: None for one, file in zip(found, files, strict=True) if one.objects}
+    if len(having) > 1:
+        raise BadImage(f"{' and '.join(having)} give its objects; leave one out with --ignore")
+    things = [thing for one in found for thing in one.objects]
+    labels = dict.fromkeys(label for one in found for label in one.labels)
+    rests = [one.rest for one in found]
+    return Described(found[0].image, things, list(labels), "", _merged(rests))
+
+
+def _merged(rests: Sequence[Any]) -> dict[str, Any]:
+    """The fields of all; lists of the same name follow each other."""
+    merged: dict[str, Any] = {}
+    for rest in rests:
+        for name, value in rest.items():
+            is_list = isinstance(value, list) and isinstance(merged.get(name), list)
+            merged[name] = merged[name] + value if is_list else value
+    return merged
 
 
 def _image(images: ImageIndex, written: str, folder: str, split: str) -> str:

@@ -1,4 +1,4 @@
-"""Files that hold many images: CIFAR's batches, MNIST's arrays, and tars of samples."""
+"""Files that hold many images: CIFAR's batches, arrays, MNIST's also, and tars of samples."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from packer.layouts.arrays.cifar import CifarSource
 from packer.layouts.arrays.idx import IdxSource
+from packer.layouts.arrays.named import ARRAYS, ArraysSource
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.tars.parts import PartsSource, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
@@ -56,6 +57,31 @@ def _beside_raw(tree: Tree) -> Iterator[Skipped]:
             yield Skipped(f"../{name}/", reason)
     for name in tree.names():
         yield replace(tree.ignored(name) or Skipped(name, reason), name=f"../{name}")
+
+
+def arrays(candidate: Candidate) -> Interpretation | None:
+    """Arrays of images and labels: MedMNIST, KMNIST, SVHN's digits, STL-10, NumPy's in general.
+
+    A file or a folder of them, as https://medmnist.com, https://github.com/rois-codh/kmnist,
+    http://ufldl.stanford.edu/housenumbers/ (format 2) and https://cs.stanford.edu/~acoates/stl10/
+    have them. The names of files and arrays tell the split and what an array holds
+    (``x_train.npy``, ``train_images``); images are (N, height, width) or (N, height, width, 3) of
+    uint8.
+    """
+    path, tree = candidate.path, candidate.tree
+    if tree and (not path.is_dir() or tree.level().folders or tree.level().images):
+        return None
+    if tree and not tree.level().counts.keys() & ARRAYS:
+        return None
+    names = list(tree.names()) if tree else [path.name]
+    source = ArraysSource(path, names)
+    if not source.is_known():
+        return None
+    reason = "it is no array of images or labels, by its name"
+    others = (name for name in names if not source.uses(name))
+    beside = tuple(tree.ignored(name) or Skipped(name, reason) for name in others if tree)
+    opening = partial(ArraysSource.open, path, names)
+    return Interpretation("arrays", "arrays of images and labels", opening, beside)
 
 
 def webdataset(candidate: Candidate) -> Interpretation | None:

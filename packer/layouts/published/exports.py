@@ -20,11 +20,12 @@ _LOOKED_AT = 1000  # files
 def exports(candidate: Candidate) -> Interpretation | None:
     """What annotation tools, services and benchmarks export: boxes, shapes, classes, captions.
 
-    CVAT for images 1.1, Label Studio (JSON and JSON_MIN), VIA, VoTT, LabelMe, Supervisely, Darwin,
-    Labelbox, Hasty, Kili, Encord, Scale, Datumaro, FiftyOne, Create ML, SageMaker Ground Truth,
-    Vertex AI, Azure's AutoML, BDD100K, CrowdHuman, WIDER FACE, Roboflow's lines for YOLO in Keras,
-    Flickr8k and Flickr30k, and the conversations of LLaVA, as each documents its own. Files are
-    known by the fields in them; images are found by path, by name, or by the end of an address.
+    CVAT for images and videos 1.1, Label Studio (JSON and JSON_MIN), VIA, VoTT, LabelMe,
+    Supervisely, Darwin, Labelbox, Hasty, Kili, Encord, Scale, Datumaro, FiftyOne, Create ML,
+    SageMaker Ground Truth, Vertex AI, Azure's AutoML, BDD100K, CrowdHuman, WIDER FACE, Open Images,
+    Visual Genome, COCO-Text, Roboflow's lines for YOLO in Keras, Flickr8k and Flickr30k, and the
+    conversations of LLaVA, as each documents its own. Files are known by the fields in them; images
+    are found by path, by name, or by the end of an address.
     Boxes become each sample's ``json``, as COCO's do, with all other fields; shapes without a box
     are ``shapes`` there; a class for each image is its label.
     """
@@ -39,7 +40,7 @@ def exports(candidate: Candidate) -> Interpretation | None:
         return None
     else:
         found = list(_found(tree))
-    if not found:
+    if not found or (options.of_table and found[0][0].joins):
         return None
     forms = list(dict.fromkeys(form.what for form, _ in found))
     if len(forms) > 1:
@@ -48,9 +49,9 @@ def exports(candidate: Candidate) -> Interpretation | None:
             f"{path} has {' and '.join(forms)} ({files}). Move all but one of them elsewhere, or "
             f"give {option('kind', 'folder')} for the folders alone."
         )
-    paths = [name for _, name in found]
-    what = f"{forms[0]} ({listed(paths, 3)})"
-    return Interpretation("table", what, partial(open_export, tree, found[0][0], paths))
+    each = {name: form for form, name in sorted(found, key=lambda one: not one[0].objects)}
+    what = f"{forms[0]} ({listed(list(each), 3)})"
+    return Interpretation("table", what, partial(open_export, tree, each))
 
 
 def _found(tree: Tree) -> Iterator[tuple[Form, str]]:

@@ -69,9 +69,48 @@ def hdf5(path: Path) -> Path:
     return path / "train.h5"
 
 
+def pcam(path: Path) -> Path:
+    for name, values in {"x": PIXELS, "y": LABELS.reshape(-1, 1, 1, 1)}.items():
+        with library("h5py").File(
+            path / f"camelyonpatch_level_2_split_train_{name}.h5", "w"
+        ) as file:
+            file[name] = values
+    return path
+
+
 def npz(path: Path) -> Path:
-    np.savez(path / "train.npz", train_images=PIXELS, train_labels=LABELS)
+    np.savez(path / "train.npz", train_images=PIXELS, train_labels=LABELS, sources=LABELS)
     return path / "train.npz"
+
+
+def npy(path: Path) -> Path:
+    np.save(path / "train.npy", PIXELS)
+    return path / "train.npy"
+
+
+def dicom(path: Path) -> Path:
+    pydicom = library("pydicom")
+    for number, pixels in enumerate(PIXELS[..., 0].astype(np.uint16) * 100):
+        meta = pydicom.dataset.FileMetaDataset()
+        meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
+        meta.MediaStorageSOPClassUID = pydicom.uid.CTImageStorage
+        meta.MediaStorageSOPInstanceUID = pydicom.uid.generate_uid()
+        slice = pydicom.Dataset()
+        slice.file_meta = meta
+        slice.Rows, slice.Columns = pixels.shape
+        slice.SamplesPerPixel, slice.PhotometricInterpretation = 1, "MONOCHROME2"
+        slice.BitsAllocated = slice.BitsStored = 16
+        slice.HighBit, slice.PixelRepresentation = 15, 0
+        slice.PixelData = pixels.tobytes()
+        slice.save_as(path / f"{number}.dcm", enforce_file_format=True)
+    return path
+
+
+def emnist(path: Path) -> Path:
+    part = {"images": FLAT, "labels": LABELS[:, None]}
+    contents = {"dataset": {"train": part, "test": part}}
+    importlib.import_module("scipy.io").savemat(path / "emnist-letters.mat", contents)
+    return path
 
 
 def matlab(path: Path) -> Path:
@@ -82,14 +121,20 @@ def matlab(path: Path) -> Path:
 
 PIXELS = np.random.default_rng(0).integers(0, 255, (COUNT, 30, 40, 3), np.uint8)
 LABELS = np.arange(COUNT)
+FLAT = PIXELS.reshape(COUNT, -1)[:, :784]
+UNLABELLED = {"lmdb", "npy", "dicom"}
+SHAPES = {"emnist": (28, 28, 3)}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
-@pytest.mark.parametrize("make", [mds, litdata, tfrecord, lmdb, hdf5, npz, matlab])
+@pytest.mark.parametrize(
+    "make",
+    [mds, litdata, tfrecord, lmdb, hdf5, pcam, npz, npy, dicom, matlab, emnist],
+)
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library("scipy" if make is matlab else "numpy")
+    library("scipy" if make in (matlab, emnist) else "numpy")
     (tmp_path / "data").mkdir()
     source = make(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
@@ -99,5 +144,7 @@ def test_the_lines_that_are_printed_pack_the_dataset(
     exec("\n".join(lines), {})
     dataset = Dataset("shards")
     assert len(dataset) == COUNT
-    assert dataset[0][0].shape == (30, 40, 3)
-    assert sorted(dataset.targets) == ([-1] * COUNT if make is lmdb else list(range(COUNT)))
+    assert dataset[0][0].shape == SHAPES.get(make.__name__, (30, 40, 3))
+    assert sorted(dataset.targets) == (
+        [-1] * COUNT if make.__name__ in UNLABELLED else list(range(COUNT))
+    )

@@ -102,3 +102,39 @@ def test_files_of_two_forms_are_refused(lay_out: Lay, scan: Any) -> None:
 def test_a_file_is_packed_by_itself(lay_out: Lay, scan: Any) -> None:
     src = lay_out("1.jpg", a__json=[entry("1.jpg", "car")])
     assert [sample.key for sample in scan(src / "a.json").samples] == ["1"]
+
+
+_TRACK = """<annotations><meta><task><size>{size}</size></task></meta>
+<track id="0" label="car">{boxes}</track></annotations>"""
+_BOX = '<box frame="{0}" outside="{1}" xtl="1.5" ytl="2" xbr="4" ybr="6"></box>'
+
+
+def tracked(write_files: WriteFiles, folder: Path, image: bytes, text: str) -> Path:
+    images = {f"images/frame_00000{number}.png": image for number in range(3)}
+    return write_files(folder, images | {"annotations.xml": text.encode()})
+
+
+def test_frames_of_a_video_have_the_boxes_of_its_tracks(
+    tmp_path: Path, jpegs: list[bytes], write_files: WriteFiles, scan: Any, json_of: Any
+) -> None:
+    text = _TRACK.format(size=3, boxes=_BOX.format(0, 0) + _BOX.format(1, 1))
+    found = scan(tracked(write_files, tmp_path / "src", jpegs[0], text))
+    boxes = [json_of(found.source, sample)["boxes"] for sample in found.samples]
+    assert boxes == [[[1.5, 2, 4, 6]], [], []]
+    assert not found.skipped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _TRACK.format(size=3, boxes=_BOX.format("x", 0)),
+        _TRACK.format(size="many", boxes=_BOX.format(0, 0)),
+        _TRACK.format(size=3, boxes="<box>"),
+        "<!DOCTYPE a []>" + _TRACK.format(size=3, boxes=_BOX.format(0, 0)),
+    ],
+)
+def test_tracks_that_are_damaged_are_refused(
+    tmp_path: Path, jpegs: list[bytes], write_files: WriteFiles, scan: Any, text: str
+) -> None:
+    with pytest.raises(UnusableInput, match=r"annotations\.xml is no sound XML"):
+        scan(tracked(write_files, tmp_path / "src", jpegs[0], text))
