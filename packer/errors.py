@@ -77,7 +77,7 @@ class Rejected(ShardfeedError):
         noun: str = "file",
         without: str = "",
     ) -> None:
-        """`without` is the command that packs without them; "" where none can."""
+        """`without` is when and how to pack without them; "" where it cannot be typed."""
         self.files, self.noun = files, noun
         count, them = f"{len(files)} {noun}s were", "them"
         if len(files) == 1:
@@ -92,13 +92,10 @@ class Rejected(ShardfeedError):
         else:
             text = (
                 "Either the source is not what it was read as: packer pack --explain SRC shows how "
-                f"it is read, and {option('kind')} chooses another reading. Or what was rejected "
-                "is no part of it: "
+                f"it is read, and {option('kind')} chooses another reading. Or "
             )
-            text += (
-                f"to pack without {them}, type: {without}"
-                if without
-                else f"move {them} elsewhere, and pack again{kept}."
+            text += without or (
+                f"what was rejected is no part of it: move {them} elsewhere, and pack again{kept}."
             )
         super().__init__(f"{nothing} {text}")
 

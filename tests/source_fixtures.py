@@ -132,7 +132,7 @@ class Scan:
             for record in found:
                 is_sample = isinstance(record, Sample)
                 listing.add(replace(record, places=()) if is_sample else record)
-            refuse_evidence(source, listing, src, options or SourceOptions())
+            refuse_evidence(source, listing, src, options or SourceOptions(), reading.what)
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]

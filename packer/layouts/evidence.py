@@ -2,14 +2,17 @@
 
 Content decides, not the names of tools. Each leftover text is read once, up to a limit, and its
 words are compared with the names of the images that are packed, which stream by once. What says
-nothing is no evidence: checksums, lists of all images, prose that mentions a few of them.
+nothing is no evidence: checksums, lists of all images, prose that mentions a few of them. Where
+limits are reached, each folder and each text has a fair share of them.
 """
 
 import glob
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -34,12 +37,14 @@ from packer.samples.records import Facts
 from packer.samples.table import SampleTable
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
-from packer.words import command, many
+from packer.words import are, command, in_bytes, many
 
-MOST_BYTES = 100 * CHUNK  # of all texts; of each, `CHUNK`
+MOST_BYTES = 100 * CHUNK  # of all texts
+MOST_OF_EACH = CHUNK
 MOST_FILES = 4096
 _OF_EACH = 32  # files of one extension in one folder that are read
 _SPREADSHEET = 16 * CHUNK
+_SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _CUTS = 16
 _BITS = 22  # of a hash
 _SHIFT = np.uint64(64 - _BITS)
@@ -59,29 +64,38 @@ class InTree(Protocol):
 
 
 def refuse_evidence(
-    source: object, listing: SampleTable, src: Path, options: SourceOptions
-) -> None:
-    """Raise UnusableInput where a file that `source` ignores names the images of `listing`."""
+    source: object, listing: SampleTable, src: Path, options: SourceOptions, summary: str
+) -> tuple[str, ...]:
+    """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
+
+    `summary` is the sentence on how the source is read. Return remarks on what was not searched.
+    """
     if not isinstance(source, InTree) or not len(listing):
-        return
+        return ()
     leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
     if not leftovers:
-        return
+        return ()
     tree = source.tree
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
-    if found := find_evidence(tree, leftovers, listing):
-        raise refusal(found, tree, src, options.ignore, len(listing), source.facts.outright)
+    found, remarks = find_evidence(tree, leftovers, listing)
+    if found:
+        outright = source.facts.outright
+        raise refusal(found, tree, src, options, len(listing), outright, summary)
+    return remarks
 
 
-def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) -> list[Evidence]:
-    """Return the files among `leftovers` that name images of `listing`."""
+def find_evidence(
+    tree: Tree, leftovers: Sequence[str], listing: SampleTable
+) -> tuple[list[Evidence], tuple[str, ...]]:
+    """Return the files among `leftovers` that name images of `listing`, and remarks."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in leftovers:
         folder, name = os.path.split(path)
         groups[folder, os.path.splitext(name)[1].lower()].append(path)
-    texts = list(_texts(tree, groups.values()))
+    few = _few(list(groups.values()))
+    texts = list(_texts(tree, groups.values(), few))
     unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
     beside = {
         key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
@@ -111,7 +125,7 @@ def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) ->
         if one is not None:
             found.append(one)
             covered.update(text.paths)
-    return found
+    return found, tuple(_remarks(groups.values(), few, texts))
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
@@ -156,32 +170,65 @@ def _known(
     return each, keys[seen], are_plain
 
 
-def _texts(tree: Tree, groups: Iterable[Sequence[str]]) -> Iterator[Text]:
-    """Yield the texts of some files of each group, each alone, and those of a group together."""
-    files = left = 0
-    for paths in groups:
+def _few(groups: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the files of each group that are read: as many of each."""
+    of_each = min(_OF_EACH, MOST_FILES // max(len(groups), 1))
+    step = 1 if of_each else -(-len(groups) // MOST_FILES)
+    return [
+        () if number % step else paths[: max(of_each, 1)] for number, paths in enumerate(groups)
+    ]
+
+
+def _share(sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many bytes are read of each text, and of each spreadsheet."""
+    most = {True: _SPREADSHEET, False: MOST_OF_EACH}
+    wanted = sorted(min(size, most[path.endswith(_SPREADSHEETS)]) for path, size in sizes.items())
+    left = MOST_BYTES
+    for number, size in enumerate(wanted):
+        share = left // (len(wanted) - number)
+        if size > share:
+            return min(share, MOST_OF_EACH), share
+        left -= size
+    return MOST_OF_EACH, _SPREADSHEET
+
+
+def _texts(
+    tree: Tree, groups: Iterable[Sequence[str]], few: Sequence[Sequence[str]]
+) -> Iterator[Text]:
+    """Yield the texts of a `few` files of each group, each alone, and those of a group together."""
+    sizes = {}
+    for path in chain.from_iterable(few):
+        with suppress(BadImage, OSError):  # the scan has named it
+            sizes[path] = tree.measure(path)[0]
+    most = _share(sizes)
+    for paths, chosen in zip(groups, few, strict=True):
         parts = []
-        for path in paths[:_OF_EACH]:
-            if files >= MOST_FILES or left >= MOST_BYTES:
-                return
+        for path in filter(sizes.__contains__, chosen):
             try:
-                size = tree.measure(path)[0]
-                data = tree.begin(path, CHUNK)
-                is_spreadsheet = data.startswith(b"PK\3\4")
-                if is_spreadsheet and size > CHUNK:
-                    data = tree.begin(path, _SPREADSHEET)
+                data = tree.begin(path, most[path.endswith(_SPREADSHEETS)])
             except (BadImage, OSError):
-                continue  # the scan has named it
-            files, left = files + 1, left + len(data)
-            text = text_of(data)
-            if not text:
                 continue
-            text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(size, 1))
+            if not (text := text_of(data)):
+                continue
+            text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(sizes[path], 1))
             parts.append(text)
-            yield Text((path,), text, share, is_spreadsheet)
+            yield Text((path,), text, share, data.startswith(b"PK\3\4"))
         if len(parts) > 1:
             joined = b"\n".join(part[: CHUNK // len(parts)] for part in parts)[:CHUNK]
             yield Text(tuple(paths), joined, len(parts) / len(paths))
+
+
+def _remarks(
+    groups: Iterable[Sequence[str]], few: Iterable[Sequence[str]], texts: Iterable[Text]
+) -> Iterator[str]:
+    """Yield what to say of files that were not searched, or only in part."""
+    searched = "searched for labels of the images"
+    if count := sum(min(len(paths), _OF_EACH) for paths in groups) - sum(map(len, few)):
+        yield f"{many(count, 'file')} {are(count)} not {searched}: at most {MOST_FILES:,} are."
+    if cut := [text for text in texts if text.share < 1 and not text.paths[1:]]:
+        most = max(len(text.text) for text in cut)
+        count = len(cut)
+        yield f"{many(count, 'text')} {are(count)} {searched} in the first {in_bytes(most)} only."
 
 
 def _stems(paths: Sequence[str]) -> list[Hashes]:

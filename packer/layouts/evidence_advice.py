@@ -11,6 +11,8 @@ from packer.errors import UnusableInput
 from packer.layouts.named_text import Evidence
 from packer.layouts.plain_text import text_of
 from packer.layouts.templates.proposed import proposed
+from packer.options.declared import SourceOptions
+from packer.trees.outright import by_templates
 from packer.trees.tree import Tree
 from packer.words import command, many
 
@@ -18,11 +20,15 @@ _WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _SHOWN = 5  # files
 
 
-def _reading(
-    found: Sequence[Evidence], tree: Tree, src: Path, outright: Sequence[str]
-) -> list[str] | None:
-    """Return the options that read the files, and the folders as they were; None if none can."""
-    lists: list[str] = []
+def _readings(
+    found: Sequence[Evidence],
+    tree: Tree,
+    src: Path,
+    options: SourceOptions,
+    outright: Sequence[str],
+) -> dict[str, list[str]]:
+    """Return the options that read the files, by what becomes of the folders; {} if none can."""
+    lists = [word for one in options.labels for word in ("--labels", one)]
     for one in found:
         try:
             text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
@@ -30,14 +36,24 @@ def _reading(
             text = None
         path = relative(tree, one.paths[0], src)
         if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
-            return None
+            return {}
         lists += ["--labels", form]
     given = "".join(lists)
-    folders = list(outright)
-    for role in ("label", "split"):  # of which the lists have their own
-        if f"{{{role}" in given:
-            folders = [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in folders]
-    return [*folders, *lists]
+    folders = outright or by_templates(options.images, options.members)
+    replaced = []
+    for role, noun in (("label", "classes"), ("split", "splits")):  # the lists have their own
+        if f"{{{role}" in given and f"{{{role}" in "".join(folders):
+            folders = _without(role, folders)
+            replaced.append(noun)
+    ways = {f" in place of the {' and '.join(replaced)} of folders" if replaced else "": folders}
+    if "{label" in "".join(folders):
+        flat = _without("label", folders)
+        ways = {" beside the classes of folders": folders, ", and folders mean nothing": flat}
+    return {meaning: [*way, *lists] for meaning, way in ways.items()}
+
+
+def _without(role: str, templates: Sequence[str]) -> list[str]:
+    return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
 
 
 def _glob(tree: Tree, paths: Sequence[str]) -> str:
@@ -61,9 +77,10 @@ def refusal(
     found: Sequence[Evidence],
     tree: Tree,
     src: Path,
-    ignore: Sequence[str],
+    options: SourceOptions,
     images: int,
     outright: Sequence[str],
+    summary: str,
 ) -> UnusableInput:
     """Return the error that names the texts, and the commands that read, ignore or convert them."""
     each, one_or_all = [], "them" if found[1:] or found[0].paths[1:] else "it"
@@ -82,13 +99,17 @@ def refusal(
         "nothing here reads a file that names its images, so their annotations would be lost. "
         f"{chr(10).join(each)}{more}"
     )
-    globs = [*ignore, *dict.fromkeys(relative(tree, _glob(tree, one.paths), src) for one in found)]
+    globs = [
+        *options.ignore,
+        *dict.fromkeys(relative(tree, _glob(tree, one.paths), src) for one in found),
+    ]
     if any(pattern.startswith("..") for pattern in globs):
         return UnusableInput(
             f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
         )
-    if reading := _reading(found, tree, src, outright):
-        text += f"\nTo read {one_or_all}, type: {command(src, *reading)}"
+    text += f"\nWithout {one_or_all}, the source is {summary[:1].lower()}{summary[1:]}"
+    for meaning, way in _readings(found, tree, src, options, outright).items():
+        text += f"\nTo read {one_or_all}{meaning}, type: {command(src, *way)}"
     ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
     return UnusableInput(
         f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"

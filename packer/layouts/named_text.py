@@ -253,6 +253,8 @@ class Decision:
             found = [re.sub(rb"\d+|\b\w\b", b"", line) for line in found]
             if len(set(found)) <= 1:
                 return False
+        if self._names_parts():
+            return True
         if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not (
             _count_up(found) or self._follow_from_classes(found)
         ):
@@ -263,6 +265,14 @@ class Decision:
         if between > len(self._lines) / 2 and not self._text.is_prose:
             return True  # of records of several lines
         return not self._is_known() or not self._has_the_same_folders()
+
+    def _names_parts(self) -> bool:
+        """Return whether most lines name images of one name in several folders, as a pair's."""
+        lines = np.searchsorted(self._ends, self._used.starts).astype(np.uint64)
+        each = np.stack([lines, self._used.keys, self._used.paths], axis=1)
+        each = np.unique(each[np.isin(self._used.paths, self._packed.paths)], axis=0)
+        _, counts = np.unique(each[:, :2], axis=0, return_counts=True)
+        return 2 * np.count_nonzero(counts > 1) > len(self._lines)
 
     def _is_known(self) -> bool:
         """Return whether it names just all images of some classes or splits, or of all."""

@@ -65,8 +65,11 @@ def prepare(
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
+    sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
+    unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
-        refuse_evidence(source, scanned.listing, given.path, options.source)
+        listing = scanned.listing
+        unread = refuse_evidence(source, listing, given.path, options.source, sentence)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
@@ -89,10 +92,9 @@ def prepare(
     )
     if onto is not None and base is not None:
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    further = tuple(remarks(scanned.facts, listing, recorded))
+    further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
         further += tuple(doubts(listing, scanned.classes))
-    sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)

@@ -20,7 +20,7 @@ from packer.shards.jobs import Unfinished, modules_for, run_jobs
 from packer.shards.shard_writer import Written, remove_shard
 from packer.storage.source import StoreSource
 from packer.trees.walk import is_named_as_image
-from packer.words import command, option
+from packer.words import command, listed, option
 from reader.format import Manifest, manifest
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
@@ -122,17 +122,25 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
 
 
 def _without(work: Work, files: Rejections) -> str:
-    """Return the command that packs without a few rejected files that are no images; else ""."""
+    """Return how to pack without a few rejected files that are no images; else "".
+
+    Where images are rejected that no list names, it is how to pack without the lists.
+    """
     if work.origin is None or not work.name:
         return ""
     src, globs = work.origin.path, [*work.options.source.ignore]
-    for name, _ in files:
+    lists = work.scanned.facts.lists
+    is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
+    for name in lists if is_unlisted else [name for name, _ in files]:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and not path.startswith(os.pardir)
         if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
         globs.append(glob.escape(path))
-    return command(work.name, *(word for one in globs for word in ("--ignore", one)))
+    what = f"what was rejected is no part of it: to pack without {'them' if files[1:] else 'it'}"
+    if is_unlisted:
+        what = f"{listed(lists)} does not list its images: to ignore {listed(lists)}"
+    return f"{what}, type: {command(work.name, *(w for one in globs for w in ('--ignore', one)))}"
 
 
 def packed_from(

@@ -4,6 +4,7 @@ They are read twice: once for what must be known of all rows (`survey`), once fo
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,13 +24,14 @@ from packer.tables.survey import Survey
 from packer.tables.table import LineTable, Record
 from packer.tables.view import TableView, could_have_labels
 from packer.trees.sample import SampleParts, sample_of_files
-from packer.trees.shape import inside
+from packer.trees.shape import IMAGES, inside, plain
 from packer.trees.tree import Tree, unnamed
 from packer.trees.walk import names_an_image
 from packer.words import many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
+_WORD = re.compile(r"[^\W\d_]{3,}([ _-][^\W\d_]+)*")
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
@@ -51,7 +53,8 @@ class Unlisted:
             folder, paths = found
             split = self.images.splits.get(folder, "")
             images = [path for path in paths if names_an_image(os.path.basename(path))]
-            if (split and split not in splits) or inside(folder, _OBJECTS_ALONE) in self.tables:
+            is_new = split and split not in splits and not self._may_be_class(folder)
+            if is_new or inside(folder, _OBJECTS_ALONE) in self.tables:
                 for path in images:
                     yield from sample_of_files(tree, path, {}, label=-1, split=split)
             elif images and len(images) == tree.level(folder).images:
@@ -64,6 +67,13 @@ class Unlisted:
                     yield Skipped(path, reason, ignored=True)
                 else:
                     yield tree.ignored(path) or Skipped(path, "no table names it")
+
+    def _may_be_class(self, folder: str) -> bool:
+        """Whether a folder in one of a split is named in words, as those beside it are."""
+        above, _, name = folder.rpartition("/")
+        beside = self.images.tree.shape.with_images(above)
+        is_inside = above in self.images.splits and plain(name) not in IMAGES
+        return is_inside and len(beside) > 1 and all(map(_WORD.fullmatch, beside))
 
 
 @dataclass(frozen=True)
@@ -123,6 +133,7 @@ class TableSource:
             boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
+            lists=tuple(sorted(self.unlisted.tables)) if self.unlisted else (),
         )
 
     @property

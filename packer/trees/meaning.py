@@ -11,7 +11,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.trees.outright import ALL, FLAT, by_templates, end_of, literal, said, told_of_masks
+from packer.trees.outright import (
+    ALL,
+    FLAT,
+    by_templates,
+    end_of,
+    in_each,
+    last_alone,
+    literal,
+    said,
+    told_of_masks,
+)
 from packer.trees.shape import (
     IMAGES,
     OfOthers,
@@ -19,6 +29,7 @@ from packer.trees.shape import (
     certain_pair,
     enclosing,
     inside,
+    lies_in,
     masks,
     may_be_masks,
     plain,
@@ -175,9 +186,15 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
             f"{choices(where, _classes_or_splits(shape, top))}"
         )
     if len(set(found.values())) < len(found):
+        paths = {inside(top, name): split for name, split in found.items()}
+        ways = [
+            f"{{split={split}}}{literal(path)}/{end_of(shape, path, splits_of)}"
+            for path, split in paths.items()
+        ]
+        readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
             f"{where}: {listed(found)} would be splits of the same name. Rename them, or choose:"
-            f"{choices(where, _classes_or_splits(shape, top))}"
+            f"{choices(where, readings | _classes_or_splits(shape, top))}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
 
@@ -252,8 +269,21 @@ def refuse_doubtful_classes(
             f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
             f"classes. Choose:{choices(where, readings)}"
         )
-    readings = {
-        f"{nested[0]} is a class": first,
+    depths = {
+        path[len(folder) :].strip("/").count("/") + 1
+        for path, count in shape.images.items()
+        if count and lies_in(path, folder)
+    }
+    deepest = max(depths)
+    readings = {f"{nested[0]} is a class": first}
+    if len(depths) == 1:
+        joined = _said(replace(layout, depth=deepest), shape)
+        readings |= {
+            **in_each(shape, folder, joined, deepest),
+            **last_alone(shape, path, joined, deepest, has_splits="" not in layout.splits),
+            "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
+        }
+    readings |= {
         f"{nested[0]}/{below[0]} is a class": _said(replace(layout, depth=2), shape),
         "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
     }

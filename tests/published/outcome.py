@@ -12,7 +12,9 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Set
+from fnmatch import fnmatchcase
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +33,7 @@ BY_COMMAND = "by command"  # refused; a command that the message prints is right
 BY_OPTION = "by option"  # refused; the same command with an option that the message names is right
 BY_COMMANDS = "by commands"  # refused; so is that command, and the one in its message is right
 WORKS = "refused, less works"  # what the message names packs, adds nothing, and stores less
+SAID = "refused, a command that says what it ignores"
 REFUSED = "refused"
 WRONG = "wrong"
 WRONG_BY_COMMAND = "wrong by command"  # a printed command stores what is not true
@@ -180,7 +183,11 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
             chosen.append((option, _tried(words, layout, dst, 0)))
     verdicts = [outcome.verdict for _, outcome in tried]
     optional = [outcome for _, outcome in chosen if not _invents(outcome)]
-    invents = [outcome for _, outcome in tried if _invents(outcome)]
+    invents = [
+        outcome
+        for command, outcome in tried
+        if _invents(outcome) and not _is_said(message, command, outcome)
+    ]
     faults: tuple[str, ...] = ()
     if RIGHT in verdicts:
         verdict = BY_COMMAND
@@ -199,6 +206,8 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
         if outcome.verdict in (WRONG, WORKS, KEPT)
     ]:
         verdict, faults = WORKS, works[0].faults
+        if any(_invents(outcome) for outcome in works):
+            verdict = SAID
     else:
         verdict = REFUSED
     shown = tuple((command, outcome.verdict) for command, outcome in (*tried, *chosen))
@@ -208,6 +217,28 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
 def _invents(outcome: Outcome) -> bool:
     """Whether what was packed is not true: an option that may be wrong is the user's choice."""
     return outcome.verdict in FAULTY and outcome.faults[:1] != ("only lost:",)
+
+
+def _is_said(message: str, command: str, outcome: Outcome) -> bool:
+    """Whether `message` names each file that `command` ignores, and all that is then made up."""
+    words = shlex.split(command)
+    globs = [glob for word, glob in pairwise(words) if word == "--ignore"]
+    lines = message.splitlines()
+    beside = next((line for line in lines if command in map(str, commands_of(line))), "")
+    if not globs or not re.search(r"\bignore\b", beside.partition("packer pack ")[0]):
+        return False
+    named = re.split(r"[\s,:]+", _COMMAND.sub("", message))
+    if not all(any(fnmatchcase(name, glob) for name in named) for glob in globs):
+        return False
+    read_as = " ".join(line for line in lines if line.startswith("Without "))
+    known = set(re.split(r"[\s,:;().]+", read_as))
+    for fault in outcome.faults:
+        if found := re.search(r"its (?:label|split) is '(.+?)', (?:not|and) ", fault):
+            if not known.issuperset(found[1].split()):
+                return False
+        elif re.search(r"sample$|its labels are|holds 'box ", fault):
+            return False
+    return True
 
 
 def options_of(message: str) -> list[str]:

@@ -14,7 +14,7 @@ from packer.samples.records import Skipped
 from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
 from packer.trees.names import are_counters, share_a_word
 from packer.trees.outright import FLAT, by_templates, literal
-from packer.trees.shape import certain_pair, enclosing, inside, lies_in
+from packer.trees.shape import certain_pair, enclosing, inside, lies_in, may_be_masks
 from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
 from packer.words import choices, listed, option
@@ -156,11 +156,16 @@ def masks(candidate: Candidate) -> Interpretation | None:
 
 
 def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: object) -> None:
-    """Raise where folders hold images that belong to no pair and no split."""
-    known = {folder for pair in pairs for folder in (pair.images, pair.masks)}
-    known |= {inside(layout.top, base) for split, base in layout.splits.items() if split}
+    """Raise where folders hold images that belong to no pair and no split, or other masks."""
+    paired = {folder for pair in pairs for folder in (pair.images, pair.masks)}
+    known = paired | {inside(layout.top, base) for split, base in layout.splits.items() if split}
     holding = sorted(path for path, count in tree.shape.images.items() if count)
-    if others := [path for path in holding if enclosing(path, known) is None]:
+    if others := [
+        path
+        for path in holding
+        if enclosing(path, known) is None
+        or (may_be_masks(path.rpartition("/")[2]) and enclosing(path, paired) is None)
+    ]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
             f"beside those of {listed([pair.images for pair in pairs])} and their masks. "

@@ -109,10 +109,10 @@ def tables(candidate: Candidate) -> Interpretation | None:
             doubts.append(found.lost)
         elif not table.columns:
             doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
-        else:
+        elif not path.endswith(PARQUET):
             aside[path] = found.reason
-            if path.endswith(PARQUET) and "binary" not in str(table.compound):
-                tree.examined[path] = found.reason  # its cells hold no image either
+        elif "binary" not in str(table.compound):  # else its cells may hold images
+            aside[path] = tree.examined[path] = found.reason
     if not parts and not doubts:
         return None
     for column in options.columns:

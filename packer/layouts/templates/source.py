@@ -42,7 +42,7 @@ class TemplateSource:
         self, tree: Tree, templates: Templates, classes: Sequence[str] | None = None
     ) -> None:
         """Read the lists, and find members, classes and splits by passes over the folders."""
-        self.tree, self.templates = tree, templates
+        self._tree, self.templates = tree, templates
         self._words = words_of(tree, templates.masks)  # of members, see `sidecars.members_named`
         self._members = tuple(map(MemberFiles, templates.members))
         self._folders: Sequence[str] = ()  # that hold files; those of images in ImageFolder's order
@@ -83,7 +83,7 @@ class TemplateSource:
 
     def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
         """Return the classes: those of paths sorted, ``{class}`` in the order of its list."""
-        where, joined = self.tree.root, self._joined
+        where, joined = self._tree.root, self._joined
         listed = joined.names - self.templates.names if joined else frozenset()
         if joined and "class" in listed:
             order = tuple(dict.fromkeys(map(label_text, joined.values("class"))))
@@ -97,13 +97,13 @@ class TemplateSource:
         """Yield each folder with the names of its files; those of members may lie elsewhere."""
         tops = {files.member.template.folder for files in self._members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
-            for folder, _ in self.tree.walk(top):
+            for folder, _ in self._tree.walk(top):
                 yield folder, self._names(folder) or []
 
     def _names(self, folder: str) -> list[str] | None:
         """Return the names of the files in a folder; None if it cannot be read."""
         try:
-            return self.tree.names(folder)
+            return self._tree.names(folder)
         except OSError as error:
             if not tells_of_file(error):
                 raise
@@ -120,7 +120,7 @@ class TemplateSource:
         for name in group(names, self._words).samples:
             path = inside(folder, name)
             fields = self._fields(path)
-            if fields is not None and (names_an_image(name) or self.tree.ignored(path) is None):
+            if fields is not None and (names_an_image(name) or self._tree.ignored(path) is None):
                 yield path, fields
 
     def _images(self) -> Iterator[tuple[str, dict[str, str]]]:
@@ -145,18 +145,18 @@ class TemplateSource:
     @property
     def facts(self) -> Facts:
         """How its lists were read."""
-        root = None if self.tree.unpack else self._below_top.root
+        root = None if self._tree.unpack else self.tree.root
         return Facts(remarks=self._joined.remarks if self._joined else (), root=root)
 
     @property
     def files(self) -> Reader:
         """What reads the samples."""
-        return self._below_top.files
+        return self.tree.files
 
     @cached_property
-    def _below_top(self) -> Tree:
+    def tree(self) -> Tree:
         """The tree of the folder that names and keys begin in."""
-        return self.tree.below(self.templates.top)
+        return self._tree.below(self.templates.top)
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the images in ImageFolder's order, and all other files."""
@@ -174,12 +174,12 @@ class TemplateSource:
     def _scan(self) -> Iterator[Sample | Skipped]:
         lists = self._joined.files if self._joined else frozenset()
         for folder in self._folders:
-            for name, reason in self.tree.level(folder).skipped.items():
+            for name, reason in self._tree.level(folder).skipped.items():
                 yield self._named(not_entered(inside(folder, name), reason))
             if (names := self._names(folder)) is None:
                 yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
                 continue
-            yield from map(self._named, self.tree.repeated(folder))
+            yield from map(self._named, self._tree.repeated(folder))
             grouping = group(names, self._words)
             for name, reason in grouping.refused.items():
                 yield self._named(Skipped(inside(folder, name), reason))
@@ -190,7 +190,7 @@ class TemplateSource:
                 files = {ext: inside(folder, file) for ext, file in beside.items()}
                 if path in lists or self._is_taken(path):
                     continue
-                if no_image := self.tree.ignored(path):
+                if no_image := self._tree.ignored(path):
                     yield self._named(no_image)
                 elif (found := fields[name]) is not None:
                     yield from self._sample(path, found, files, name in whole)
@@ -217,7 +217,7 @@ class TemplateSource:
                 reason = f"{members[ext]!r} takes its place as .{ext}"
                 yield self._named(Skipped(file, reason))
         files = {ext: self._relative(file) for ext, file in members.items()}
-        top, name = self._below_top, self._relative(path)
+        top, name = self.tree, self._relative(path)
         newest = self._joined.newest_ns if self._joined else 0
         how: Any = {"label": label, "split": split, "keep_extension": is_whole}
         json = (to_json(more), newest) if more else None

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from layouts import ROWS
 from layouts.row import Read, Row
 
+import packer
 from packer.errors import UnusableInput
-from packer.layouts import detect
+from packer.layouts import detect, evidence
 from packer.options.declared import SourceOptions
 from packer.trees.walk import is_named_as_image
 
@@ -334,6 +335,43 @@ def test_files_of_the_images_stems_are_one_folder_to_ignore(
     with pytest.raises(UnusableInput, match=r"ann/a_img_0000_b\.json and 5 files beside") as caught:
         scan(src, options=SourceOptions(kind="flat"))
     assert "--ignore 'ann/**'" in str(caught.value)
+
+
+def test_a_list_beside_the_folder_of_a_template_is_refused(
+    tmp_path: Path, jpegs: list[bytes], scan: Callable[..., Any]
+) -> None:
+    src = laid_out(tmp_path, jpegs, {"lists/all.lst": lines("{0}|{1}")}, "images/")
+    with pytest.raises(UnusableInput, match=r"lists/all\.lst names 6 of the 6 images"):
+        scan(src, options=SourceOptions(images=("images/{key}",)))
+
+
+def test_a_list_of_pairs_of_one_name_is_refused(
+    tmp_path: Path, jpegs: list[bytes], scan: Callable[..., Any]
+) -> None:
+    files: dict[str, Any] = {f"b/{name}": jpegs[0] for name in FILES}
+    for form, is_refused in (("a/{0} b/{0}", True), ("a/{0}\nb/{0}", False)):
+        listed = {"pairs.lst": lines(form)}
+        src = laid_out(tmp_path / str(is_refused), jpegs, {**files, **listed}, "a/")
+        if is_refused:
+            with pytest.raises(UnusableInput, match=r"pairs\.lst names 12 of the 12 images"):
+                scan(src, options=SourceOptions(kind="folder"))
+        else:
+            assert len(scan(src, options=SourceOptions(kind="folder")).samples) == 12
+
+
+def test_texts_share_what_is_searched_and_the_rest_is_counted(
+    tmp_path: Path, jpegs: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = "nothing of interest\n" * 100
+    texts = {f"logs{n}/{k}.dat": log for n in range(3) for k in range(4)}
+    src = laid_out(tmp_path, jpegs, texts | {"z/a.lst": lines("{0}|{1}")}, "images/")
+    monkeypatch.setattr(evidence, "MOST_FILES", 4)
+    monkeypatch.setattr(evidence, "MOST_BYTES", 2000)
+    with pytest.raises(UnusableInput, match=r"z/a\.lst names 6 of the 6 images"):
+        packer.pack(src, tmp_path / "dst", kind="flat", jobs=1)
+    remarks = packer.pack(src, tmp_path / "dst", kind="flat", jobs=1, ignore=("z",)).remarks
+    assert "9 files are not searched for labels of the images: at most 4 are." in remarks
+    assert "3 texts are searched for labels of the images in the first 666 bytes only." in remarks
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.json", "a.jsonl"])
