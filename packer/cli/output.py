@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command was asked to print: JSON, nothing but errors, or its lines."""
+    """The form of a command's output: JSON, errors only, or lines."""
 
     as_json: bool
     quiet: bool = False
 
     @property
     def progress(self) -> Progress:
-        """What shows how far it is."""
+        """The progress that is shown."""
         return Progress(self.quiet)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is printed for a person but errors."""
+        """Whether only errors and JSON are printed."""
         return self.as_json or self.quiet
 
     def report(
@@ -39,7 +39,7 @@ class Output:
         lines: str | Iterable[str],
         wrong: object = False,
     ) -> int:
-        """Print what a command found: its content as JSON, or else its lines.
+        """Print the result of a command: its content as JSON, otherwise its lines.
 
         Return the exit code: 1 if anything is `wrong`.
         """
@@ -79,13 +79,13 @@ def _shown(character: str) -> str:
 
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
-    """Say what became of files, with their reasons: of many with one reason the number."""
+    """Print what became of files, with their reasons; many files of one reason are counted."""
     for line in summary(files, f"{what}: "):
         say(line)
 
 
 def name_ignored(files: Iterable[tuple[str, str]]) -> None:
-    """Say what was ignored, on one line for each reason: it is as it should be."""
+    """Print which files were ignored, one line for each reason."""
     names: dict[str, list[str]] = {}
     for name, reason in files:
         names.setdefault(reason, []).append(name)

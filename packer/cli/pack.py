@@ -52,19 +52,19 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 @click.argument("dst", type=params.Place(file_okay=False, path_type=Path), required=False)
 @_pack_options
 @click.option(
-    "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
+    "--dry-run", is_flag=True, help="Print what would be written, and stop. Images are not opened."
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Only say what SRC is read as, with five of its samples and all that belongs to them.",
+    help="Print how SRC is interpreted, with five of its samples and their members, and stop.",
 )
 @click.option(
     "--report",
     "page",
     metavar="FILE.html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Then show the dataset on a page, as `packer report` does.",
+    help="Also write a page that shows the dataset, like `packer report`.",
 )
 @params.reporting()
 def pack(
@@ -104,7 +104,11 @@ def pack(
         from packer.inspect.report.report import check_extra
 
         if how.part is not None or dry_run or explain:
-            raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
+            raise click.UsageError(
+                "--report requires the whole dataset, which --dry-run, "
+                "--explain and --part do not write. Remove one of the two "
+                "options."
+            )
         check_extra(page)
     options = chosen(src if isinstance(src, Path) else None, given)
     if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):

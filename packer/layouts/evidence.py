@@ -55,7 +55,7 @@ class InTree(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What the source says of itself."""
+        """The facts of the source."""
 
 
 def refuse_evidence(
@@ -115,7 +115,7 @@ def find_evidence(tree: Tree, leftovers: Sequence[str], listing: SampleTable) ->
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
-    """Yield rows of numbers that lie under one name in several folders, as those of frames do."""
+    """Yield files of numbers with one name in several folders, such as those of frames."""
     alike: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         folders = os.path.dirname(text.paths[0]).split("/")
@@ -157,7 +157,7 @@ def _known(
 
 
 def _texts(tree: Tree, groups: Iterable[Sequence[str]]) -> Iterator[Text]:
-    """Yield the texts of some files of each group, each alone, and those of a group together."""
+    """Yield the texts of some files of each group, each separately and all together."""
     files = left = 0
     for paths in groups:
         parts = []

@@ -27,7 +27,7 @@ class Candidate:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """What it holds; None for a file that is no archive."""
+        """The archive's tree; None for a file that is not an archive."""
         return self.listed or tree_at(self.path, self.options.ignore)
 
     def within(self, name: str) -> "Candidate":
@@ -43,7 +43,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """One way to understand a candidate.
+    """One interpretation of a candidate.
 
     Attributes:
         kind: the value of ``--as`` that chooses it.

@@ -187,7 +187,9 @@ def one_box(
         box = [int(number) if number.is_integer() else number for number in box]
         return Objects([box], image=more or {}).json()
     except (ValueError, BadImage) as error:
-        raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
+        raise UnusableInput(
+            f"{where}: {' '.join(numbers)[:80]!r} is not a box of four numbers."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class ListedSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     def scan(self) -> Iterator[Sample | Skipped]:
@@ -246,7 +248,7 @@ class ListedSource:
             yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
 
     def _rows(self) -> Iterator[Row | Skipped]:
-        """The rows whose images lie in the folder."""
+        """Yield the rows whose images lie in the folder."""
         for row in self.lists.rows():
             if isinstance(row, Row):
                 try:
@@ -319,5 +321,5 @@ def others(
             if reason := ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            stray = Skipped(path, unlisted or "no list names it", is_of_lists and bool(unlisted))
+            stray = Skipped(path, unlisted or "it is in no list", is_of_lists and bool(unlisted))
             yield tree.ignored(path) or stray

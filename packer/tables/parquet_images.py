@@ -35,7 +35,7 @@ _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several
 
 @dataclass(frozen=True)
 class ParquetImages:
-    """Images that lie in Parquet files."""
+    """Images in Parquet files."""
 
     table: ParquetTable
     columns: Columns
@@ -82,11 +82,11 @@ class ParquetImages:
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.table.folder)
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The image of each row, in the order of the files' names."""
+        """Yield the image of each row, in the order of the files' names."""
         yield from self.table.skipped
         yield from self.beside
         yield from self.table.through(self._samples)
@@ -184,7 +184,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def split_of(path: Path) -> str:
-    """The split that a file's name tells, "" for none."""
+    """Return the split in a file's name, "" for none."""
     part = _PART.fullmatch(path.stem)
     name = part[1] if part else path.stem
     return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""

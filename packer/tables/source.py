@@ -95,8 +95,8 @@ class TableSource:
         known = tuple(view for view in known if view not in pictures)
         if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
             raise UnusableInput(
-                f"{where}: the boxes of one table are fractions of the image, those of another are "
-                "pixels. Pack them one by one."
+                f"{where}: the boxes of one table are fractions of the image, those of another "
+                "are pixels. Pack each table separately."
             )
         if any(view.grouped for view in known):
             known = tuple(replace(view, grouped=view.can_group) for view in known)
@@ -127,11 +127,11 @@ class TableSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The image of each record, in the tables' order."""
+        """Yield the image of each record, in the tables' order."""
         keys = self.survey.keys(self.views)
         splits: set[str] = set()
         for view in self.views:
@@ -168,7 +168,7 @@ class TableSource:
             if view.columns.answer:
                 yield (
                     f"Labels of {view.where.name} that were not accepted "
-                    f"({view.columns.answer!r}) are in the json alone."
+                    f"({view.columns.answer!r}) are only in the json."
                 )
 
     def _without_labels(self) -> Iterator[str]:
@@ -200,9 +200,9 @@ class TableSource:
                 rows -= len(group)
             if rows > _MOST_OPEN:
                 raise UnusableInput(
-                    f"{view.where}: the rows of an image lie so far from each other "
-                    f"that more than {_MOST_OPEN} would have to be held in memory. Sort it by the "
-                    f"column {view.columns.image!r}."
+                    f"{view.where}: rows of the same image are so far apart that more than "
+                    f"{_MOST_OPEN} rows would be kept in memory. Sort the table by the column "
+                    f"{view.columns.image!r}."
                 )
 
     def _sample(self, view: TableView, records: Sequence[Record], keys: Keys) -> Sample | Skipped:
@@ -230,7 +230,9 @@ def _labels(
     each = (view.table.class_names.get(view.columns.label or "", ()) for view in views)
     declared = set(filter(None, each))
     if len(declared) > 1:
-        raise UnusableInput(f"{where}: its tables declare different classes.")
+        raise UnusableInput(
+            f"{where}: its tables declare different classes. Pack each table separately."
+        )
     if declared:
         return Labels.declare(declared.pop(), classes, where)
     if flags := [view for view in views if view.flags]:

@@ -29,7 +29,7 @@ _MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are k
 
 
 class FolderTree(Tree):
-    """A folder of this disk; what it tells is read once, and only when it is asked."""
+    """A folder of this disk; its entries are read once, on demand."""
 
     def __init__(self, root: Path, globs: Globs | None = None) -> None:
         self.root = root
@@ -65,7 +65,7 @@ class FolderTree(Tree):
         return os.path.isdir(self.root / path) and not self._hides(path)
 
     def names(self, path: str = "") -> list[str]:
-        """Return the sorted names of the files in the folder at `path`; listed anew."""
+        """Return the sorted names of the files in the folder at `path`; listed again."""
         folder = self.root / path
         names = look(str(folder)).files if os.path.isdir(folder) else []
         return names if self._globs is None else list(self._globs.visible(path, names))
@@ -129,7 +129,7 @@ class FolderTree(Tree):
         return read_file(f"{self.root}/{path}", size)
 
     def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """Return a file's first bytes; so many tell whether it is an image."""
+        """Return a file's first bytes, as many as identify an image."""
         self.measure(path)
         try:
             with naming(self.root / path), open(self.root / path, "rb") as file:

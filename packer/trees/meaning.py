@@ -1,6 +1,6 @@
-"""What folders mean, told from their names and from where images lie (pure).
+"""The meaning of folders, from their names and from the positions of images (pure).
 
-A folder that alone holds all others says nothing and is looked through. Folders that are named as
+A folder that has all others has no meaning and is looked through. Folders that are named as
 splits are, whoever named them, are splits. What remains are classes, one level of folders unless a
 depth is chosen. Where folders may mean two things nothing is guessed: `understand` refuses them
 with both, and with the option that chooses.
@@ -36,7 +36,7 @@ _SEPARATORS = re.compile(r"[_\-. ]+")
 
 @dataclass(frozen=True)
 class Layout:
-    """What the folders of a tree mean."""
+    """The meaning of the folders of a tree."""
 
     top: str = ""  # the folder that holds all others and says nothing; "" if there is none
     splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})  # -> folder below top
@@ -59,7 +59,7 @@ class Layout:
     def said(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
     ) -> tuple[str, ...]:
-        """Return the options that say it outright; none if no template can."""
+        """Return the equivalent explicit options; none if no template is equivalent."""
         usual = {
             base.split("/")[0]: split
             for split, base in self.splits.items()
@@ -69,7 +69,7 @@ class Layout:
         return said(self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs)
 
     def classes(self, shape: Shape) -> set[str]:
-        """The names of all classes."""
+        """Return the names of all classes."""
         found, bases = set(), set(self.bases)
         aside = {inside(self.top, folder) for folder in self.aside}
         for path, count in shape.images.items():
@@ -117,7 +117,7 @@ def understand(
 
 
 def splits_of(names: Sequence[str]) -> dict[str, str]:
-    """Those of the names that are those of splits, each with the split's usual name.
+    """Return those of the names that are those of splits, each with the split's usual name.
 
     Case and a year behind the name say nothing. What all have beside it (``seg_train``,
     ``seg_test``) says nothing either.
@@ -144,7 +144,7 @@ def _split_of(name: str) -> str:
 
 
 def _top(shape: Shape) -> str:
-    """The folder to begin with: it holds all others, and those above hold no image."""
+    """Return the folder to begin with: it holds all others, and those above hold no image."""
     top = ""
     while not shape.images.get(top) and len(names := shape.folders(top)) == 1:
         child = inside(top, names[0])
@@ -169,15 +169,15 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         if _is_a_train(shape, top, found):
             return {"": ""}
         raise UnusableInput(
-            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named as "
-            f"splits are, and {listed(filled)} {are(len(filled))} not. If some are splits and the "
-            f"others belong to none, move {listed(filled)} elsewhere. Otherwise choose:"
-            f"{choices(where, _classes_or_splits(shape, top))}"
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
+            f"named like splits, and {listed(filled)} {are(len(filled))} not. If the former "
+            f"are splits, move {listed(filled)} to another folder. Otherwise "
+            f"choose:{choices(where, _classes_or_splits(shape, top))}"
         )
     if len(set(found.values())) < len(found):
         raise UnusableInput(
-            f"{where}: {listed(found)} would be splits of the same name. Rename them, or choose:"
-            f"{choices(where, _classes_or_splits(shape, top))}"
+            f"{where}: {listed(found)} would become one split. Rename one of them, or "
+            f"choose:{choices(where, _classes_or_splits(shape, top))}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
 
@@ -195,7 +195,7 @@ def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
 
 
 def _base(shape: Shape, top: str, name: str, split: str) -> str:
-    """The folder of a split's classes or images: one that says nothing is looked through."""
+    """Return the folder of a split's classes or images, below folders without a meaning."""
     folder = inside(top, name)
     while not shape.images.get(folder) and len(names := shape.folders(folder)) == 1:
         again = _split_of(names[0]) == split or names[0].lower() == name.lower()
@@ -206,7 +206,7 @@ def _base(shape: Shape, top: str, name: str, split: str) -> str:
 
 
 def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
-    """Whether what is named as splits are is a class: the train among the cars."""
+    """Return whether what is named as splits are is a class: the train among the cars."""
     names = shape.folders(folder)
     if any(shape.folders(inside(folder, name)) or may_be_masks(name) for name in names):
         return False
@@ -227,9 +227,9 @@ def refuse_doubtful_classes(
             end = end_of(shape, inside(folder, names[0]), splits_of)
             readings["All are splits"] = by_templates([start + end])
         raise UnusableInput(
-            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named as splits "
-            "are, where classes lie. Pack what is a split by itself, or choose:"
-            f"{choices(where, readings)}"
+            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named like "
+            "splits, beside class folders. Pack each split separately, or "
+            f"choose:{choices(where, readings)}"
         )
     nested = [
         name
@@ -249,8 +249,8 @@ def refuse_doubtful_classes(
             f"All below {path} is one class without splits": first,
         }
         raise UnusableInput(
-            f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
-            f"classes. Choose:{choices(where, readings)}"
+            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above "
+            f"the classes. Choose:{choices(where, readings)}"
         )
     readings = {
         f"{nested[0]} is a class": first,
@@ -258,8 +258,8 @@ def refuse_doubtful_classes(
         "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
     }
     raise UnusableInput(
-        f"{where}: {path} has no image of its own but the folders {listed(below)}. Choose:"
-        f"{choices(where, readings)}"
+        f"{where}: {path} has no images, only the folders {listed(below)}. "
+        f"Choose:{choices(where, readings)}"
     )
 
 
@@ -279,6 +279,6 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
             "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
         }
         raise UnusableInput(
-            f"{where}: {listed(called)} would be taken for {'a class' if is_one else 'classes'}. "
+            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "
             f"Choose:{choices(where, readings)}"
         )

@@ -1,6 +1,6 @@
 """The segments around a JPEG's scan: as libjpeg reads them, and as it writes them (T.81, annex B).
 
-What libjpeg complains of is refused here, and so is what it forgives in silence but few files have.
+Streams that libjpeg warns about are refused, and rare faults that it ignores silently, too.
 """
 
 import struct
@@ -113,7 +113,7 @@ def write_head(
 
 
 def segment(marker: int, body: bytes) -> bytes:
-    """A marker segment (T.81, B.1.1.4)."""
+    """Return a marker segment (T.81, B.1.1.4)."""
     return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
 
 

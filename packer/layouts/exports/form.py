@@ -29,7 +29,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Described:
-    """What a record says of an image; `split` is as it is written."""
+    """The data of one image in a record; `split` is not normalised."""
 
     image: str
     objects: Sequence[Thing]
@@ -86,14 +86,14 @@ class Form:
         return all(word.encode() in fields for word in self.needs.split())
 
     def describe(self, data: bytes, key: str, path: str, others: Mapping[str, Any]) -> Described:
-        """Return what the bytes of a record in the file `path` say; raise BadImage."""
+        """Parse the bytes of a record in the file `path`; raise BadImage."""
         try:
             record = self.reader.parse(data)
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]
         if not isinstance(record, dict):
-            raise BadImage(f"it is no record of {self.what}: {record!r:.80}")
+            raise BadImage(f"it is not a record of {self.what}: {record!r:.80}")
         known = {"@key": key, "@stem": stem}
         image = known.get(self.image) or first(record, self.image)
         if type(image) not in (str, int) or image == "":
@@ -110,7 +110,7 @@ class Form:
 
     def _thing(self, item: Any, names: Sequence[Any]) -> Thing:
         if not isinstance(item, dict):
-            raise BadImage(f"it has an object that is none: {item!r:.80}")
+            raise BadImage(f"it has an object that is not valid: {item!r:.80}")
         path, _, names_of_four = self.box.partition(":")
         found, corners = first(item, path) if path else item, names_of_four.split()
         box: list[Any] | None = None
@@ -178,7 +178,7 @@ def without(value: Any, steps: Sequence[str]) -> Any:
 
 
 def _name(value: Any, names: Sequence[Any]) -> str | None:
-    """The name of a class; a number counts `names`."""
+    """Return the name of a class; a number counts `names`."""
     if type(value) is int and names:
         if not 0 <= value < len(names):
             raise BadImage(f"its class is {value}, and there are {len(names)}")

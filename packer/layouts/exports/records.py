@@ -1,4 +1,4 @@
-"""Where the records of images lie in files of annotations: JSON, lines, CVAT's XML, WIDER's text.
+"""Finds the records of images in annotation files: JSON, lines, CVAT's XML, WIDER's text.
 
 Each gives the name of a record in its file, if it has one, its offset and its bytes, one at a time.
 """
@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 class Reader(NamedTuple):
-    """How files are read: the key, offset and bytes of each record, and what its bytes say."""
+    """A reader of files: the key, offset and bytes of each record, and its parsed content."""
 
     records: Callable[[Watched, str, dict[str, Any]], Records]
     parse: Callable[[bytes], Any]
@@ -103,7 +103,9 @@ def of_cvat(file: Watched, of: str, others: dict[str, Any]) -> Records:
         state["is_open"] = state["depth"] == 1 and name == "image"
 
     def refuse(*_: Any) -> None:
-        raise UnusableInput(f"{file.path} has a document type, which no annotation has.")
+        raise UnusableInput(
+            f"{file.path} has a document type declaration, which is not accepted. Remove it."
+        )
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = parser.CommentHandler = mark
@@ -118,7 +120,7 @@ def of_cvat(file: Watched, of: str, others: dict[str, Any]) -> Records:
                     yield "", begin, file.read((begin, behind - begin))[0]
             parser.Parse(b"", True)
         except expat.ExpatError as error:
-            raise UnusableInput(f"{file.path} is not sound XML: {error}.") from error
+            raise UnusableInput(f"{file.path} is not valid XML: {error}.") from error
 
 
 def parse_cvat(data: bytes) -> Any:

@@ -78,11 +78,11 @@ class Pairs:
 
 
 def unused(path: str) -> Skipped:
-    """A parallel folder's file that belongs to no image."""
+    """Return a parallel folder's file that belongs to no image."""
     if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
         return Skipped(path, "it is another program's cache", ignored=True)
     if os.path.basename(path) == _CLASS_NAMES:
-        return Skipped(path, "it names the classes and belongs to no image", ignored=True)
+        return Skipped(path, "it lists the classes, and belongs to no image", ignored=True)
     return skipped(path, "the source has no image of this path")
 
 
@@ -120,7 +120,6 @@ def refuse_labels(shape: Shape, where: Path, names: Callable[[str], Iterable[str
             some = {meaning: one for meaning, one in readings.items() if "Some" in meaning}
             alone = {f"Pack the images without {path}": ("--as", "folder")}
             raise OfOthers(
-                f"{where}: {path} has labels of the images in {images}, one file for an image. "
-                f"Choose:{choices(where, some)}"
-                f"{choices(where / images, alone)}"
+                f"{where}: {path} has labels of the images in {images}, one file for each "
+                f"image. Choose:{choices(where, some)}{choices(where / images, alone)}"
             )

@@ -1,6 +1,6 @@
 """Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
 
-`layout` tells which folders are splits and classes. The sorted names of the classes are numbered,
+`layout` decides which folders are splits and classes. The sorted names of the classes are numbered,
 nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share
 an image's stem are its members (`sidecars.py`). Unlike in ImageFolder, a file counts by its content
 and not by its extension, so every file is either packed or named, and folders whose names begin
@@ -52,7 +52,7 @@ class FolderSource:
         kind: str | None = None,
         depth: int | None = None,
     ) -> "FolderSource":
-        """Tell class folders, split folders and a flat folder from each other."""
+        """Distinguish class folders, split folders and a flat folder."""
         pairs = pairs or Pairs()
         folders = pairs.elsewhere_only
         leave = [os.path.normpath(folder) for folder in folders.values()]
@@ -142,7 +142,7 @@ class FolderSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     @property
@@ -152,7 +152,7 @@ class FolderSource:
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True
     ) -> Iterator[Skipped]:
-        """Yield what lies in a folder beside the `known` ones, or those that the layout names.
+        """Yield the entries of a folder except the `known` ones, or those that the layout names.
 
         `what` names these in the reason; `files` says whether the folder's own files are strays.
         """
@@ -172,12 +172,12 @@ class FolderSource:
                     yield item
                 elif not any(lies_in(item[0], folder) for folder in self._paired):
                     strays += [f"{item[0]}/{name}" for name in item[1]]
-        reason = f"it lies beside {what} and belongs to none of them"
+        reason = f"it is beside {what}, and belongs to none of them"
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
 
     def _tops(self, base: str) -> list[str]:
-        """The folders in that of a split which may be classes."""
+        """Return the folders in that of a split which may be classes."""
         folders = self.tree.level(base).folders
         return [name for name in folders if not self._is_aside(inside(base, name))]
 
@@ -187,7 +187,7 @@ class FolderSource:
     def _class(
         self, path: str, base: str, split: str, number_of: Mapping[str, int]
     ) -> Iterator[Sample | Skipped | str]:
-        """Yield what lies below a folder of classes, with the name of each class that begins."""
+        """Yield the images below a folder of classes, with the name of each class that begins."""
         folders: list[tuple[str, str, list[str]]] = []
         for item in self.tree.files_below(path):
             if isinstance(item, Skipped):
@@ -203,7 +203,7 @@ class FolderSource:
                 yield from self._files(folder, files, number_of.get(name, -1), split)
                 continue
             for file in files:
-                reason = "it lies above the class folders and belongs to none of them"
+                reason = "it is above the class folders, and belongs to none of them"
                 yield self.tree.ignored(f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
 
     def _files(
@@ -289,7 +289,7 @@ def _names(tree: Tree, path: str) -> Iterator[str]:
 
 
 def _stems(tree: Tree, path: str) -> frozenset[str]:
-    """The paths of the images below a folder, relative to it and without extension."""
+    """Return the paths of the images below a folder, relative to it and without extension."""
     return frozenset(
         os.path.splitext(f"{folder}/{name}")[0][len(path) :]
         for folder, _ in tree.walk(path)

@@ -1,4 +1,4 @@
-"""The layouts that are recognised: each public function of these modules recognises one.
+"""Recognisers of layouts: each public function of these modules recognises one.
 
 Its docstring says what the layout is, whose documentation describes it, and what becomes of it; the
 docs are made of that. It looks at the names in a candidate's ``tree``, and at the beginning of a

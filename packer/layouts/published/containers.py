@@ -48,7 +48,7 @@ def idx(candidate: Candidate) -> Interpretation | None:
 
 
 def _beside_raw(tree: Tree) -> Iterator[Skipped]:
-    reason = "it lies beside the IDX files and belongs to nothing"
+    reason = "it is beside the IDX files, and belongs to no sample"
     for name in tree.level().folders:
         if name == "processed":
             yield Skipped("../processed/", "it has the same in torch's form", ignored=True)
@@ -91,7 +91,7 @@ def _open_parts(
     interpret: Callable[[Path], Interpretation],
     classes: Sequence[str] | None,
 ) -> PartsSource:
-    """A source for each split, with the classes of all."""
+    """Return a source for each split, with the classes of all."""
     known, boxes = packed(src)
     classes = classes or known or None
     parts = {split: interpret(path).open(classes) for split, path in paths.items()}

@@ -1,4 +1,4 @@
-"""Images whose masks lie in files of their own."""
+"""Images with masks in separate files."""
 
 import os
 from bisect import bisect_left
@@ -95,7 +95,7 @@ def mvtec(candidate: Candidate) -> Interpretation | None:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A folder of images and that of their masks; the same if these lie beside each other.
+    """A folder of images and that of their masks; one folder if they are beside each other.
 
     Attributes:
         suffix: what the name of a mask has behind that of its image.
@@ -128,7 +128,7 @@ def masks(candidate: Candidate) -> Interpretation | None:
         if kind is None:
             readings = {"These are masks": ("--as", "pairs"), "All are samples": ("--as", "folder")}
             raise UnusableInput(
-                f"{where}: many images have another one beside them whose name ends in {suffix}. "
+                f"{where}: many images are beside another image whose name ends in {suffix}. "
                 f"Choose:{choices(where, readings)}"
             )
         pairs = [_Pair("", "", suffix)]
@@ -163,9 +163,9 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
     if others := [path for path in holding if enclosing(path, known) is None]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
-            f"beside those of {listed([pair.images for pair in pairs])} and their masks. "
-            "Move what belongs to neither, or choose:"
-            f"{choices(where, {'All are samples': ('--as', 'folder')})}"
+            f"beside those of {listed([pair.images for pair in pairs])} and their masks. Move "
+            "the images that are neither to another folder, or "
+            f"choose:{choices(where, {'All are samples': ('--as', 'folder')})}"
         )
 
 
@@ -182,9 +182,9 @@ def _refuse_videos(tree: Tree, layout: Layout, pair: _Pair, where: object) -> No
         template, member = (f"{literal(folder)}/{{key}}" for folder in (images, files))
         readings = {"They are videos": by_templates([template], {"mask": member})}
         raise UnusableInput(
-            f"{where}: the images in each folder of {images} are counted in the same way. If these "
-            f"folders are classes, give {option('class_depth', 1)}. They may be videos of frames:"
-            f"{choices(where, readings)}"
+            f"{where}: the images in each folder of {images} are numbered in the same way. If "
+            f"these folders are classes, pass {option('class_depth', 1)}. They may be videos "
+            f"of frames:{choices(where, readings)}"
         )
 
 
@@ -209,8 +209,8 @@ def _with_classes(
         template = f"{start}{literal(images)}/{{key}}"
         readings[meaning] = by_templates([template], {"mask": f"{start}{literal(files)}{end}"})
     raise UnusableInput(
-        f"{where}: the folders {listed(above)}, which hold images and masks, may be classes, or "
-        f"sets of the same. Choose:{choices(where, readings)}"
+        f"{where}: the folders {listed(above)}, which have images and masks, may be classes, "
+        f"or parts of one set. Choose:{choices(where, readings)}"
     )
 
 
@@ -222,7 +222,7 @@ def _around(layout: Layout, images: str) -> str:
 
 
 def _pairs(tree: Tree, *, lax: bool) -> list[_Pair]:
-    """The folders of masks; none if one of them does not fit its images."""
+    """Return the folders of masks; none if one of them does not fit its images."""
     found: dict[str, _Pair] = {}
     for folder, images in mask_folders(tree.shape):
         if enclosing(folder, found) is not None:
@@ -251,7 +251,7 @@ def _fitting(tree: Tree, images: str, folder: str, *, lax: bool) -> _Pair | None
 
 
 def _beside(tree: Tree) -> str:
-    """What the names of masks end in that lie beside many of the images, "" for nothing."""
+    """Return the suffix of the names of masks beside many of the images, "" for none."""
     folders = [folder for folder, level in tree.walk() if level.images]
     stems = [list(_stems(tree, folder, False)) for folder in folders[:_LOOKED_AT]]
     for suffix in _BESIDE:
@@ -269,7 +269,7 @@ def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
 
 
 def _masked(tree: Tree, layout: Layout, pair_of: Mapping[str, _Pair]) -> Iterator[Row]:
-    """The images of each split in the order of their folders."""
+    """Yield the images of each split in the order of their folders."""
     apart = {pair.masks for pair in pair_of.values() if pair.masks != pair.images}
     for split, base in layout.splits.items():
         for folder, _ in tree.walk(inside(layout.top, base)):
@@ -297,7 +297,7 @@ def _label(layout: Layout, pair_of: Mapping[str, _Pair], folder: str) -> str | N
 def _with_masks(
     tree: Tree, folder: str, pair: _Pair | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The images of one folder, each with its mask."""
+    """Yield the images of one folder, each with its mask."""
     names = tree.images(folder)
     if pair is None:
         yield from ((name, {}) for name in names)

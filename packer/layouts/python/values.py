@@ -56,8 +56,8 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
             return numbers[value]
         if not numbers:
             raise BadImage(
-                f"its label is a name, {value[:80]!r}, and nothing says which number that has: "
-                "give classes=[...], the names in label order"
+                f"its label is a name, {value[:80]!r}, but the classes have no names: pass "
+                "classes=[...], the names in label order"
             )
         raise BadImage(f"its label, {value[:80]!r}, is none of the {len(numbers)} classes")
     try:
@@ -66,8 +66,8 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
         number = None
     if number is None or isinstance(value, (bool, np.bool_)):
         raise BadImage(
-            f"its label is {described(value)}, and a label is one whole number or a class name. "
-            'Anything else goes into another field, such as "json": {"target": ...}'
+            f"its label is {described(value)}, but a label is one whole number or a class "
+            'name: put other values into another field, such as "json": {"target": ...}'
         )
     if not -1 <= number < (len(numbers) or MAX_CLASSES):
         raise BadImage(f"its label, {number}, is none of the {len(numbers) or MAX_CLASSES} classes")
@@ -75,7 +75,7 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
 
 
 def is_file(value: Any) -> bool:
-    """Whether it is an image as Hugging Face has it undecoded."""
+    """Return whether it is an image as Hugging Face has it undecoded."""
     return isinstance(value, Mapping) and value.keys() == {"bytes", "path"}
 
 
@@ -172,9 +172,11 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     elif len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3):
         way = "channels come last: np.moveaxis(image, 0, -1), or tensor.permute(1, 2, 0)"
         if array.dtype.kind == "f":
-            way = "leave ToTensor() out, so that the dataset gives pictures as they are"
+            way = "remove ToTensor(), so that the dataset returns PIL images"
     elif len(shape) == 3 and shape[2] == 4:
-        way = 'for an alpha channel give Image.fromarray(image, "RGBA"), else image[:, :, :3]'
+        way = (
+            'for an alpha channel return Image.fromarray(image, "RGBA"), otherwise image[:, :, :3]'
+        )
     elif array.dtype.kind == "f":
         way = "scale it yourself: (image * 255).astype(np.uint8), if it is from 0 to 1"
     elif array.dtype == np.uint16:
@@ -185,7 +187,7 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
 
 
 def described(value: Any) -> str:
-    """What kind of thing it is, for a sentence."""
+    """Return the kind of a value, for a sentence."""
     if hasattr(value, "__array__") and hasattr(value, "dtype"):
         return f"an array of {value.dtype} {tuple(value.shape)}"
     kind = type(value)

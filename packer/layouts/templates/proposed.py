@@ -1,4 +1,4 @@
-"""Which ``FILE: FIELDS`` reads a file that names images: by the fields of its records (pure).
+"""Finds the ``FILE: FIELDS`` that reads a file that names images (pure).
 
 Nothing of a record may be lost: where a field cannot be said, or an image has several records, no
 template is proposed.

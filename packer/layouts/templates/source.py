@@ -31,8 +31,8 @@ from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, tells_of_file
 
 _ROLES = frozenset({"split", "label", "class", KEY})
-_NO_TEMPLATE = "no template of --images fits it"
-_NO_IMAGE = "no image has it as its member"
+_NO_TEMPLATE = "no template of --images matches it"
+_NO_IMAGE = "no image has it as a member"
 
 
 class TemplateSource:
@@ -94,7 +94,7 @@ class TemplateSource:
         return Labels(class_order(where, of_paths - {""}, classes), named=True)
 
     def _below(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield each folder with the names of its files; those of members may lie elsewhere."""
+        """Yield each folder with the names of its files; members may be in other folders."""
         tops = {files.member.template.folder for files in self._members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
             for folder, _ in self.tree.walk(top):
@@ -150,7 +150,7 @@ class TemplateSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self._below_top.files
 
     @cached_property

@@ -348,7 +348,7 @@ def test_a_flipped_bit_in_a_zip_is_found(
         data[200] ^= 4
         path.write_bytes(data)
         os.utime(path, ns=(stamp, stamp))
-        with pytest.raises(BadImage, match=r"the zip is damaged|is not true"):
+        with pytest.raises(BadImage, match=r"the zip is damaged|is wrong"):
             found.source.files.read(found.samples[0])
 
 
@@ -365,7 +365,7 @@ def test_an_archive_that_was_cut_is_refused(
     )
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * keep)])
-    with pytest.raises(UnusableInput, match=r"damaged|not a zip that can be read"):
+    with pytest.raises(UnusableInput, match=r"damaged|not a readable zip"):
         scan(path)
 
 
