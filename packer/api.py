@@ -66,7 +66,7 @@ def pack(
         ignore, images, labels: a sequence for an option that is given several times.
         classes: class names in label order; None: sorted.
         executor: also an `Executor`; None: processes of this machine.
-        progress: show on standard error what the source is understood as, and how far it is.
+        progress: show the interpretation of the source and the progress on standard error.
 
     Returns:
         What became of the source, as ``--json`` prints it.

@@ -14,7 +14,7 @@ Assumptions: function, items and results pickle; the function does not care in w
 The processes are those of `processes_child`. On Linux they are forked from a server that loads what
 they need once, and is kept for a while; elsewhere each is executed. A thread speaks to each through
 a socket: so nothing else waits for one that is stopped, and the caller's main module is not run
-anew.
+again.
 """
 
 import logging
@@ -143,7 +143,7 @@ def map_isolated(
     """Do the same for items that may be hostile, always in processes of their own.
 
     An item at which a fault ended the process is divided by `single`, and each of its parts is done
-    by itself, so that the one that crashes is named. Where none of them does, the item is.
+    separately, so that the one that crashes is named. Where none of them does, the item is.
     """
     crashes: list[Crashed[Item]] = []
     died: Callable[[Item, str], Result | Crashed[Item]] = Crashed

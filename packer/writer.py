@@ -94,7 +94,7 @@ class Writer:
 
         Args:
             sample: a dict of fields, a pair (image, label), or an image, as `packer.pack` takes
-                them. Beside them, ``"key"`` is its name, else its number is; ``"split"`` the part
+                them. Beside them, ``"key"`` is its name (default: its number), ``"split"`` the part
                 of the dataset that it belongs to.
 
         Raises:

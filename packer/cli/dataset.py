@@ -104,7 +104,7 @@ def _summary(report: "VerifyReport") -> str:
 @options.limited
 @options.reporting()
 def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
-    """Make a dataset of the WebDataset tars in FOLDER, which stay as they are.
+    """Make a dataset of the WebDataset tars in FOLDER, which stay unchanged.
 
     An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
     by these folders' names.

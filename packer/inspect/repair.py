@@ -28,7 +28,7 @@ from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
-_FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
+_FOLDER = ".repair-"  # what is made again is kept in it until it is proven
 
 
 @dataclass

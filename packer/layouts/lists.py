@@ -181,7 +181,7 @@ def one_box(
     *,
     format: str = "xyxy",
 ) -> bytes:
-    """Return the ``json`` of an image with one box, as `ONE_BOX` says, and the fields `more`."""
+    """Return the ``json`` of an image with one box, as in `ONE_BOX`, and the fields `more`."""
     try:
         (box,) = Objects([list(map(float, numbers))], format).as_xywh().boxes or ()
         box = [int(number) if number.is_integer() else number for number in box]
@@ -248,7 +248,7 @@ class ListedSource:
             yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
 
     def _rows(self) -> Iterator[Row | Skipped]:
-        """Yield the rows whose images lie in the folder."""
+        """Yield the rows whose images are in the folder."""
         for row in self.lists.rows():
             if isinstance(row, Row):
                 try:

@@ -37,7 +37,7 @@ def scan(
     progress: Progress,
     there: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
-    beside: Iterable[Skipped] = (),  # what lies beside the source and belongs to nothing
+    beside: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
     *,
     spool: Spool,
 ) -> Scanned:
@@ -150,7 +150,7 @@ def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
 
 
 def numbered(labels: Iterable[int]) -> tuple[str, ...]:
-    """Names for the classes of a source that has numbers alone."""
+    """Names for the classes of a source that only has numbers."""
     return tuple(map(str, range(max(labels, default=-1) + 1)))
 
 

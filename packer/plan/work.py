@@ -121,7 +121,7 @@ class Work:
     options: PackOptions
     base: Manifest | None = None  # what the destination holds already and keeps
     remarks: tuple[str, ...] = ()  # further sentences on it
-    reading: str = ""  # what the source was understood as, in a sentence
+    reading: str = ""  # the interpretation of the source, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
 

@@ -28,7 +28,7 @@ from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest
 
-# What lies in a destination while it is packed, beside shards and the log:
+# What is in a destination while it is packed, beside shards and the log:
 KEPT_SCAN = ".packing.scan"
 STALE = ".packing.rescan"  # the kept scan is not to be used any more
 

@@ -52,10 +52,10 @@ def run(
 ) -> PackReport | PartReport:
     """Pack `src` into the dataset `to`, or write a part of it; finish what an earlier run began.
 
-    Before anything is packed, `announce` is called with the sentence that says what the source was
-    understood as, and `tell` with what the scan rejects. Where rejected files stop the run, nothing
-    is committed: nothing is packed where the source may be misread, or in a part; otherwise all
-    images are, so that `Rejected` names them all. A part commits nothing.
+    Before anything is packed, `announce` is called with the interpretation of the source in a
+    sentence, and `tell` with the files that the scan rejects. If rejected files stop the run,
+    nothing is committed: nothing is packed if the source may be misread, or in a part; otherwise
+    all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
     if isinstance(src, StoreSource) and not (how.part or how.append or how.overwrite):

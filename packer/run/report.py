@@ -40,7 +40,7 @@ class PackReport:
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
         unbanded: the same of PNGs that could not be banded.
-        command: the command that says outright how the source was understood; empty if no template
+        command: the command with the interpretation as explicit options; empty if no template
             can.
     """
 

@@ -1,7 +1,7 @@
 """Destinations of a dataset: a folder, and a URL in a store, shard by shard.
 
 Guarantees of a store, beside those of `claim` and `Store`: a shard that is complete there is
-neither packed nor uploaded anew, also where the folder was lost; dataset.json is written when the
+neither packed nor uploaded again, also where the folder was lost; dataset.json is written when the
 store lists all that it names; then nothing else is left in the store and in the folder. A tar whose
 index is in the folder, and which is not, is in the store.
 """

@@ -9,7 +9,7 @@ The place of an image or a member is one of these:
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
     [bytes, shape]         the same: pixels, [height, width, channels] of uint8
-    [offset, size, ...]    one of these, once it lies in the spool
+    [offset, size, ...]    one of these, once it is in the spool
 """
 
 import os

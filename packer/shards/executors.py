@@ -5,7 +5,7 @@ loses, or refuses, becomes a `ProcessDied` that names the shard; when the work i
 not begun is cancelled, and what has can finish its shard only while its run is not over.
 
 Assumptions: all machines see source and destination under the same paths; the executor does a job
-again by itself, or gives it back as failed.
+again separately, or gives it back as failed.
 """
 
 import logging

@@ -75,7 +75,7 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
 def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tuple[str, ...]:
     """Return modules that processes load once, if a file among `names` may be a JPEG to tile.
 
-    A note says why the first JPEGs take seconds, if that is not compiled yet.
+    If that is not compiled yet, a note explains why the first JPEGs take seconds.
     """
     if not policy.tiled or policy.raw is not None or not tiling.is_available():
         return ()

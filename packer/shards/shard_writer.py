@@ -235,7 +235,7 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
         others = " and others" * (len(found) > EXAMPLES)
         raise UnusableInput(
             f"{'1 key belongs' if len(found) == 1 else f'{len(found)} keys belong'} to several "
-            f"samples each: {named}{others}. Give each sample its own key, or no key to number "
+            f"samples: {named}{others}. Give each sample its own key, or no key to number "
             "them. Nothing was committed."
         )
 

@@ -4,7 +4,7 @@ Guarantees: while it is held, each file that was listed is there as it was liste
 what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
 Who waits for another's fetching goes on when that one dies. A file is there under its name when all
 its bytes are on the disk, with the time that tells its version; they are of that one version. Files
-come in their order, so what is unfinished is little, and lies apart.
+come in their order, so what is unfinished is little, and is apart.
 
 ::
 

@@ -156,7 +156,7 @@ def open_source(
     """Yield the path to read instead of `src`, and the folder for derived files.
 
     The source is read at its path without links, as a copy, or as the tar in a compressed one.
-    With `keeps` that folder lies beside the destination `dst` until the dataset is committed;
+    With `keeps` that folder is beside the destination `dst` until the dataset is committed;
     otherwise it is a temporary one in `scratch`, or where the system has such.
     """
     if isinstance(src, Interpretation):
@@ -170,7 +170,7 @@ def open_source(
         else:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
-            # It is there only once something lies in it, so that a kill seldom leaves one behind.
+            # It is there only once something is in it, so that a kill seldom leaves one behind.
             made = Path(scratch or gettempdir()) / f"shardfeed-{secrets.token_hex(8)}"
             stack.callback(shutil.rmtree, made, ignore_errors=True)
             stays = "until this command ends"
@@ -232,7 +232,7 @@ def _is_current(src: Path, tar: Path) -> bool:
 
 
 def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
-    """Write the tar in `src`, unless another process does; `stays` says how long it is kept."""
+    """Write the tar in `src`, unless another process does; `stays` is how long it is kept."""
     held = tar.with_name(".lock")
     waits = f"Waiting for {src.name} to be decompressed."
     with wait_for_lock(held, lambda: progress.note(waits)):

@@ -144,7 +144,7 @@ def _whole(number: str) -> str:
 def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
     """Return the separator of several labels of an image; "" if each image has one.
 
-    A cell is one label unless a person has said otherwise, or all cells are lists. It raises
+    A cell is one label unless the caller passes a separator, or all cells are lists. It raises
     Ambiguous where cells look like several labels.
     """
     if chosen is not None:

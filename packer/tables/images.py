@@ -1,6 +1,6 @@
 """The images that a table names: by their paths, or by names without folder or extension.
 
-What the first rows say decides for all of them. Names are looked up in a list of the folder's
+The first rows decide for all of them. Names are looked up in a list of the folder's
 images that is made once, of 12 bytes an image; nothing is tried out on the disk.
 """
 
@@ -192,7 +192,7 @@ class ImageResolver:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise Damaged("no image of that name was found")
+            raise Damaged("no image has that name")
         raise BadImage(f"it may be {found[0]} or {found[1]}")
 
     def candidates(self, value: str) -> list[str]:

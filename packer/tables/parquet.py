@@ -1,7 +1,7 @@
 """Parquet files as a table, or streams of Arrow as ``save_to_disk`` of datasets writes them.
 
 They are read a row group (a record batch) at a time, of which a process keeps the last two. The
-scan reads every value once, because Parquet does not tell how large each of them is. It does so
+scan reads every value once, because Parquet does not record the size of each. It does so
 in a process of its own: a damaged file may end one in Arrow, and a hostile one may take all memory.
 Which columns are labels, and the names of their classes, are in the schema's metadata
 "huggingface" (https://huggingface.co/docs/datasets/about_dataset_features).
@@ -86,7 +86,7 @@ class ParquetTable(Table):
         return str(self.files[file].path.relative_to(self.folder))
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
-        """Every row in order, with these columns alone; an unsound row group is skipped."""
+        """Yield every row in order, with only these columns; an invalid row group is skipped."""
         return self.through(iter, columns)
 
     def through(

@@ -30,7 +30,7 @@ from packer.tables.table import Record
 from packer.tables.view import could_have_labels
 from packer.trees.meaning import SPLITS
 
-_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
+_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ParquetImages:
     columns: Columns
     labels: Labels
     splits: tuple[str, ...]  # the split of each file
-    beside: tuple[Skipped, ...] = ()  # what else lies there
+    beside: tuple[Skipped, ...] = ()  # what else is there
     pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
 
     @classmethod

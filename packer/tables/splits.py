@@ -26,7 +26,7 @@ _FEW = 20  # different values
 
 
 class SplitSurvey:
-    """The values of columns that may tell splits; `flags` are those that say yes to one of them."""
+    """The values of columns that may name splits; `flags` are columns of yes and no for a split."""
 
     def __init__(self, columns: list[str]) -> None:
         self.flags = {name: split for name in columns if (split := _flag(name))}

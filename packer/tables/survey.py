@@ -189,7 +189,7 @@ class _Flags:
     """Finds columns of only 0 and 1, and whether each row has one 1."""
 
     def __init__(self, view: TableView, splits: Collection[str]) -> None:
-        """Take all columns but those of `splits`, which say yes to one."""
+        """Take all columns but `splits`, the yes and no columns of a split."""
         others = view.columns.others(dict.fromkeys(view.scalars)).keys() - splits
         scalars = filter(others.__contains__, view.scalars)
         self._flags = [name for name in scalars if not says_quality(name)]

@@ -119,7 +119,7 @@ def understand(
 def splits_of(names: Sequence[str]) -> dict[str, str]:
     """Return those of the names that are those of splits, each with the split's usual name.
 
-    Case and a year behind the name say nothing. What all have beside it (``seg_train``,
+    Case and a year behind the name are ignored. What all have beside it (``seg_train``,
     ``seg_test``) says nothing either.
     """
     found = {name: split for name in names if (split := _split_of(name))}

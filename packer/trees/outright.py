@@ -22,7 +22,7 @@ def said(
 ) -> tuple[str, ...]:
     """Return the options for a layout of folders; none if no template is equivalent.
 
-    `with_classes` are the splits that hold folders. `is_usual` says whether ``{split}`` gives the
+    `with_classes` are the splits that hold folders. `is_usual`: whether ``{split}`` gives the
     splits from their folders' names; the folders of `pairs` are relative to the source.
     """
     top = literal(f"{top}/" if top else "")

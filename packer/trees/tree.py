@@ -95,7 +95,7 @@ class Tree(ABC):
     """
 
     root: Path  # the folder or the archive, for a person; paths below it are made by ``/``
-    files: Files  # what reads the samples that lie in it
+    files: Files  # what reads the samples that are in it
     unpack: str = ""  # the command that makes a folder of an archive; "" for a folder
     refused: Sequence[Skipped] = ()  # what of an archive cannot be read
     form: str = ""  # of an archive, behind what it holds: " in a zip"

@@ -74,7 +74,7 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
         ),
         (
             {"append": True, "overwrite": True},
-            "append=True and overwrite=True exclude each other and overwrite=True",
+            "append=True and overwrite=True exclude each other",
         ),
     ],
     ids=str,

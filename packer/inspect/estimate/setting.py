@@ -64,7 +64,7 @@ class Stored:
 
     shards: tuple[ShardEntry, ...]
     manifest_bytes: int  # of dataset.json
-    spans: Spans  # of each sample in its tar, without what lies between them
+    spans: Spans  # of each sample in its tar, without what is between them
     pixels: int  # of all images
     disk_bytes: int  # what all samples take together
 

@@ -40,7 +40,7 @@ class Annotated:
     labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1: none
     outlines: list[Points] = field(default_factory=list)  # polygons, (points, 2) each
     captions: list[str] = field(default_factory=list)
-    is_upright: bool = False  # fractions of the upright image, as YOLO's; else of the stored one
+    is_upright: bool = False  # fractions of the upright image, as YOLO's, or of the stored one
 
     def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
         """Return the same with each point, (N, 2), where `carry` puts it."""

@@ -46,7 +46,7 @@ class Card:
     boxes: list[Box] = field(default_factory=list)  # the smallest last, so that none hides another
     labels: frozenset[int] = frozenset()  # the classes of all its boxes, also of those not drawn
     outlines: list[str] = field(default_factory=list)  # ``points`` of SVG polygons, in fractions
-    masks: list[str] = field(default_factory=list)  # data URLs of what lies over the image
+    masks: list[str] = field(default_factory=list)  # data URLs of what is over the image
     captions: list[str] = field(default_factory=list)  # texts
     more_boxes: int = 0
     reason: str = ""

@@ -145,7 +145,7 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
 
 
 def near_copies(table: Table, looked: Looked) -> Groups:
-    """Group samples that look the same and have different bytes; one colour says nothing."""
+    """Group samples that look the same and have different bytes; skip those of one colour."""
     varied = looked.spread > 4 * UNIFORM
     hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
     groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])

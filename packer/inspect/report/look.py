@@ -45,7 +45,7 @@ class Looked:
 
     numbers: NDArray[np.int64]  # ascending
     spread: NDArray[np.float64]  # the standard deviation of the channel that varies most
-    tint: NDArray[np.float64]  # how far the channels lie apart on average; 0: it is grey
+    tint: NDArray[np.float64]  # how far the channels are apart on average; 0: it is grey
     cut_off: NDArray[np.float64]  # see `_cut_off`
     hash: NDArray[np.uint64]  # perceptual, as is that of the mirror image
     mirrored: NDArray[np.uint64]

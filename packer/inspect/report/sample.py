@@ -104,7 +104,7 @@ class Sample:
         return found, ""
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield upright pictures of classes: of colours if the name says so, never of depths."""
+        """Yield upright pictures of classes: of colours by the name, never of depths."""
         for ext in self._members:
             kind, name = picture_format(ext), ext.rpartition(".")[0]
             if kind is None or kind in PHOTOGRAPHS:

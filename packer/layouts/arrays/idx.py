@@ -107,7 +107,7 @@ class IdxSource:
 
 
 def _load(path: Path) -> NDArray[np.uint8]:
-    """Return the array in an IDX file: (N, height, width), or (N,) where the name says labels."""
+    """Return the array in an IDX file: (N, height, width), or (N,) for a file of labels."""
     match = _NAME.fullmatch(path.name)
     assert match is not None, "only files of that name are read"
     dimensions = _DIMENSIONS[match[3]]

@@ -47,7 +47,7 @@ class Form:
         needs: fields that the beginning of such a file has, or, after "^", how it begins.
         suffixes: of such files, with spaces between them.
         of: member of the top object that holds the records; "": the top list, or lines of JSON;
-            "*": all members; "file": the file is one record, and others lie beside it.
+            "*": all members; "file": the file is one record, and others are beside it.
         image: its name; "@key": the name of the record, "@stem": that of the file.
         objects: a list of them.
         label: of an object; `names` is then a path in the rest of the file to the names of numbers.

@@ -28,7 +28,7 @@ class Reader(NamedTuple):
 
 
 def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:
-    """Yield the elements of a JSON file, its lines, or the file itself, as `Form.of` says."""
+    """Yield the elements of a JSON file, its lines, or the file itself, by `Form.of`."""
     if of == "file":
         if file.size > _MAX_FILE:
             raise UnusableInput(f"{file.path} has more than {_MAX_FILE} bytes.")

@@ -140,7 +140,7 @@ class _Export:
     def find_splits(self, path: str) -> list[str]:
         """Find the split of each image; return the lists of splits that are read for it.
 
-        Records say it, or the names of files, or lists beside `path`, or the folders of all images.
+        Its sources are records, names of files, lists beside `path`, or the folders of all images.
         """
         if known := splits_of(sorted(set(self.splits) - {""})):
             self.splits = [known.get(split, split) for split in self.splits]

@@ -108,7 +108,7 @@ class Contents:
 
     @property
     def start(self) -> str | None:
-        """What templates of images begin with; None if they cannot say it."""
+        """The start of the templates of images; None if no template fits."""
         if self.has_splits and any("/" in base for base in self.layout.splits.values()):
             return None
         top = f"{literal(self.layout.top)}/" if self.layout.top else ""

@@ -17,7 +17,7 @@ from packer.trees.tree import Tree
 from packer.trees.walk import skipped, tells_of_file
 from packer.words import choices
 
-BESIDE = "."  # the folder of files that lie beside their images
+BESIDE = "."  # the folder of files that are beside their images
 _CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
 _LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})
 _TEXTS = (".txt", ".xml", ".json")
@@ -41,7 +41,7 @@ class Pairs:
 
     @property
     def beside_images(self) -> frozenset[str]:
-        """The names whose files lie beside the images."""
+        """The names whose files are beside the images."""
         names = self.folders.keys() - self.elsewhere_only.keys()
         return frozenset(name.removesuffix("?") for name in names)
 

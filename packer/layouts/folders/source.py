@@ -154,7 +154,7 @@ class FolderSource:
     ) -> Iterator[Skipped]:
         """Yield the entries of a folder except the `known` ones, or those that the layout names.
 
-        `what` names these in the reason; `files` says whether the folder's own files are strays.
+        `what` names these in the reason; `files`: whether the folder's own files are strays.
         """
         level = self.tree.level(path)
         for name, reason in level.skipped.items():

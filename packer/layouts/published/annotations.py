@@ -24,7 +24,7 @@ from packer.words import choices, command, listed
 def coco(candidate: Candidate) -> Interpretation | None:
     """COCO's annotation files, or the folders that hold them and their images.
 
-    The format is that of https://cocodataset.org/#format-data. The files lie in ``annotations``, in
+    The format is that of https://cocodataset.org/#format-data. The files are in ``annotations``, in
     the folder itself (FiftyOne, Label Studio), or among the images of each split (Roboflow). Boxes,
     categories, outlines, key points and captions become each sample's ``json``, the pictures of
     panoptic segments its ``panoptic.png``; where a category is all that there is, as iNaturalist

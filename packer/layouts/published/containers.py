@@ -70,7 +70,7 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
         if candidate.suffix in TABLES or not is_tar(path):
             return None
     elif not tree or tree.unpack:
-        return None  # it lies in an archive
+        return None  # it is in an archive
     else:
         if tree.level().images or (tree.level().folders and tree.shape.below("")):
             return None  # tars beside folders of images are not the dataset

@@ -68,7 +68,7 @@ def stanford_cars(tree: Tree) -> Lists:
     """Stanford Cars: ``cars_train`` and ``cars_test`` beside a devkit of MATLAB lists.
 
     As https://ai.stanford.edu/~jkrause/cars/car_dataset.html had it, and as torchvision lays it
-    out. The box of a car becomes ``json``; the labels of the test images lie in
+    out. The box of a car becomes ``json``; the labels of the test images are in
     ``cars_test_annos_withlabels.mat``.
     """
     (meta, train), test = _CARS, "cars_test_annos"
@@ -120,7 +120,7 @@ def _texts(tree: Tree, path: str, name: str) -> list[str]:
 
 
 def imagenet(candidate: Candidate) -> Interpretation | None:
-    """ImageNet (ILSVRC 2012) whose validation images lie in one folder, with what labels them.
+    """ImageNet (ILSVRC 2012) whose validation images are in one folder, with what labels them.
 
     The devkit of https://www.image-net.org/challenges/LSVRC/2012/ has the numbers of their classes
     in ``ILSVRC2012_validation_ground_truth.txt``, Kaggle's form of it

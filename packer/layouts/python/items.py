@@ -116,8 +116,8 @@ def key_of(key: Any) -> str | None:
 def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
     """Return the members of a sample; its image, label and key are not among these fields.
 
-    A name that says its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
-    member's; bytes are stored as they are. Other arrays become ``NAME.npy`` and other images
+    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
+    member's; bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images
     ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
     """
     members: dict[str, bytes] = {}

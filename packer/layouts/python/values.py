@@ -22,7 +22,7 @@ _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
 def image_of(value: Any) -> bytes | Image.Image:
-    """Return an image file's bytes where the value has or names them, else the pixels.
+    """Return an image file's bytes where the value has or names them, otherwise the pixels.
 
     A value is a picture of Pillow's, a uint8 array (height, width) or (height, width, 1 or 3), the
     bytes of an image file, a path, or ``{"bytes": ..., "path": ...}`` as Hugging Face has it.
@@ -167,7 +167,7 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     way = 'other arrays go into a field of their own, such as "depth.npy": array'
     if len(shape) == 1 and array.dtype == np.uint8:
         way = "for the bytes of an image file give array.tobytes()"
-    elif len(shape) == 2 and name != "image":  # a mask, whose numbers stay as they are
+    elif len(shape) == 2 and name != "image":  # a mask, whose numbers stay unchanged
         way = "give array.astype(np.uint8), if its numbers are whole and from 0 to 255"
     elif len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3):
         way = "channels come last: np.moveaxis(image, 0, -1), or tensor.permute(1, 2, 0)"

@@ -90,7 +90,7 @@ class WebDatasetSource:
         number_of = {name: number for number, name in enumerate(self.classes)}
         if not self.only:
             yield from self._beside()
-        earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
+        earlier: set[int] = set()  # keys of the tars before: many sets number again in each
         for tar in [self.only] if self.only else _tars(self.folder):
             own: set[int] = set()
             for record in self._tar(tar, number_of):

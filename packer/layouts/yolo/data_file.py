@@ -32,7 +32,7 @@ class DataFile:
 def of_yaml(text: str, where: object, *, needs_parts: bool = True) -> DataFile | None:
     """Return the data file in YAML; None if it is another kind of YAML.
 
-    Without `needs_parts` it may say only how the classes are named.
+    Without `needs_parts` it may have only the names of the classes.
     """
     if len(text) > _LONGEST:
         return None

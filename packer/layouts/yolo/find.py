@@ -112,7 +112,7 @@ def by_folders(tree: Tree) -> Found | None:
 def _of_data_file(
     tree: Tree, content: DataFile, rule: Callable[[str], str], file: str, name: str
 ) -> Found:
-    """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
+    """The images that a data file names; `file`: its path if it is in the tree, otherwise ""."""
     part_at: dict[str, Part] = {}
     missing = []
     for split, paths in content.parts.items():
@@ -200,7 +200,7 @@ def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
 
 
 def _bases(tree: Tree, content: DataFile) -> Iterator[Tree]:
-    """Where the images may be: beside the data file, else where ultralytics looks for them."""
+    """Where the images may be: beside the data file, otherwise where ultralytics looks for them."""
     yield tree
     folder = tree.root
     if content.base:

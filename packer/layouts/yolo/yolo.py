@@ -1,6 +1,6 @@
 """Images and their label files: ``images`` in an image's path becomes ``labels``, as YOLO has it.
 
-Without such a folder the label file lies beside its image. Its lines are checked, and it is stored
+Without such a folder the label file is beside its image. Its lines are checked, and it is stored
 as the member ``txt``; an image without one is background.
 """
 

@@ -289,7 +289,7 @@ def test_a_zip_that_lies_about_a_size_is_found_out(
         assert "bomb" in found.skipped["cat/b.jpg"]
         return
     assert [sample.key for sample in found.samples] == ["cat/a", "cat/b"]
-    with pytest.raises(BadImage, match=f"says that it has {size} bytes"):
+    with pytest.raises(BadImage, match=f"declares {size} bytes"):
         found.source.files.read(found.samples[1])
 
 

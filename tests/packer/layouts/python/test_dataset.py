@@ -257,7 +257,7 @@ def test_two_items_of_one_key_are_refused_and_found_again_when_they_are_mended(
     tmp_path: Path,
 ) -> None:
     rows = [{"image": Pictures(61).picture(n), "key": f"{n % 60}"} for n in range(61)]
-    with pytest.raises(packer.UnusableInput, match="1 key is that of several samples: '0'"):
+    with pytest.raises(packer.UnusableInput, match="1 key belongs to several samples: '0'"):
         pack(rows, tmp_path / "dst", seed=1)
     assert not (tmp_path / "dst" / "dataset.json").exists()
     rows[60]["key"] = "60"

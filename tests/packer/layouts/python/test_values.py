@@ -228,7 +228,7 @@ def test_another_label_is_refused(value: Any, told: str) -> None:
 
 
 def test_a_name_that_nobody_has_numbered_is_refused_with_the_argument_that_does() -> None:
-    with pytest.raises(BadImage, match=r"give classes=\[\.\.\.\], the names in label order"):
+    with pytest.raises(BadImage, match=r"pass classes=\[\.\.\.\], the names in label order"):
         label_of("cat", {})
 
 
