@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.trees.outright import ALL, FLAT, by_templates, end_of, literal, said, told_of_masks
+from packer.trees.outright import ALL, FLAT, by_templates, end_of, literal, masks_refusal, said
 from packer.trees.shape import (
     IMAGES,
     OfOthers,
@@ -101,7 +101,7 @@ def understand(
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = understand(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise OfOthers(told_of_masks(shape, folder, images, where, splits_of))
+            raise OfOthers(masks_refusal(shape, folder, images, where, splits_of))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)

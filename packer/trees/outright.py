@@ -116,7 +116,7 @@ def _marked(folder: str, mark: str) -> str:
     return folder.replace(mark, "{split}", 1) if mark else folder
 
 
-def told_of_masks(
+def masks_refusal(
     shape: Shape, folder: str, images: str | None, where: object, splits_of: SplitsOf
 ) -> str:
     """Why a folder of masks stops packing, and what to type."""

@@ -40,7 +40,7 @@ def parts(folders: Contents) -> str:
     """Folders beside each other whose images have the same names: parts of one sample."""
     for base, names in folders.classes.items():
         if 2 <= len(names) <= _MOST and (suffixes := _suffixes(folders, base, names)):
-            return _told_of_parts(folders, base, suffixes)
+            return _parts_refusal(folders, base, suffixes)
     return ""
 
 
@@ -151,7 +151,7 @@ def _picture(tree: Tree, path: str) -> tuple[tuple[int, int], str] | None:
         return None
 
 
-def _told_of_parts(folders: Contents, base: str, suffixes: Mapping[str, str]) -> str:
+def _parts_refusal(folders: Contents, base: str, suffixes: Mapping[str, str]) -> str:
     names = sorted(suffixes, key=lambda name: (plain(name) not in IMAGES, may_be_masks(name)))
     text = f"the images in {listed(names)} have the same names: they may be parts of one "
     text += "sample. Choose:"

@@ -25,7 +25,7 @@ from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
-from packer.trees.outright import told_of_masks
+from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
@@ -128,7 +128,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
             raise Ambiguous(text, getattr(doubts[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
-            raise UnusableInput(told_of_masks(shape, folder, of, candidate.path, splits_of))
+            raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
         if options.kind != "table":
             _refuse_other_classes(candidate, images.tree, parts)
         return TableSource.open(candidate.path, parts, options, classes, unlisted)
