@@ -19,8 +19,8 @@ from packer.trees.walk import (
     Identity,
     folders_below,
     identity,
+    is_file_error,
     look,
-    tells_of_file,
     with_parents,
 )
 
@@ -114,7 +114,7 @@ class FolderTree(Tree):
         try:
             status = os.stat(self._prefix + path)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             reason = cannot_be_read(error)
             if os.path.islink(self.root / path):
@@ -135,7 +135,7 @@ class FolderTree(Tree):
             with naming(self.root / path), open(self.root / path, "rb") as file:
                 return file.read(size)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             raise BadImage(cannot_be_read(error)) from error
 
@@ -160,7 +160,7 @@ class FolderTree(Tree):
         try:
             found = look(inside(str(self.root), path), above)
         except OSError as error:
-            if not path or not tells_of_file(error):
+            if not path or not is_file_error(error):
                 raise
             return Level()  # the scan names it
         if (globs := self._globs) is not None:

@@ -95,7 +95,7 @@ def names_an_image(name: str) -> bool:
     return is_named_as_image(name) and not is_litter(name)
 
 
-def tells_of_file(error: OSError) -> bool:
+def is_file_error(error: OSError) -> bool:
     """Return whether an error is the file's own, and not the disk's, which may pass.
 
     If a file were skipped for an error that passes, the next run would find another source.
@@ -193,7 +193,7 @@ def folders_below(
         if found.folders:
             above |= {identity(folder)}
     except OSError as error:
-        if not tells_of_file(error):
+        if not is_file_error(error):
             raise
         yield Skipped(path, f"the folder cannot be read: {error.strerror}", damaged=True)
         return

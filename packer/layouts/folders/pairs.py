@@ -14,7 +14,7 @@ from packer.trees.meaning import splits_of
 from packer.trees.outright import paired
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
-from packer.trees.walk import skipped, tells_of_file
+from packer.trees.walk import is_file_error, skipped
 from packer.words import choices
 
 BESIDE = "."  # the folder of files that are beside their images
@@ -90,7 +90,7 @@ def _files(tree: Tree, folder: str) -> list[str]:
     try:
         return tree.names(folder)
     except OSError as error:
-        if not tells_of_file(error):
+        if not is_file_error(error):
             raise
         return []  # the images then lack what should be there, and are named for it
 

@@ -28,7 +28,7 @@ from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, lies_in
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree
-from packer.trees.walk import names_an_image, not_entered, tells_of_file
+from packer.trees.walk import is_file_error, names_an_image, not_entered
 
 _ROLES = frozenset({"split", "label", "class", KEY})
 _NO_TEMPLATE = "no template of --images matches it"
@@ -105,7 +105,7 @@ class TemplateSource:
         try:
             return self.tree.names(folder)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             return None
 
