@@ -136,7 +136,7 @@ class Decision:
             self._used = self._strong
         elif 3 * listed < self._filled and self._count < min(_MANY, self._images / 2):
             return False  # it is about something else
-        return self._text.is_spreadsheet or self._says_something()
+        return self._text.is_spreadsheet or self._distinguishes_images()
 
     @property
     def _count(self) -> int:
@@ -230,7 +230,7 @@ class Decision:
         long = len(np.unique(bare.keys[bare.ends - bare.starts >= _LONG]))
         return distinct >= max(2, _NEARLY * self._images) or long >= max(2, _SOME * self._images)
 
-    def _says_something(self) -> bool:
+    def _distinguishes_images(self) -> bool:
         """Return whether the lines that name images hold more than names, or name only some."""
         if len(set(_GROUPS.findall(self._text.text))) > 1:
             return True  # an object of classes or splits, each with the list of its images

@@ -229,7 +229,7 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def says_quality(column: str) -> bool:
+def is_attribute(column: str) -> bool:
     """Return whether a column of yes and no is an attribute of the image instead of a class."""
     words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", column).lower()))
     return bool(re.match(r"(is|has|Is|Has)([^a-z]|$)", column)) or not words.isdisjoint(_QUALITY)

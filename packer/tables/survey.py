@@ -20,11 +20,11 @@ from packer.samples.records import Skipped
 from packer.tables.classes import (
     LIST,
     NONE,
+    is_attribute,
     is_flag,
     is_number,
     label_text,
     labels_in,
-    says_quality,
     separator_of,
     set_flags,
 )
@@ -192,7 +192,7 @@ class _Flags:
         """Take all columns but `splits`, the yes and no columns of a split."""
         others = view.columns.others(dict.fromkeys(view.scalars)).keys() - splits
         scalars = filter(others.__contains__, view.scalars)
-        self._flags = [name for name in scalars if not says_quality(name)]
+        self._flags = [name for name in scalars if not is_attribute(name)]
         self._numbers = set(self._flags)  # that are no flags
         self._one = True
 
