@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from packer.cli import params as options
-from packer.cli.output import Output, say
+from packer.cli.output import Output, echo
 from packer.inspect.bench import Point, measure
 from packer.words import many
 from reader.system import usable_cores
@@ -74,7 +74,7 @@ def bench(
         points.append(measure(place, workers=number, **how))
         if not output.is_silent:
             line = points[-1].line()
-            say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
+            echo(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
         _draw(points, plot)
     found, sentence = [point.content() for point in points], verdict(points)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import Output, name_files, say
+from packer.cli.output import Output, echo, name_files
 from packer.words import listed, many
 from reader.store.urls import is_url
 
@@ -32,7 +32,7 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     with as_folder(place, output.progress, is_whole=True) as folder:
         report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
     for damage in report.damages:
-        say(f"damaged: {damage}")
+        echo(f"damaged: {damage}")
     return output.report(
         asdict(report) | {"damaged_samples": len(report.damaged)},
         f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
@@ -72,7 +72,7 @@ def repair(
     with locate(src, scratch) as found:
         report = run(Path(place), found, jobs, output.progress, scratch)
     for damage in report.damages:
-        say(f"damaged: {damage}")
+        echo(f"damaged: {damage}")
     name_files("not repaired", report.failed)
     return output.report(
         report,

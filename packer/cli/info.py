@@ -137,10 +137,10 @@ def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any
     """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
     from packer.inspect.report.report import report as run
 
-    return say_reported(run(place, out, jobs, progress=output.progress, **given), output)
+    return print_reported(run(place, out, jobs, progress=output.progress, **given), output)
 
 
-def say_reported(made: "Reported", output: Output) -> int:
+def print_reported(made: "Reported", output: Output) -> int:
     """Print what was found; the exit code."""
     lines = [f"{one.weight}: {one.title}: {one.sentence}" for one in made.findings]
     lines.append(

@@ -12,7 +12,7 @@ import click
 from packer.cli.bench import bench
 from packer.cli.dataset import export, extract, index, repair, verify
 from packer.cli.info import info, report
-from packer.cli.output import say
+from packer.cli.output import echo
 from packer.cli.pack import pack
 from packer.cli.plan import plan
 
@@ -39,10 +39,10 @@ class _Commands(click.Group):
                 said = _sentence(error)
                 if said is None:
                     raise
-                say(f"packer: {said}", lines=True)
+                echo(f"packer: {said}", lines=True)
                 code = 2
         except KeyboardInterrupt:
-            say("packer: interrupted. Run the same command again to continue.")
+            echo("packer: interrupted. Run the same command again to continue.")
             code = 130
         ctx.exit(code)
 

@@ -47,11 +47,11 @@ class Output:
             print_json(content if isinstance(content, Mapping) else asdict(content))
         elif not self.quiet:
             for line in [lines] if isinstance(lines, str) else lines:
-                say(line, err=False)
+                echo(line, err=False)
         return 1 if wrong else 0
 
 
-def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:
+def echo(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:
     """Print a line, or with `lines` all of them; unless it is JSON, with an end to long names.
 
     Names come from strangers: what is not a printable character, such as a terminal's escape
@@ -81,7 +81,7 @@ def _shown(character: str) -> str:
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
     """Print what became of files, with their reasons; many files of one reason are counted."""
     for line in summary(files, f"{what}: "):
-        say(line)
+        echo(line)
 
 
 def name_ignored(files: Iterable[tuple[str, str]]) -> None:
@@ -92,13 +92,13 @@ def name_ignored(files: Iterable[tuple[str, str]]) -> None:
     for reason, several in names.items():
         count = f"{len(several)} files: " if len(several) > 1 else ""
         more = f" ({listed(several)})" if count else ""
-        say(f"ignored: {count or f'{several[0]}: '}{reason}{more}")
+        echo(f"ignored: {count or f'{several[0]}: '}{reason}{more}")
 
 
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
     text = json.dumps({name: _named(value) for name, value in report.items()})
-    say(text, err=False, is_json=True)
+    echo(text, err=False, is_json=True)
 
 
 def _named(value: Any) -> Any:

@@ -87,7 +87,7 @@ def _prepared(
         yield prepare(source, options, output.progress, how.classes, onto, spool=spool)
 
 
-def say_plan(
+def print_plan(
     src: "Path | StoreSource",
     to: "Destination",
     options: "PackOptions",
@@ -126,7 +126,7 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
     )
 
 
-def say_explained(
+def print_explained(
     src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
