@@ -12,7 +12,7 @@ from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.samples.records import Skipped
 from packer.trees.globs import Globs
-from packer.trees.shape import inside, lies_in
+from packer.trees.shape import inside, is_within
 from packer.trees.tree import Level, Tree
 from packer.trees.walk import (
     BEGINNING,
@@ -46,7 +46,7 @@ class FolderTree(Tree):
             return self
         tree = FolderTree(self.root / folder, self._globs and self._globs.below(folder))
         for path, level in self._levels.items():
-            if lies_in(path, folder):
+            if is_within(path, folder):
                 tree._levels[path[len(folder) + 1 :]] = level
         return tree
 

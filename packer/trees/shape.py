@@ -99,7 +99,7 @@ def folders_above(path: str) -> Iterator[str]:
         yield path
 
 
-def lies_in(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Return whether a folder is another one or within it."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 

@@ -21,7 +21,7 @@ from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.trees.meaning import Layout, understand
 from packer.trees.outright import FLAT
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import Shape, folders_above, inside, lies_in
+from packer.trees.shape import Shape, folders_above, inside, is_within
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, skipped
@@ -170,7 +170,7 @@ class FolderSource:
             for item in self.tree.files_below(below):
                 if isinstance(item, Skipped):
                     yield item
-                elif not any(lies_in(item[0], folder) for folder in self._paired):
+                elif not any(is_within(item[0], folder) for folder in self._paired):
                     strays += [f"{item[0]}/{name}" for name in item[1]]
         reason = f"it is beside {what}, and belongs to none of them"
         for stray in strays:
@@ -182,7 +182,7 @@ class FolderSource:
         return [name for name in folders if not self._is_aside(inside(base, name))]
 
     def _is_aside(self, path: str) -> bool:
-        return path in self.layout.aside or any(lies_in(folder, path) for folder in self._paired)
+        return path in self.layout.aside or any(is_within(folder, path) for folder in self._paired)
 
     def _class(
         self, path: str, base: str, split: str, number_of: Mapping[str, int]
@@ -277,7 +277,7 @@ def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozense
     levels = (
         level.companions
         for folder, level in tree.walk()
-        if not any(lies_in(folder, other) for other in aside)
+        if not any(is_within(folder, other) for other in aside)
     )
     unpack = f"{tree.unpack} && " if tree.unpack else ""
     return members_named(levels, tree.root, chosen=chosen, unpack=unpack)

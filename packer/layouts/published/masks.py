@@ -14,7 +14,7 @@ from packer.samples.records import Skipped
 from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
 from packer.trees.names import are_counters, share_a_word
 from packer.trees.outright import FLAT, by_templates, literal
-from packer.trees.shape import certain_pair, enclosing, inside, lies_in
+from packer.trees.shape import certain_pair, enclosing, inside, is_within
 from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
 from packer.words import choices, listed, option
@@ -145,7 +145,7 @@ def masks(candidate: Candidate) -> Interpretation | None:
         layout = understand(shape, where, depth=depth)
         _refuse_others(tree, layout, pairs, where)
         for pair in pairs if depth is None else ():
-            if not any(lies_in(base, pair.images) for base in layout.bases):
+            if not any(is_within(base, pair.images) for base in layout.bases):
                 refuse_doubtful_classes(shape, pair.images, where)
             _refuse_videos(tree, layout, pair, where)
         pair_of = {pair.images: pair for pair in _with_classes(layout, pairs, depth, where)}

@@ -25,7 +25,7 @@ from packer.tables.classes import Labels, label_text
 from packer.tables.images import HashIndex, name_hash
 from packer.trees.meaning import splits_of
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import inside, lies_in
+from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree
 from packer.trees.walk import is_file_error, names_an_image, not_entered
@@ -253,7 +253,7 @@ class TemplateSource:
 
     def _relative(self, path: str) -> str:
         top = self.templates.top
-        if lies_in(path, top):
+        if is_within(path, top):
             return path[len(top) :].lstrip("/")
         return os.path.relpath(path, top)
 
