@@ -2,7 +2,7 @@
 
 A folder that has all others has no meaning and is looked through. Folders that are named as
 splits are, whoever named them, are splits. What remains are classes, one level of folders unless a
-depth is chosen. Where folders may mean two things nothing is guessed: `understand` refuses them
+depth is chosen. Where folders may mean two things nothing is guessed: `interpret` refuses them
 with both, and with the option that chooses.
 """
 
@@ -81,7 +81,7 @@ class Layout:
         return found - {""}
 
 
-def understand(
+def interpret(
     shape: Shape,
     where: object,
     *,
@@ -99,7 +99,7 @@ def understand(
     if kind is None:
         for folder, images in masks(shape):
             if stems and (pairs := certain_pair(shape, top, stems)):
-                rest = understand(shape.without(list(pairs.values())), where, depth=depth)
+                rest = interpret(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
             raise OfOthers(masks_refusal(shape, folder, images, where, splits_of))
     splits = _splits(shape, top, where, kind)

@@ -15,7 +15,7 @@ from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, 
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts, variants
 from packer.layouts.folders.source import FolderSource
-from packer.trees.meaning import splits_of, understand
+from packer.trees.meaning import interpret, splits_of
 from packer.trees.names import (
     are_counters,
     chunks,
@@ -48,7 +48,7 @@ def open_folders(
         raise
     except UnusableInput:
         if doubted:
-            _refuse(Contents(tree, understand(tree.shape, tree.root, kind="flat")))
+            _refuse(Contents(tree, interpret(tree.shape, tree.root, kind="flat")))
         raise
     if not doubted or source.layout.pairs:
         return source

@@ -18,7 +18,7 @@ from packer.keys import clashing
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
-from packer.trees.meaning import Layout, understand
+from packer.trees.meaning import Layout, interpret
 from packer.trees.outright import FLAT
 from packer.trees.sample import sample_of_files
 from packer.trees.shape import Shape, folders_above, inside, is_within
@@ -65,7 +65,7 @@ class FolderSource:
         stems = None if folders else partial(_stems, tree)
         if kind is None and not folders:
             refuse_labels(shape, tree.root, partial(_names, tree))
-        layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
+        layout = interpret(shape, tree.root, kind=kind, depth=depth, stems=stems)
         if layout.depth != FLAT:
             layout = replace(layout, aside=layout.aside | _others(tree, shape, layout))
         below = {

@@ -11,7 +11,7 @@ from packer.errors import UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import Lists, Row, by_lists
 from packer.samples.records import Skipped
-from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
+from packer.trees.meaning import Layout, interpret, refuse_doubtful_classes, splits_of
 from packer.trees.names import are_counters, share_a_word
 from packer.trees.outright import FLAT, by_templates, literal
 from packer.trees.shape import certain_pair, enclosing, inside, is_within
@@ -142,7 +142,7 @@ def masks(candidate: Candidate) -> Interpretation | None:
     def lists(tree: Tree) -> Lists:
         depth = candidate.options.class_depth
         shape = tree.shape.without([pair.masks for pair in pairs if pair.masks != pair.images])
-        layout = understand(shape, where, depth=depth)
+        layout = interpret(shape, where, depth=depth)
         _refuse_others(tree, layout, pairs, where)
         for pair in pairs if depth is None else ():
             if not any(is_within(base, pair.images) for base in layout.bases):

@@ -24,7 +24,7 @@ from packer.tables.source import TableSource, Unlisted
 from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import Layout, splits_of, understand
+from packer.trees.meaning import Layout, interpret, splits_of
 from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
@@ -158,7 +158,7 @@ def _tables(tree: Tree) -> Iterator[str]:
 def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
     """Raise where the folders are also classes, which the tables do not have."""
     try:
-        layout = understand(tree.shape, candidate.path, depth=candidate.options.class_depth)
+        layout = interpret(tree.shape, candidate.path, depth=candidate.options.class_depth)
     except UnusableInput:
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
