@@ -75,7 +75,7 @@ class Lists:
     sources: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[bytes], bytes | None] = lambda _: None
-    unlisted: str = ""
+    leftover_reason: str = ""
     boxes: Encodings = field(default_factory=dict)
     advice: str = ""
     heeds: frozenset[str] = frozenset()
@@ -245,7 +245,9 @@ class ListedSource:
             known.extend(map(name_hash, files))
         lists, hashes = self.lists, np.sort(np.frombuffer(known, np.uint64))
         if lists.is_whole:
-            yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
+            yield from others(
+                self.tree, hashes, lists.sources, lists.ignored, lists.leftover_reason
+            )
 
     def _rows(self) -> Iterator[Row | Skipped]:
         """Yield the rows whose images are in the folder."""
@@ -302,7 +304,7 @@ def others(
     known: Hashes,
     sources: Sequence[str],
     ignored: Mapping[str, str],
-    unlisted: str = "",
+    leftover_reason: str = "",
 ) -> Iterator[Skipped]:
     """Yield every file of a tree that lists do not name, with the reason why it is not packed.
 
@@ -321,5 +323,7 @@ def others(
             if reason := ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            stray = Skipped(path, unlisted or "it is in no list", is_of_lists and bool(unlisted))
+            stray = Skipped(
+                path, leftover_reason or "it is in no list", is_of_lists and bool(leftover_reason)
+            )
             yield tree.ignored(path) or stray

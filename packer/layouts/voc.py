@@ -50,11 +50,11 @@ def open_parts(
     tree: Tree,
     parts: Sequence[Part],
     ignored: Mapping[str, str],
-    unlisted: str,
+    leftover_reason: str,
     classes: Sequence[str] | None,
 ) -> ListedSource:
     """Open images with annotations in VOC's form; see `Lists` for the arguments."""
-    lists = Lists(partial(_rows, tree, parts), ignored=ignored, unlisted=unlisted)
+    lists = Lists(partial(_rows, tree, parts), ignored=ignored, leftover_reason=leftover_reason)
     return open_objects(tree, lists, parsed, classes)
 
 

@@ -34,7 +34,7 @@ _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
 @dataclass(frozen=True)
-class Unlisted:
+class Leftovers:
     """The files of a folder that no table names."""
 
     images: ImageIndex  # of the folder
@@ -73,7 +73,7 @@ class TableSource:
     tree: Tree  # in which all of them lie
     views: tuple[TableView, ...]  # the tables
     labels: Labels
-    unlisted: Unlisted | None = None
+    leftovers: Leftovers | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
     pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
@@ -85,7 +85,7 @@ class TableSource:
         views: Sequence[TableView],
         options: SourceOptions,
         classes: Sequence[str] | None,
-        unlisted: Unlisted | None = None,
+        leftovers: Leftovers | None = None,
     ) -> "TableSource":
         """Understand the tables, by a pass over each."""
         survey = Survey()
@@ -103,7 +103,7 @@ class TableSource:
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
         is_unlabelled = options.columns.label == NONE
-        return cls(tree, known, labels, unlisted, is_unlabelled, tuple(pictures), survey)
+        return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -147,8 +147,8 @@ class TableSource:
                 if isinstance(record, Record):
                     with suppress(BadImage):
                         yield Skipped(view.name(record.fields), reason, ignored=True)
-        if self.unlisted is not None:
-            yield from self.unlisted.scan(self.survey.known, splits)
+        if self.leftovers is not None:
+            yield from self.leftovers.scan(self.survey.known, splits)
 
     def _remarks(self) -> Iterator[str]:
         for view in self.views:

@@ -177,9 +177,9 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
     reason = f"the lists of {task} define the splits"
     ignored = {f"{inside(year, 'ImageSets')}/": reason for year in years}
     has_lists = any(part.list for part in parts)
-    unlisted = f"it is in no list of ImageSets/{task}" if has_lists else ""
+    leftover_reason = f"it is in no list of ImageSets/{task}" if has_lists else ""
     what = f"VOC, the lists of {task}" if task else "VOC without lists"
-    return Interpretation("voc", what, partial(open_parts, tree, parts, ignored, unlisted))
+    return Interpretation("voc", what, partial(open_parts, tree, parts, ignored, leftover_reason))
 
 
 _XML = frozenset({"annotations", "annotation", "annots", "xmls", "xml", "labels", "bboxes"})

@@ -137,7 +137,7 @@ def oxford_pet(tree: Tree) -> Lists:
         tuple(class_of[number] for number in sorted(class_of)),
         ignored={"annotations/list.txt": "its lines are those of trainval and test"}
         | dict.fromkeys(strays, "it is not part of the official lists"),
-        unlisted="it is not in the official lists",
+        leftover_reason="it is not in the official lists",
     )
 
 

@@ -20,7 +20,7 @@ from packer.tables.find import (
 )
 from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
-from packer.tables.source import TableSource, Unlisted
+from packer.tables.source import Leftovers, TableSource
 from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
@@ -119,7 +119,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
         if column not in (None, NONE, *has):
             doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
-    unlisted = Unlisted(images, frozenset(names), aside)
+    leftovers = Leftovers(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
@@ -131,7 +131,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
             raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
         if options.kind != "table":
             _refuse_other_classes(candidate, images.tree, parts)
-        return TableSource.open(candidate.path, parts, options, classes, unlisted)
+        return TableSource.open(candidate.path, parts, options, classes, leftovers)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, open_tables, general=True)
