@@ -85,7 +85,7 @@ def find(
     if not head:
         return Found(reason="it has no rows")
     found: dict[str, ImageResolver] = {}
-    doubt: UnusableInput | None = None
+    ambiguity: UnusableInput | None = None
     lost: UnusableInput | None = None
     for column in image_columns(table, options, where):
         each = (row.get(column) for row in head)
@@ -101,11 +101,11 @@ def find(
             found[column] = lookup.resolver
         elif found or not (known or lookup.share > _MANY):
             continue
-        doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
+        ambiguity = ambiguity or _ambiguity(lookup, where, column, images, len(values), needed)
         if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or _lost(where, column, values, images)
-    if doubt:
-        raise doubt
+    if ambiguity:
+        raise ambiguity
     if not found:
         return Found(lost=lost)
     if table.fault:
@@ -169,7 +169,7 @@ def _lost(where: Path, column: str, values: Sequence[str], images: ImageIndex) -
     return UnusableInput(f"{text} Pass the folder of the images with {option('root')}.")
 
 
-def _doubt(
+def _ambiguity(
     lookup: Lookup, where: Path, column: str, images: ImageIndex, rows: int, needed: float
 ) -> UnusableInput | None:
     root = images.tree.root
@@ -180,8 +180,8 @@ def _doubt(
             f"{option('root', root)}",
             {f"Paths are relative to {root}": ("--root", str(root))},
         )
-    if lookup.doubt:
-        first, second = lookup.doubt
+    if lookup.ambiguity:
+        first, second = lookup.ambiguity
         return UnusableInput(
             f"{where}: the image in its column {column!r} may be {first} or {second}. Pass the "
             f"folder of its images with {option('root')}."

@@ -213,7 +213,7 @@ class Lookup:
 
     resolver: ImageResolver | None = None  # where they lie, None if nowhere
     share: float = 0.0  # of the values that name an image
-    doubt: tuple[str, ...] = ()  # two images that one value may name
+    ambiguity: tuple[str, ...] = ()  # two images that one value may name
     moved: str = ""  # a value that would name an image if its folders were cut off
 
 
@@ -238,8 +238,8 @@ def look_up(
             continue
         if moved and not root_is_given:
             return Lookup(moved=next(value for value, found in each if found))
-        doubt = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
-        return Lookup(resolver, hits / len(values), doubt)
+        ambiguity = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
+        return Lookup(resolver, hits / len(values), ambiguity)
     return Lookup()
 
 

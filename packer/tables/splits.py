@@ -60,7 +60,7 @@ class SplitSurvey:
                 return view.with_columns(split=name)
             numbers = len(values) > 1 and values <= _CELEBA.keys()
             if numbers or not SPLITS.isdisjoint(found.values()):
-                raise _doubt(
+                raise _ambiguity(
                     f"{view.where}: {listed(sorted(values))} in the column {name!r} may be splits.",
                     {"These are the names of splits": ("--split-column", name)},
                 )
@@ -70,7 +70,7 @@ class SplitSurvey:
         (first, *_) = flags
         has_train = "train" in flags.values()
         if set(flags.values()) == {"train"} and not self._values[first] <= _YES:
-            raise _doubt(
+            raise _ambiguity(
                 f"{where}: the column {first!r} defines only the split train. Add a column "
                 '"split" with the values train, val and test.',
                 {},
@@ -79,7 +79,7 @@ class SplitSurvey:
         return SplitRule(splits, None if has_train else "train")
 
 
-def _doubt(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
+def _ambiguity(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
     kept = "There are no splits; store the column in each sample's json"
     text = f"{text} To pack without splits, pass {column_option('split', NONE)}."
     return Ambiguous(text, {**readings, kept: ("--split-column", NONE)})
