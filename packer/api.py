@@ -30,7 +30,10 @@ _OF_PATHS = (
     *("kind", "class_depth", "pairs", "ignore", "root", "dedupe"),
     *("images", "members", "labels"),
 )
-_IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
+_IN_TURN = (
+    "Items come from an iterator: they are stored in its order, and an interrupted run cannot "
+    "be continued."
+)
 
 
 def pack(
@@ -63,7 +66,7 @@ def pack(
         ignore, images, labels: a sequence for an option that is given several times.
         classes: class names in label order; None: sorted.
         executor: also an `Executor`; None: processes of this machine.
-        progress: show on standard error what the source is understood as, and how far it is.
+        progress: show the interpretation of the source and the progress on standard error.
 
     Returns:
         What became of the source, as ``--json`` prints it.
@@ -110,10 +113,12 @@ def pack(
         if is_place:
             path = source if isinstance(source, Path) else None
             if path is not None and not path.exists():
-                raise UnusableInput(f"There is no {path}.")
+                raise UnusableInput(f"{path} does not exist. Check the path of the source.")
             return run_with(source, chosen(path, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
-            raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
+            raise UnusableInput(
+                f"{given[0]}= requires a path or a URL as the source, not a dataset."
+            )
         near = how.executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
             options = chosen(None, {**asked, "kind": PYTHON})
@@ -122,8 +127,9 @@ def pack(
             return run_with(stack.enter_context(reading), options)
         if not near or not hasattr(src, "__iter__"):
             raise UnusableInput(
-                f"What is to be packed, {described(src)}, has not a length and items by number: it "
-                "is neither a path nor a dataset whose items can be read anywhere."
+                f"The source, {described(src)}, cannot be packed: it is neither a path nor a "
+                "dataset with __len__ and __getitem__. Pass one of these, or pack items in "
+                "this process with packer.Writer."
             )
         options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
         return _in_turn(src, to, options, how, show)

@@ -1,4 +1,4 @@
-"""What can go wrong in packing, and in which words; the root is shared with the reader.
+"""Errors of packing, and their messages; the root class is shared with the reader.
 
 ::
 
@@ -86,22 +86,23 @@ class Rejected(ShardfeedError):
         kept = "; finished shards that are still right are kept" if written else ""
         if damaged:
             text = (
-                f"Mend or remove {them} and pack again{kept}. Or give "
-                f"{option('on_error', 'skip')} to go on without {them}."
+                f"Repair or remove {them} and pack again{kept}. Or pass "
+                f"{option('on_error', 'skip')} to leave {them} out."
             )
         else:
             text = (
-                "Either the source is not what it was read as: packer pack --explain SRC shows how "
-                f"it is read, and {option('kind')} chooses another reading. Or "
+                "If the source is interpreted wrongly: packer pack --explain SRC prints how it "
+                f"is read, and {option('kind')} chooses another layout. Otherwise, if "
             )
             text += without or (
-                f"what was rejected is no part of it: move {them} elsewhere, and pack again{kept}."
+                f"the rejected files do not belong to it: move {them} to another folder, and pack "
+                f"again{kept}."
             )
         super().__init__(f"{nothing} {text}")
 
 
 class BadImage(ShardfeedError):
-    """One file is not an image that can be packed; its text is the reason alone."""
+    """One file is not an image that can be packed; the text is only the reason."""
 
 
 class Damaged(BadImage):
@@ -113,11 +114,11 @@ class Unreadable(BadImage):
 
 
 class Untileable(Exception):
-    """This JPEG cannot be tiled and is stored as it is; the text is the reason."""
+    """A JPEG cannot be tiled and is stored unchanged; the text is the reason."""
 
 
 class Unbandable(Exception):
-    """This PNG cannot be banded and is stored as it is; the text is the reason."""
+    """A PNG cannot be banded and is stored unchanged; the text is the reason."""
 
 
 class ProcessDied(ShardfeedError):
@@ -132,17 +133,18 @@ class PackingFailed(ShardfeedError):
     __module__ = "packer"
 
 
-AGAIN = "Finished shards are kept: once the cause is gone, pack again to go on."
+AGAIN = "Finished shards are kept. Remove the cause, and run the same command again to continue."
+_NOTHING_KEPT = "Nothing was committed. Remove the cause, and run the same command again."
 
 
 def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:
-    """The error for a file of the dataset that could not be written."""
-    then = AGAIN if kept else "Nothing was committed: once the cause is gone, begin again."
+    """Return the error for a file of the dataset that could not be written."""
+    then = AGAIN if kept else _NOTHING_KEPT
     return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 
 
 def said(error: Exception) -> str:
-    """What a library says, without what differs from run to run; one line at most."""
+    """Return a library's message, without addresses that differ between runs; one line at most."""
     lines = _ADDRESS.sub("", str(error)).splitlines() or [type(error).__name__]
     return abridged(lines[0], _LONGEST)
 
@@ -154,7 +156,7 @@ _LONGEST_REASON = 1_000
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Have an OSError say which file it is about; what reads, writes and syncs does not know."""
+    """Add the file to an OSError: reads, writes and syncs do not set it."""
     try:
         yield
     except OSError as error:

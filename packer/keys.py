@@ -24,19 +24,19 @@ METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
 
 
 def escape(stem: str) -> str:
-    """The key of a path without extension; `stem` as `os.fsdecode` gives it."""
+    """Return the key of a path without extension; `stem` as `os.fsdecode` gives it."""
     folder, slash, base = stem.rpartition("/")
     key = _quote(folder) + slash + _quote(base).replace(".", "%2E")
     return "%5F" + key[1:] if METADATA.match(key) else key
 
 
 def unescape(key: str) -> str:
-    """The path that `escape` made `key` from."""
+    """Return the path that `escape` made `key` from."""
     return os.fsdecode(unquote_to_bytes(key))
 
 
 def clashing(names: Iterable[str]) -> set[str]:
-    """The names of one folder that must keep their extension to be distinct as keys.
+    """Return the names of one folder that must keep their extension to be distinct as keys.
 
     Such are ``x.jpg`` and ``x.png``, and then ``x.jpg.png``, too.
     """
@@ -63,7 +63,7 @@ Hashes = NDArray[np.uint64]
 
 
 def hashes_of(names: Iterable[bytes]) -> Hashes:
-    """The xxh3-64 of each name, uint64."""
+    """Return the xxh3-64 of each name, uint64."""
     return np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64)
 
 

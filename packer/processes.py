@@ -14,7 +14,7 @@ Assumptions: function, items and results pickle; the function does not care in w
 The processes are those of `processes_child`. On Linux they are forked from a server that loads what
 they need once, and is kept for a while; elsewhere each is executed. A thread speaks to each through
 a socket: so nothing else waits for one that is stopped, and the caller's main module is not run
-anew.
+again.
 """
 
 import logging
@@ -60,7 +60,10 @@ _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decide
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
 _NO_MEMORY = "there is not enough memory for it"
-_HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; packing again goes on."
+_HINT = (
+    "Check whether it was stopped, or its disk hangs. To cancel, press Ctrl-C; the same "
+    "command continues the run."
+)
 
 
 def map_unordered(
@@ -140,7 +143,7 @@ def map_isolated(
     """Do the same for items that may be hostile, always in processes of their own.
 
     An item at which a fault ended the process is divided by `single`, and each of its parts is done
-    by itself, so that the one that crashes is named. Where none of them does, the item is.
+    separately, so that the one that crashes is named. Where none of them does, the item is.
     """
     crashes: list[Crashed[Item]] = []
     died: Callable[[Item, str], Result | Crashed[Item]] = Crashed
@@ -192,7 +195,7 @@ class _Process(threading.Thread):
         self._quiet += 1
         child, at = self._child, self._at
         if child is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
-            text = "packer: process %d, at %s, has come no further for %.0f s. %s"
+            text = "packer: process %d, at %s, has made no progress for %.0f s. %s"
             _log.warning(text, child.pid, at, STALL_SECONDS, _HINT)
 
     def run(self) -> None:
@@ -257,11 +260,11 @@ class _Process(threading.Thread):
 
 def _not_started(error: Exception) -> ProcessDied:
     reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
-    return _lost(f"No process can be started: {reason}")
+    return _lost(f"Cannot start a process: {reason}")
 
 
 def _lost(what: str) -> ProcessDied:
-    remedy = f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
+    remedy = f"Run the same command again, with a smaller {option('jobs')} if memory ran out."
     return ProcessDied(f"{what}. {remedy}")
 
 

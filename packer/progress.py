@@ -45,7 +45,7 @@ class Progress:
             yield from self._lines(name, total, unit, done)
 
     def note(self, text: str) -> None:
-        """Say something that explains a wait."""
+        """Print a note that explains a wait."""
         if not self._quiet:
             self._write(f"{bounded(text)}\n")
 
@@ -96,5 +96,5 @@ QUIET = Progress(quiet=True)
 
 
 def silence(stream: TextIO) -> None:
-    """Let it write nowhere: what is left in it is written as Python ends, which else fails."""
+    """Redirect it to nowhere: otherwise flushing its rest fails when Python exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -75,7 +75,7 @@ def written_by(caller: Shell) -> Iterator[None]:
 
 
 def flag(name: str) -> str:
-    """The option on a command line that is the Python argument `name`."""
+    """Return the option on a command line that is the Python argument `name`."""
     return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
@@ -105,7 +105,7 @@ def command(source: object, *arguments: str) -> str:
 
 
 def advises_below(text: str, folder: object) -> bool:
-    """Whether a command in `text` packs something in `folder`."""
+    """Return whether a command in `text` packs something in `folder`."""
     return _caller.get().packing(f"{folder}/").rstrip("'\"") in text
 
 
@@ -130,12 +130,12 @@ def many(count: int, noun: str) -> str:
 
 
 def are(count: int) -> str:
-    """The verb of so many."""
+    """Return the verb of so many."""
     return "is" if count == 1 else "are"
 
 
 def have(count: int) -> str:
-    """The other verb of so many."""
+    """Return the other verb of so many."""
     return "has" if count == 1 else "have"
 
 
@@ -154,12 +154,12 @@ def listed(names: Collection[str], most: int = NAMED) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """The beginning of a text that is longer."""
+    """Return the beginning of a text that is longer."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def abridged(text: str, longest: int) -> str:
-    """A text that is longer without its middle: its end may say what to do."""
+    """Return a text, without its middle if it is too long: its end may have the remedy."""
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]} [... {len(text):,} characters ...] {text[-longest // 2 :]}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Writer:
     """Writes samples that a loop makes into a dataset.
 
-    It is committed when the ``with`` block is left without an error, and by nothing else: after an
+    It is committed only when the ``with`` block is left without an error: after an
     error nothing of it remains. Images are encoded by threads while the loop goes on; a few samples
     for each wait at a time. Shards are in the order of the writes; without `shard_size` they are as
     large as lets 64 of them be, of what is written so far, from 10 MB to 1 GB.
@@ -79,7 +79,7 @@ class Writer:
 
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:
-            raise UnusableInput("A Writer is used once: make another one.")
+            raise UnusableInput("A Writer can be used only once. Create another one.")
         with python_call(), ExitStack() as stack:
             to = stack.enter_context(self._destination)
             show = Progress(quiet=not self._how.progress)
@@ -94,7 +94,7 @@ class Writer:
 
         Args:
             sample: a dict of fields, a pair (image, label), or an image, as `packer.pack` takes
-                them. Beside them, ``"key"`` is its name, else its number is; ``"split"`` the part
+                them. Beside them, ``"key"`` is its name (default: its number), ``"split"`` the part
                 of the dataset that it belongs to.
 
         Raises:
@@ -103,7 +103,9 @@ class Writer:
         """
         session = self._session
         if session is None or session.process != os.getpid():
-            raise UnusableInput("write() belongs into the block, and the process, of the Writer.")
+            raise UnusableInput(
+                "Call write() inside the with block of the Writer, in the same process."
+            )
         with python_call():
             session.write(sample)
 

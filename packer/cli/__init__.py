@@ -1,4 +1,4 @@
-"""The commands: their options, and what they print. Only here does packer print.
+"""The commands: their options, and what they print. packer prints only here.
 
 A command returns its exit code; imports that cost time wait until it runs, so that ``--help`` is
 instant. `main` turns errors into sentences and exit codes; the sentences are in `packer.errors`.

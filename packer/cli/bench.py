@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from packer.cli import params as options
-from packer.cli.output import Output, say
+from packer.cli.output import Output, echo
 from packer.inspect.bench import Point, measure
 from packer.words import many
 from reader.system import usable_cores
@@ -32,14 +32,14 @@ def _workers(text: str) -> list[int]:
 
 @click.command()
 @options.place
-@click.option("--split", help="Of the dataset. Default: all of it.")
+@click.option("--split", help="Split to read. Default: all samples.")
 @options.count("--batch-size", default=256)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
     default=5.0,
     show_default=True,
-    help="Measured for each number of workers.",
+    help="Epochs to measure for each number of workers.",
 )
 @click.option(
     "--workers",
@@ -62,7 +62,7 @@ def _workers(text: str) -> list[int]:
     metavar="FILE.png|svg|pdf",
     help="Draw images/s by workers, with the limit; needs shardfeed[report].",
 )
-@options.reporting(quiet="The verdict only.")
+@options.reporting(quiet="Print only the verdict.")
 def bench(
     place: Path | str, numbers: list[int], plot: Path | None, output: Output, **how: Any
 ) -> int:
@@ -74,7 +74,7 @@ def bench(
         points.append(measure(place, workers=number, **how))
         if not output.is_silent:
             line = points[-1].line()
-            say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
+            echo(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
         _draw(points, plot)
     found, sentence = [point.content() for point in points], verdict(points)
@@ -87,7 +87,7 @@ def sweep(largest: int) -> list[int]:
 
 
 def verdict(points: list[Point]) -> str:
-    """What to choose, and why: what more workers gave where that was measured, else would give."""
+    """Return the number of workers to choose, and the reason, measured or estimated."""
     best = max(point.rate for point in points)
     chosen = next(point for point in points if point.rate >= _CLOSE * best)
     gave = f"{many(chosen.workers, 'worker')} gave {chosen.rate:.0f} images/s"

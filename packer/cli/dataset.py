@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import Output, name_files, say
+from packer.cli.output import Output, echo, name_files
 from packer.words import listed, many
 from reader.store.urls import is_url
 
@@ -32,7 +32,7 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     with as_folder(place, output.progress, is_whole=True) as folder:
         report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
     for damage in report.damages:
-        say(f"damaged: {damage}")
+        echo(f"damaged: {damage}")
     return output.report(
         asdict(report) | {"damaged_samples": len(report.damaged)},
         f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
@@ -49,9 +49,9 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     "src",
     required=True,
     type=options.Place(exists=True, path_type=Path),
-    help="What DATASET was packed from: a path or a URL.",
+    help="Source that DATASET was packed from: a path or a URL.",
 )
-@options.declared("scratch", help="For what of SRC is fetched or decompressed.")
+@options.declared("scratch", help="Folder for files of SRC that are fetched or decompressed.")
 @options.jobs
 @options.reporting()
 def repair(
@@ -66,13 +66,13 @@ def repair(
 
     if is_url(place):
         raise click.UsageError(
-            "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
-            "upload the files that it names."
+            "A dataset in a store cannot be repaired in place. Copy it to a folder, repair the "
+            "copy, and upload the repaired files."
         )
     with locate(src, scratch) as found:
         report = run(Path(place), found, jobs, output.progress, scratch)
     for damage in report.damages:
-        say(f"damaged: {damage}")
+        echo(f"damaged: {damage}")
     name_files("not repaired", report.failed)
     return output.report(
         report,
@@ -94,7 +94,7 @@ def _summary(report: "VerifyReport") -> str:
         shards = len({file for file, _ in report.damaged})
         parts.append(f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}")
     if others := sum(damage.key is None for damage in report.damages):
-        parts.append(f"{many(others, 'finding')} of no single sample")
+        parts.append(f"{many(others, 'finding')} outside of samples")
     return ", ".join(parts)
 
 
@@ -104,7 +104,7 @@ def _summary(report: "VerifyReport") -> str:
 @options.limited
 @options.reporting()
 def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
-    """Make a dataset of the WebDataset tars in FOLDER, which stay as they are.
+    """Make a dataset of the WebDataset tars in FOLDER, which stay unchanged.
 
     An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
     by these folders' names.
@@ -131,9 +131,9 @@ def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write them here, as they are to lie beside the tars. Needed for a URL.",
+    help="Write the index files to this folder, to be copied to the tars. Required for a URL.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace files of the tool that are there.")
+@click.option("--overwrite", is_flag=True, help="Replace existing index files of this tool.")
 @options.reporting()
 def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
     """Write the index files with which another tool reads DATASET."""
@@ -144,14 +144,14 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
 
     if is_url(place) and out is None:
         raise click.UsageError(
-            "The files are to lie beside the shards, and packer changes nothing in a store: give "
-            "--out FOLDER, and upload what is in it then."
+            "Index files cannot be written to a store. Pass --out FOLDER, and upload its files "
+            "to the folder of the shards."
         )
     with as_folder(place, output.progress, is_whole=False) as folder:
         if is_url(place) and Manifest.load(folder).external:
             raise UnusableInput(
-                f"{place} was not packed by packer, so its tars have to be read: copy it to a "
-                "folder, and export that."
+                f"{place} was not packed by packer, so the export has to read its tars. Copy "
+                "it to a folder, and export the copy."
             )
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
 @click.command()
 @options.place
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--split", help="Only this one.")
+@click.option("--split", help="Extract only this split.")
 @options.jobs
 @click.option("--overwrite", is_flag=True, help="Replace files in OUT that have other content.")
 @options.reporting()
@@ -197,13 +197,12 @@ def _notes(report: "ExtractReport") -> Iterator[str]:
         yield f"{many(report.raw, 'raw image')} written as PNG"
     if report.members:
         yield (
-            f"{many(report.members, 'member')} written beside the images: folders of labels "
-            "and lists of annotations are not made again, and names of classes that they hold "
-            "are in dataset.json"
+            f"{many(report.members, 'member')} written beside the images (folders of labels "
+            "and lists of annotations are not restored; class names are in dataset.json)"
         )
     if report.unlabelled:
-        yield f"no name tells the class of {many(report.unlabelled, 'sample')}"
+        yield f"{many(report.unlabelled, 'sample')} without the class in the file's name"
     if report.unsplit:
-        yield f"no name tells the split of {many(report.unsplit, 'sample')}"
+        yield f"{many(report.unsplit, 'sample')} without the split in the file's name"
     if report.reencoded:
         yield "images were resized or re-encoded when they were packed"

@@ -26,7 +26,7 @@ _MOST_CLASSES = 20
 @options.place
 @options.reporting()
 def info(place: Path | str, output: Output) -> int:
-    """Tell what DATASET consists of, from its indexes alone."""
+    """Print the content of DATASET, from its indexes only."""
     from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
 
@@ -105,23 +105,31 @@ def _sizes(sizes: Mapping[str, int]) -> str:
     required=True,
     metavar="FILE.html",
     type=options.new_file,
-    help="The page; a report that is there is replaced.",
+    help="Page to write. An existing report is replaced.",
 )
 @options.count(
     "--samples",
     default=SAMPLES,
-    help="Most samples whose pixels, boxes and masks are looked at; indexes tell the rest of all.",
+    help="Most samples to read pixels, boxes and masks of. Other figures come from the indexes "
+    "of all samples.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the choice of these samples.",
+)
 @click.option(
     "--box-format",
     type=click.Choice(["xyxy", "xywh", "cxcywh"]),
-    help="Of the boxes. Default: as dataset.json records it; boxes without either are not shown.",
+    help="Format of the boxes. Default: the one in dataset.json; boxes of unknown format are "
+    "not shown.",
 )
 @click.option(
     "--normalized",
     is_flag=True,
-    help="Boxes are fractions of the image. Default: as dataset.json records it.",
+    help="Read boxes as fractions of the image. Default: as recorded in dataset.json.",
 )
 @options.jobs
 @options.reporting()
@@ -129,10 +137,10 @@ def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any
     """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
     from packer.inspect.report.report import report as run
 
-    return say_reported(run(place, out, jobs, progress=output.progress, **given), output)
+    return print_reported(run(place, out, jobs, progress=output.progress, **given), output)
 
 
-def say_reported(made: "Reported", output: Output) -> int:
+def print_reported(made: "Reported", output: Output) -> int:
     """Print what was found; the exit code."""
     lines = [f"{one.weight}: {one.title}: {one.sentence}" for one in made.findings]
     lines.append(

@@ -12,7 +12,7 @@ import click
 from packer.cli.bench import bench
 from packer.cli.dataset import export, extract, index, repair, verify
 from packer.cli.info import info, report
-from packer.cli.output import say
+from packer.cli.output import echo
 from packer.cli.pack import pack
 from packer.cli.plan import plan
 
@@ -21,7 +21,7 @@ class _Commands(click.Group):
     """Turns a command's result and its errors into exit codes and sentences."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What click does, with the whole first sentence of each command."""
+        """List the commands like click, each with its whole first sentence."""
         with formatter.section("Commands"):
             names, limit = self.list_commands(ctx), formatter.width * 9
             formatter.write_dl([(n, self.commands[n].get_short_help_str(limit)) for n in names])
@@ -39,10 +39,10 @@ class _Commands(click.Group):
                 said = _sentence(error)
                 if said is None:
                     raise
-                say(f"packer: {said}", lines=True)
+                echo(f"packer: {said}", lines=True)
                 code = 2
         except KeyboardInterrupt:
-            say("packer: interrupted. Run the same command again to go on.")
+            echo("packer: interrupted. Run the same command again to continue.")
             code = 130
         ctx.exit(code)
 
@@ -65,7 +65,7 @@ def _sentence(error: Exception) -> str | None:
     if isinstance(error, ShardfeedError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Free some, and run the same command again."
+        return "Out of memory. Free some, and run the same command again."
     if isinstance(error, OSError):
         what = reason_of(error)
         named = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"

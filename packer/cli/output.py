@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command was asked to print: JSON, nothing but errors, or its lines."""
+    """The form of a command's output: JSON, errors only, or lines."""
 
     as_json: bool
     quiet: bool = False
 
     @property
     def progress(self) -> Progress:
-        """What shows how far it is."""
+        """The progress that is shown."""
         return Progress(self.quiet)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is printed for a person but errors."""
+        """Whether only errors and JSON are printed."""
         return self.as_json or self.quiet
 
     def report(
@@ -39,7 +39,7 @@ class Output:
         lines: str | Iterable[str],
         wrong: object = False,
     ) -> int:
-        """Print what a command found: its content as JSON, or else its lines.
+        """Print the result of a command: its content as JSON, otherwise its lines.
 
         Return the exit code: 1 if anything is `wrong`.
         """
@@ -47,11 +47,11 @@ class Output:
             print_json(content if isinstance(content, Mapping) else asdict(content))
         elif not self.quiet:
             for line in [lines] if isinstance(lines, str) else lines:
-                say(line, err=False)
+                echo(line, err=False)
         return 1 if wrong else 0
 
 
-def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:
+def echo(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:
     """Print a line, or with `lines` all of them; unless it is JSON, with an end to long names.
 
     Names come from strangers: what is not a printable character, such as a terminal's escape
@@ -79,26 +79,26 @@ def _shown(character: str) -> str:
 
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
-    """Say what became of files, with their reasons: of many with one reason the number."""
+    """Print what became of files, with their reasons; many files of one reason are counted."""
     for line in summary(files, f"{what}: "):
-        say(line)
+        echo(line)
 
 
 def name_ignored(files: Iterable[tuple[str, str]]) -> None:
-    """Say what was ignored, on one line for each reason: it is as it should be."""
+    """Print which files were ignored, one line for each reason."""
     names: dict[str, list[str]] = {}
     for name, reason in files:
         names.setdefault(reason, []).append(name)
     for reason, several in names.items():
         count = f"{len(several)} files: " if len(several) > 1 else ""
         more = f" ({listed(several)})" if count else ""
-        say(f"ignored: {count or f'{several[0]}: '}{reason}{more}")
+        echo(f"ignored: {count or f'{several[0]}: '}{reason}{more}")
 
 
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
     text = json.dumps({name: _named(value) for name, value in report.items()})
-    say(text, err=False, is_json=True)
+    echo(text, err=False, is_json=True)
 
 
 def _named(value: Any) -> Any:

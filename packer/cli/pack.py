@@ -9,8 +9,14 @@ from typing import Any
 import click
 
 from packer.cli import params
-from packer.cli.output import Output, name_files, say
-from packer.cli.pack_output import json_of_errors, part_lines, report_lines, say_explained, say_plan
+from packer.cli.output import Output, echo, name_files
+from packer.cli.pack_output import (
+    json_of_errors,
+    part_lines,
+    print_explained,
+    print_plan,
+    report_lines,
+)
 from packer.options.declared import OPTIONS
 from packer.words import Shell, flag, written_by
 
@@ -52,19 +58,19 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 @click.argument("dst", type=params.Place(file_okay=False, path_type=Path), required=False)
 @_pack_options
 @click.option(
-    "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
+    "--dry-run", is_flag=True, help="Print what would be written, and stop. Images are not opened."
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Only say what SRC is read as, with five of its samples and all that belongs to them.",
+    help="Print how SRC is interpreted, with five of its samples and their members, and stop.",
 )
 @click.option(
     "--report",
     "page",
     metavar="FILE.html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Then show the dataset on a page, as `packer report` does.",
+    help="Also write a page that shows the dataset, like `packer report`.",
 )
 @params.reporting()
 def pack(
@@ -104,14 +110,18 @@ def pack(
         from packer.inspect.report.report import check_extra
 
         if how.part is not None or dry_run or explain:
-            raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
+            raise click.UsageError(
+                "--report requires the whole dataset, which --dry-run, "
+                "--explain and --part do not write. Remove one of the two "
+                "options."
+            )
         check_extra(page)
     options = chosen(src if isinstance(src, Path) else None, given)
     if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
-        say(f"packer: {WITHOUT_TILER}")
+        echo(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:
-            return say_explained(found, options, how, output)
+            return print_explained(found, options, how, output)
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
 
@@ -121,12 +131,12 @@ def pack(
 
     def announce(text: str) -> None:
         for line in () if output.is_silent else text.splitlines():
-            say(line, err=False)
+            echo(line, err=False)
 
     refusing = json_of_errors(output.as_json, named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
-            return say_plan(found, to, options, how, output)
+            return print_plan(found, to, options, how, output)
         with redirect_stdout(printed):
             shown = output.progress, announce, tell
             report = run(found, to, options, how, *shown)
@@ -136,9 +146,9 @@ def pack(
     content = {"committed": True, **vars(report)}
     code = output.report(content, report_lines(report), wrong=report.rejected)
     if page is not None:
-        from packer.cli.info import say_reported
+        from packer.cli.info import print_reported
         from packer.inspect.report.report import report as show
 
         made = show(dst, page, how.processes, progress=output.progress)
-        code = max(code, say_reported(made, Output(False, output.is_silent)))
+        code = max(code, print_reported(made, Output(False, output.is_silent)))
     return code

@@ -1,4 +1,4 @@
-"""What `packer pack` prints: its report, its plan, how it reads a source, and its errors."""
+"""The output of `packer pack`: report, plan, interpretation of the source, and errors."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -42,11 +42,11 @@ def report_lines(report: "PackReport") -> Iterator[str]:
 def part_lines(report: "PartReport") -> Iterator[str]:
     """Yield what became of one part, and what is left for the others."""
     name_files("not tiled", report.untiled)
-    left = f"{many(report.missing, 'shard')} of the whole still missing"
+    left = f"{many(report.missing, 'shard')} of the dataset still missing"
     if report.committed:
         left = "the dataset is committed"
     elif not report.missing:
-        left = "all shards are there: the command without --part commits them"
+        left = "all shards are written: to commit them, run the command without --part"
     yield (
         f"{report.dataset}: part {report.part}, {many(report.samples, 'sample')} in "
         f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
@@ -87,7 +87,7 @@ def _prepared(
         yield prepare(source, options, output.progress, how.classes, onto, spool=spool)
 
 
-def say_plan(
+def print_plan(
     src: "Path | StoreSource",
     to: "Destination",
     options: "PackOptions",
@@ -99,7 +99,7 @@ def say_plan(
 
     with _prepared(src, options, how, output, to) as work:
         found = outline(work, to.folder)
-    nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
+    nothing = "Nothing was" if isinstance(src, Path) else "Apart from that, nothing was"
     lines = _plan_lines(found, nothing)
     return Output(output.as_json).report(found, lines, wrong=found["rejected"])
 
@@ -122,11 +122,11 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
     yield (
         f"{many(found['samples'], 'sample')}, {many(len(found['shards']), 'shard')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{found['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image opened."
+        f"{found['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image was opened."
     )
 
 
-def say_explained(
+def print_explained(
     src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""

@@ -84,21 +84,21 @@ class Place(click.Path):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """Return the folder's path, or the URL as it is."""
+        """Return the folder's path, or the URL unchanged."""
         if is_url(value):
             return str(value)
         return Path(os.fsdecode(super().convert(value, param, ctx)))
 
 
 class Sectioned(click.Command):
-    """A command whose `sections` say which options come under which heading; others come last."""
+    """A command with its options under headings, by `sections`; other options come last."""
 
     def __init__(self, *arguments: Any, sections: Mapping[str, Sequence[str]], **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._heading = {name: title for title, names in sections.items() for name in names}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What click does, under several headings."""
+        """Write the options like click, under several headings."""
         found: dict[str, list[tuple[str, str]]] = {title: [] for title in self._heading.values()}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None

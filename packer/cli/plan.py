@@ -23,9 +23,9 @@ _READERS = ("batch_size", "nodes", "ranks", "workers")
 _RATES = ("latency", "bandwidth", "rate", "gpu_rate")
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 _SECTIONS = {
-    "Who reads": [*_READERS, "split", "epochs", "size", "drop_last"],
-    "The order": ["shuffle", "seed"],
-    "Through what": ["cache_limit", *_RATES, "vram"],
+    "Readers": [*_READERS, "split", "epochs", "size", "drop_last"],
+    "Order": ["shuffle", "seed"],
+    "Store and hardware": ["cache_limit", *_RATES, "vram"],
 }
 
 
@@ -36,7 +36,7 @@ def _shuffle(text: str) -> Any:
 
     match = re.fullmatch(r"block:([1-9]\d{0,5})(?::([1-9]\d{0,5}))?", text)
     if not match:
-        raise ValueError(f"{text!r} is none of global, none, block:SHARDS[:STREAMS].")
+        raise ValueError(f"{text!r} is not one of global, none and block:SHARDS[:STREAMS].")
     return BlockShuffle(int(match[1]), int(match[2]) if match[2] else None)
 
 
@@ -49,30 +49,36 @@ def _seconds(text: str) -> float:
 
 def _rate(text: str) -> float | str:
     if text != "measured" and (not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text)):
-        raise ValueError(f"{text!r} is neither measured nor images a second.")
+        raise ValueError(
+            f'{text!r} is neither "measured" nor a number of images per second, such as 2500.'
+        )
     return text if text == "measured" else float(text)
 
 
 @click.command(cls=options.Sectioned, sections=_SECTIONS)
 @options.place
-@options.count("--batch-size", default=256, help="Of each rank.")
+@options.count("--batch-size", default=256, help="Batch size of each rank.")
 @options.count("--nodes", default=1, help="Machines.")
-@options.count("--ranks", default=1, help="Processes on each of them, a GPU each.")
+@options.count("--ranks", default=1, help="Processes on each machine, with one GPU each.")
 @options.count(
-    "--workers", help="Of each rank. Default: its share of the cores this process may use."
+    "--workers", help="Worker processes of each rank. Default: its share of the usable cores."
 )
 @click.option(
     "--split",
-    help="Of the dataset; '' for all of it. Default: train, or all of it if there is no train.",
+    help="Split to read; '' reads all samples. Default: train if it exists, otherwise all samples.",
 )
 @options.count("--epochs", default=2)
 @options.count(
     "--size",
     type=options.Value(HEIGHT_WIDTH),
     default="224x224",
-    help="Of the images in a batch, height x width.",
+    help="Height x width of the images in a batch.",
 )
-@click.option("--drop-last", is_flag=True, help="As the Loader's drop_last=True.")
+@click.option(
+    "--drop-last",
+    is_flag=True,
+    help="Drop the last incomplete batch, like drop_last=True of the Loader.",
+)
 @click.option(
     "--shuffle",
     type=options.parsed("shuffle", _shuffle),
@@ -80,37 +86,41 @@ def _rate(text: str) -> float | str:
     default="global",
     show_default=True,
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="As the Loader's.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the shuffle, like the Loader's."
+)
 @click.option(
     "--cache-limit",
     type=options.Value(size()),
-    help="Of the cache of a node. Default: room for all.",
+    help="Size of the cache of a node. Default: the size of the dataset.",
 )
 @click.option(
     "--latency",
     type=options.parsed("time", _seconds),
-    help="Of a request to the store, such as 100ms.",
+    help="Latency of a request to the store, such as 100ms.",
 )
 @click.option(
-    "--bandwidth", type=options.Value(size()), help="Bytes a second of a node, such as 1GB."
+    "--bandwidth",
+    type=options.Value(size()),
+    help="Bytes per second that a node receives from the store, such as 1GB.",
 )
 @click.option(
     "--rate",
     type=options.parsed("rate", _rate),
     metavar="measured|N",
-    help="Images a second that a node decodes; measured: on this machine, for 3 seconds.",
+    help="Images per second that a node decodes; measured: decode for 3 seconds on this machine.",
 )
 @click.option(
     "--gpu-rate",
     type=click.FloatRange(0, min_open=True),
-    help="Images a second that a GPU takes in training.",
+    help="Images per second that a GPU trains on.",
 )
 @options.count("--vram", type=options.Value(size()), default="80GB", help="Memory of a GPU.")
 @options.reporting()
 def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> int:
-    """Tell what reading DATASET will take: steps, requests, memory, time, and what would help.
+    """Estimate what reading DATASET will take: steps, requests, memory, time, and improvements.
 
-    Nothing is decoded: all is counted from dataset.json, the indexes and the order.
+    Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
     """
     from packer.inspect.dataset import as_folder
     from packer.inspect.estimate.estimate import alternatives, estimate
@@ -122,14 +132,16 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
         split = usual_split(folder) if split is None else split or None
         stored = Stored.of(folder, split)
         if not len(stored):
-            raise click.UsageError(f"{place} has no samples to plan for.")
+            raise click.UsageError(
+                f"{place} has no samples. Choose another split with --split, or '' for all samples."
+            )
         setting = _setting(place, stored, split, given)
         try:
             found = estimate(stored, setting)
         except TooSmallCache as error:
             raise click.UsageError(
-                f"--cache-limit: {in_bytes(given['cache_limit'])} are too few for what is read at "
-                f"a time. Give at least --cache-limit {-(-error.least // 10**6)}MB."
+                f"--cache-limit: {in_bytes(given['cache_limit'])} is less than one step reads. "
+                f"Pass at least --cache-limit {-(-error.least // 10**6)}MB."
             ) from error
         is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
         others = list(alternatives(stored, setting, found, is_far=is_far or output.as_json))

@@ -65,7 +65,7 @@ class HashedFile:
 
     @property
     def checksum(self) -> str:
-        """Of all that was read."""
+        """The checksum of all bytes that were read."""
         return checksum(self._hash)
 
 

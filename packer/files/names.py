@@ -28,7 +28,7 @@ Chunks = Callable[[], Iterable[bytes]]
 
 
 def has_braces(pattern: str) -> bool:
-    """Whether `pattern` means several names, as webdataset has it: ``shard-{000..009}.tar``."""
+    """Return whether `pattern` expands to several names, such as ``shard-{000..009}.tar``."""
     return _BRACES.search(pattern) is not None
 
 
@@ -36,7 +36,9 @@ def expanded(pattern: str) -> Iterator[str]:
     """Yield the names that a pattern means, in its order; itself, if it has no braces."""
     for number, name in enumerate(_expanded(pattern)):
         if number >= _MOST:
-            raise UnusableInput(f"{pattern} means more than {_MOST:,} names.")
+            raise UnusableInput(
+                f"{pattern} expands to more than {_MOST:,} names. Use a smaller range."
+            )
         yield name
 
 
@@ -60,7 +62,7 @@ class Refused(Exception):
 
 
 class OutputFolder:
-    """`root` is made if it is not there; what lies above it is trusted."""
+    """Create `root` if it does not exist; the folders above it are trusted."""
 
     def __init__(self, root: Path, overwrite: bool) -> None:
         root.mkdir(parents=True, exist_ok=True)
@@ -110,7 +112,9 @@ class OutputFolder:
         except OSError as error:
             os.close(at)
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise Refused("a file or a symbolic link is where it needs a folder") from error
+                raise Refused(
+                    "a file or a symbolic link exists where a folder is needed"
+                ) from error
             raise
         self._last = folders, at
         return at
@@ -121,20 +125,20 @@ class OutputFolder:
         self._last = (), self._root
 
     def _is_there(self, folder: int, base: bytes, size: int, chunks: Chunks) -> bool:
-        """Whether the file is there with this content; with other content it may be replaced."""
+        """Return whether the file exists with this content; other content may be replaced."""
         try:
             status = os.stat(base, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
         if stat.S_ISDIR(status.st_mode):
-            raise Refused("a folder is where it should be")
+            raise Refused("a folder of that name exists")
         if stat.S_ISREG(status.st_mode) and status.st_size == size:
             descriptor = os.open(base, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
             with open(descriptor, "rb") as file:
                 if all(file.read(len(chunk)) == chunk for chunk in chunks()):
                     return True
         if not self._overwrite:
-            raise Refused("something else is there under its name")
+            raise Refused("another file of that name exists with other content")
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a source goes back to for every sample has to stay what it was: one rule, and its words."""
+"""Files of a source that must not change while it is packed: the check, and its messages."""
 
 import os
 from collections.abc import Iterator
@@ -17,15 +17,16 @@ CHANGED = "it changed while it was being packed"  # a sample's own file, which c
 def changed(path: Path) -> PackingFailed:
     """Return the error for a file in which places mean nothing any more."""
     return PackingFailed(
-        f"{path} changed while it was being packed. Pack again, with {option('overwrite', True)} "
-        "to begin anew."
+        f"{path} changed while it was being packed. Pack again, with "
+        f"{option('overwrite', True)} to begin again."
     )
 
 
 def lost(path: Path, error: OSError) -> PackingFailed:
     """Return the error for a file that is not there any more."""
     return PackingFailed(
-        f"{path} cannot be read any more: {error.strerror}. Once it is back, pack again to go on."
+        f"{path} can no longer be read: {error.strerror}. Restore it, and run the same command "
+        "again to continue."
     )
 
 
@@ -86,7 +87,7 @@ class Watched:
 
     @classmethod
     def of(cls, path: Path, local: Path | None = None) -> "Watched":
-        """Return the file at `path`, or what was unpacked from there to `local`, as it is now."""
+        """Return the current file at `path`, or the one that was unpacked from it to `local`."""
         local = local or path
         try:
             with local.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Text files as UTF-8 with line feeds, however they are encoded: it is decided here alone."""
+"""Text files of any encoding as UTF-8 with line feeds; only this module decides on it."""
 
 import codecs
 import io
@@ -31,7 +31,7 @@ class Encoding:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its bytes can be read as they are."""
+        """Whether its bytes can be read without conversion."""
         return self.name == "utf-8" and not self.only_cr
 
 
@@ -84,8 +84,8 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
         return content
     if file.size > _MOST:
         raise UnusableInput(
-            f"{file.path} is not UTF-8 with line feeds, and has more than {_MOST} bytes. Convert "
-            f"it first, such as by: iconv -f {encoding.name} -t utf-8"
+            f"{file.path} is not UTF-8 with line feeds, and is too large to convert here (more "
+            f"than {_MOST} bytes). Convert it first: iconv -f {encoding.name} -t utf-8"
         )
     with file.open() as content:
         data = content.read()

@@ -1,7 +1,7 @@
-"""Banded PNG: the same pixels and metadata, in bands that inflate by themselves.
+"""Banded PNG: the same pixels and metadata, in bands that inflate independently.
 
 `reader.format.bands` has the form. Each band takes the one of PNG's fast filters that deflates
-best: photographs grow by some 5%. What grows too much, or has not 8 bits, stays as it is.
+best: photographs grow by some 5%. What grows too much, or has not 8 bits, stays unchanged.
 """
 
 import struct
@@ -32,7 +32,7 @@ def transcoders() -> dict[str, str]:
 
 
 def is_worth_it(data: bytes) -> bool:
-    """Whether bands would let a sound PNG decode faster: not if it is so small."""
+    """Return whether bands would let a sound PNG decode faster: not if it is so small."""
     if not data.startswith(bands.PNG_BEGIN):
         return False
     width, height = struct.unpack_from(">II", data, len(bands.PNG_BEGIN))
@@ -97,7 +97,7 @@ def _band(filtered: bytes) -> bytes:
 
 
 def _filtered(rows: Pixels, kind: int, per_pixel: int) -> bytes:
-    """The rows of a band, each with its filter before it (ISO/IEC 15948, clause 9)."""
+    """Return the rows of a band, each with its filter before it (ISO/IEC 15948, clause 9)."""
     lines = np.empty((len(rows), 1 + rows.shape[1]), np.uint8)
     lines[:, 0], lines[:, 1:] = kind, rows
     if kind == bands.SUB:

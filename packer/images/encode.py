@@ -1,6 +1,6 @@
-"""What is stored for an image: its bytes as they are, tiled without loss, or re-encoded.
+"""Encoding of images: bytes are kept, tiled without loss, or re-encoded.
 
-What belongs to an image stays as it is, but for PNGs, which are banded as images are.
+Members of an image keep their bytes, except PNGs, which are banded like images.
 """
 
 import io
@@ -28,9 +28,9 @@ from reader.format.tiles import TileTable
 
 DEFAULT_QUALITY = 90
 AS_PNG = (
-    "Pictures in memory are stored as PNG, without loss; photographs take about three times as "
-    "much as in JPEG. Give paths, bytes of files or unchanged results of Image.open to store the "
-    "files, or quality=90 to store JPEGs."
+    "Images in memory are stored as lossless PNG, in which photographs take about three times "
+    "the bytes of JPEG. To store the original files, pass paths, their bytes or unchanged "
+    "results of Image.open. To store JPEGs, pass quality=90."
 )
 _PHOTOGRAPH = 128 * 128  # pixels; JPEG saves little in less
 _EXIF = b"Exif\0\0"  # begins it in a JPEG
@@ -52,7 +52,7 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Policy:
-    """What to do with images."""
+    """How images are stored."""
 
     tiled: bool = True  # transcode JPEGs to tiles
     banded: bool = True  # transcode PNGs to bands
@@ -73,7 +73,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Encoded:
-    """What goes into the shard for one image."""
+    """The stored bytes of one image, and their description."""
 
     data: bytes
     info: probe.ImageInfo
@@ -84,7 +84,7 @@ class Encoded:
 
 
 class EncodedMember(NamedTuple):
-    """What goes into the shard for one member."""
+    """The stored bytes of one member."""
 
     data: bytes
     bands: BandTable | None = None
@@ -149,7 +149,7 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
 
 
 def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | None, str | None]:
-    """Return a sound PNG in bands, with their table; or as it is, with the reason if any."""
+    """Return a valid PNG in bands, with their table; or unchanged, with the reason if any."""
     if not policy.banded or not banding.is_worth_it(data):
         return data, None, None
     try:

@@ -1,4 +1,4 @@
-"""The parts of a JPEG stream (ITU-T T.81, annex B) that lie before its entropy-coded data."""
+"""The parts of a JPEG stream (ITU-T T.81, annex B) before its entropy-coded data."""
 
 from operator import mul
 from typing import NamedTuple
@@ -16,7 +16,7 @@ _ANNEX_K_COUNTS = bytes.fromhex("0002010303020403050504040000017d")
 
 
 class JpegHeader(NamedTuple):
-    """What a decoder learns before the first scan."""
+    """The header of a JPEG, up to the first scan."""
 
     process: int  # the frame's marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive
     precision: int  # bits a sample

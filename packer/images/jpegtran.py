@@ -22,13 +22,13 @@ class JpegtranFailed(Exception):
 
 @cache
 def program() -> str | None:
-    """The program's path, None where it is not installed."""
+    """Return the program's path, None where it is not installed."""
     return shutil.which("jpegtran")
 
 
 @cache
 def version() -> str:
-    """What it says of itself; nothing where it is not installed or does not say."""
+    """Return its version text; empty if it is not installed or prints none."""
     path = program()
     if path is None:
         return ""

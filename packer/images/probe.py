@@ -1,6 +1,6 @@
-"""What an image file is, from its bytes: format, size, channels, orientation.
+"""Probes an image file from its bytes: format, size, channels, orientation.
 
-What Pillow does not open, decode whole and convert to RGB is rejected, as the reader would. The
+Files that Pillow does not open, decode whole and convert to RGB are rejected, as by the reader. The
 markers of a plain JPEG prove that it decodes; anything else is decoded.
 """
 
@@ -43,7 +43,7 @@ ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What the index says of an image; `height` and `width` as stored, before `orientation`."""
+    """The index columns of an image; `height` and `width` are stored, before `orientation`."""
 
     format: str
     height: int
@@ -52,7 +52,7 @@ class ImageInfo:
     orientation: int
 
     def row(self, place: MemberRow, label: int) -> ImageRow:
-        """Return the index's row of an image that lies there, of a sample with this label."""
+        """Return the index's row of an image at this offset, of a sample with this label."""
         return ImageRow(
             *(place.offset, place.size, label, self.height, self.width),
             *(FORMATS.index(self.format), self.channels, self.orientation, place.crc32),
@@ -90,7 +90,7 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
 
 
 def _proven(data: bytes) -> jpeg.JpegHeader | None:
-    """The header of a JPEG whose markers prove that Pillow decodes it, if it opens it."""
+    """Return the header of a JPEG whose markers prove that Pillow decodes it, if it opens it."""
     try:
         header = jpeg.read_header(data)
         if header.process not in (0xC0, 0xC1) or len(header.sampling) not in (1, 3):
@@ -110,7 +110,7 @@ def check_for_reader(data: bytes) -> None:
 
 
 def damaged(error: Exception) -> BadImage | MemoryError:
-    """What an error of Pillow's means."""
+    """Return the reason for an error of Pillow."""
     if lacks_memory(error):
         return MemoryError(str(error))  # which says nothing of the file
     return BadImage(f"it is damaged or cut short ({said(error)})")
@@ -155,7 +155,7 @@ def extension_of(data: bytes, name: str) -> str:
 
 
 def channels_of(image: Image.Image) -> int:
-    """What the index says of a picture's mode."""
+    """Return the channels of a picture's mode in the index."""
     return 1 if image.mode in ONE_CHANNEL else len(image.getbands())
 
 

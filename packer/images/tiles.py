@@ -23,18 +23,18 @@ _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (
 
 
 def can_tile() -> bool:
-    """Whether there is anything here that tiles JPEGs."""
+    """Return whether there is anything here that tiles JPEGs."""
     return tiling.is_available() or jpegtran.program() is not None
 
 
 def transcoders() -> dict[str, str]:
-    """What tiles JPEGs here, with versions: the bytes of tiled JPEGs depend on it."""
+    """Return the transcoders with versions: the bytes of tiled JPEGs depend on them."""
     tiler = {"tiler": tiling.VERSION} if tiling.is_available() else {}
     return tiler | ({"jpegtran": version} if (version := jpegtran.version()) else {})
 
 
 def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
-    """Transcode a JPEG, with its metadata: in this process, else by jpegtran to the same bytes.
+    """Transcode a JPEG with its metadata: in this process, or by jpegtran to the same bytes.
 
     Raises Untileable if it is refused, ValueError if it does not decode without a warning.
     """

@@ -1,4 +1,4 @@
-"""What reads finished datasets: checks, repairs, counts, measures and exports them.
+"""Commands on finished datasets: check, repair, count, measure and export them.
 
 A module for each command: `verify`, with `shard` for one of them, `repair`, `info`, `bench`,
 `index`, `export` and `extract`; `dataset` is how all of them open one. Rooms of their own are

@@ -23,7 +23,7 @@ _AT_ONCE = 32  # requests
 
 @dataclass(frozen=True)
 class Point:
-    """What a number of workers gave."""
+    """The measured rate of a number of workers."""
 
     workers: int
     statistics: "Statistics"
@@ -35,7 +35,7 @@ class Point:
 
     @property
     def cpu_share(self) -> float:
-        """Of a core, what each worker used on average."""
+        """The share of a core that each worker used on average."""
         return self.statistics.cpu / max(self.statistics.worker_seconds, 1e-9)
 
     def line(self) -> str:
@@ -84,7 +84,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Probed:
-    """What a store gave."""
+    """The measured rates of a store."""
 
     latency: float  # seconds of a small request, the median
     bandwidth: float  # bytes a second of many large ones

@@ -1,8 +1,8 @@
-"""`packer export`: the index files with which other tools read tars that stay as they are.
+"""`packer export`: index files with which other tools read the unchanged tars.
 
 ``dali``: ``X.idx`` beside each ``X.tar``, format version 1.2 as DALI's ``wds2idx`` writes it.
 ``wids``: for ``wids.ShardListDataset``, as ``widsindex create`` writes it. wids 0.1 takes names
-from the first 100 bytes of a member's header alone, whatever its other fields say.
+only from the first 100 bytes of a member's header, whatever its other fields say.
 ``energon``: what ``energon prepare`` (Megatron-Energon) would make: ``X.tar.idx`` (uint64, where
 each sample begins and where the last one ends), and in ``.nv-meta`` an SQLite index, and YAML files
 in JSON, of which ``dataset.yaml`` may be changed.
@@ -103,7 +103,7 @@ class _Export:
             if same:
                 return
             raise UnusableInput(
-                f"{path} is there already, with other content. Remove it, or give --overwrite."
+                f"{path} exists with other content. Remove it, or pass --overwrite."
             )
         with naming(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ class _Export:
             raise cannot_write(path, error) from error
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
-        """The members of each sample in the order of the tar, as other tools group them."""
+        """Yield the members of each sample in the order of the tar, as other tools group them."""
         if self.content.external:
             found = samples(members(self.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
@@ -152,8 +152,9 @@ def _write_dali(export: _Export) -> None:
             for member in run:
                 if _SEPARATOR.search(member.name):
                     raise UnusableInput(
-                        f"{shard.file}: the member {member.name!r} has white space in its name, "
-                        "which DALI's index cannot express. Pack the dataset anew."
+                        f"{shard.file}: the member {member.name!r} has white space in its "
+                        "name, which DALI's index cannot express. Pack the source again with "
+                        "`packer pack`, which escapes it."
                     )
             lines.append(" ".join(f"{m.ext} {m.offset} {m.size} {m.name}" for m in run))
         text = "\n".join([f"v1.2 {len(lines)}", *lines]) + "\n"
@@ -170,9 +171,9 @@ def _write_wids(export: _Export) -> None:
                 for member in run:
                     if len(os.fsencode(member.name)) > _LONGEST_OF_WIDS:
                         raise UnusableInput(
-                            f"{shard.file}: wids reads names of at most {_LONGEST_OF_WIDS} bytes, "
-                            f"and that of {member.name!r} is longer. Shorten the source's folder "
-                            "and file names."
+                            f"{shard.file}: wids reads member names of at most "
+                            f"{_LONGEST_OF_WIDS} bytes, and that of {member.name!r} is longer. "
+                            "Shorten the source's folder and file names."
                         )
             url = PurePosixPath(shard.file).name
             entries.append({"url": url, "nsamples": count, "filesize": shard.bytes})
@@ -202,8 +203,9 @@ def _write_energon(export: _Export) -> None:
                     _insert(database, number, export.folder / shard.file, runs, edges)
                 except UnicodeEncodeError as error:
                     raise UnusableInput(
-                        f"{export.folder / shard.file}: energon's indexes hold UTF-8 alone, and "
-                        f"the name {error.object!r} is none. Give it another name."
+                        f"{export.folder / shard.file}: energon's indexes require UTF-8, and "
+                        f"the name {error.object!r} is not valid UTF-8. Rename the folder or "
+                        "the file."
                     ) from error
             database.executescript(_INDEXES)
         export.write(f"{_FOLDER}/index.sqlite", path)
@@ -231,8 +233,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             yield database
     except sqlite3.Error as error:
         raise PackingFailed(
-            f"{path} cannot be written: {error}. Once the cause is gone, run the same command "
-            "again."
+            f"{path} cannot be written: {error}. Remove the cause, and run the same command again."
         ) from error
 
 

@@ -33,7 +33,7 @@ _CHUNK = 1 << 22
 
 @dataclass
 class ExtractReport:
-    """What became of the files."""
+    """The result of an extraction."""
 
     out: str
     written: int = 0
@@ -74,7 +74,7 @@ def extract(
     if split is not None and split not in content.splits:
         raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
     if dst.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UnusableInput(f"{out} lies in the dataset {dst}. Choose another place.")
+        raise UnusableInput(f"{out} is inside the dataset {dst}. Choose another folder.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
     labels = _Labels(content.classes, content.external)
     repeated_names = _repeated(dst, shards, labels)
@@ -162,7 +162,9 @@ def _extract_file(
     if checksum is not None:
         crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
         if crc != checksum[file.row]:
-            raise Refused("its bytes in the shard are damaged; `packer verify` names all that are")
+            raise Refused(
+                "its bytes in the shard are damaged; `packer verify` lists all damaged samples"
+            )
     if file.ext == "raw":
         data = _png(index, file, tar)
         new = folder.write(file.name, len(data), lambda: [data])
@@ -180,7 +182,7 @@ def _extract_file(
 
 
 def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
-    """The files of one sample: the image by its original name, sidecars beside it."""
+    """Yield the files of one sample: the image by its original name, sidecars beside it."""
     name = index.bytes_of("name", row)
     labelled = labels.in_file(name, int(index.columns["label"][row]))
     image = image_of(index, row)

@@ -1,4 +1,4 @@
-"""`packer index`: makes a dataset of WebDataset tars as they are, in one pass over each.
+"""`packer index`: makes a dataset of unchanged WebDataset tars, in one pass over each.
 
 Memory: some 250 bytes a sample beside its key and name, and the largest image.
 """
@@ -36,7 +36,7 @@ _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has 
 
 @dataclass
 class IndexReport:
-    """What became of the tars' members."""
+    """The result of indexing tars."""
 
     dataset: str
     samples: int = 0
@@ -56,7 +56,7 @@ def index(
 ) -> IndexReport:
     """Write an index beside each tar below `folder`, and dataset.json into it.
 
-    A tar's folder, relative to `folder`, is its split. Doing it again begins anew.
+    A tar's folder, relative to `folder`, is its split. A second call starts again.
     """
     began = time.monotonic()
     tars = _tars(folder)
@@ -85,7 +85,10 @@ def index(
     report.classes = max(found.labels, default=-1) + 1
     report.bytes = sum(entry.bytes for entry in found.entries.values())
     if not report.samples:
-        raise UnusableInput(f"{folder}: its tars hold no image that is part of a sample.")
+        raise UnusableInput(
+            f"{folder}: no tar has a sample with an image. Images need a name "
+            "with an extension, such as 000.jpg."
+        )
     content = Manifest(
         packer=__version__,
         options={},
@@ -111,11 +114,12 @@ def _tars(folder: Path) -> list[str]:
         if path.suffix == ".tar" and path.is_file() and not path.name.startswith(".")
     )
     if odd := [name for name in found if manifest.CONTROL.search(name)]:
-        raise UnusableInput(f"{folder} has a tar whose name has control characters: {odd[0]!r}.")
+        raise UnusableInput(
+            f"{folder} has a tar with control characters in its name. Rename it: {odd[0]!r}."
+        )
     if not found:
         raise UnusableInput(
-            f"{folder} holds no .tar file. Compressed tars are to be unpacked first: samples are "
-            "read from any place in them."
+            f"{folder} has no .tar file. Decompress .tar.gz files first: gunzip FILE.tar.gz"
         )
     return found
 
@@ -126,15 +130,15 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
         external = external or Manifest.load(folder).external
     if not external:
         raise UnusableInput(
-            f"{folder} already is a dataset, or holds a {manifest.FILENAME} of something else. "
-            "Remove that file to index the tars anew."
+            f"{folder} is already a dataset, or has a {manifest.FILENAME} of another program. "
+            "To index its tars again, remove that file."
         )
     for path in filter(Path.exists, (index_of(folder / name) for name in tars)):
         try:
             Index(path, mapped=False)
         except FormatError:
             raise UnusableInput(
-                f"{path} is not an index, and would be overwritten. Move it elsewhere."
+                f"{path} is not an index, and would be overwritten. Move it to another folder."
             ) from None
 
 
@@ -173,7 +177,7 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
 
 
 def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list[tuple[str, str]]]:
-    """The index's bytes, and the (member, reason) of what it leaves out."""
+    """Return the index's bytes, and the (member, reason) of what it leaves out."""
     try:
         with open(path, "rb", buffering=0) as file:
             before = os.fstat(file.fileno())
@@ -189,7 +193,10 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
             now = os.stat(path)
             same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
             if not (same and os.path.samestat(now, before)):
-                raise UnusableInput(f"{path} changed while it was read.")
+                raise UnusableInput(
+                    f"{path} changed while it was read. Run the same command "
+                    "again when nothing writes to it."
+                )
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()  # which may skip more
@@ -245,7 +252,7 @@ class _Rows:
         return columns | list_column("name", [names[row] for row in kept.tolist()])
 
     def _join_parts(self, columns: dict[str, Column]) -> None:
-        """Move what lies apart from the rest of its sample into the row of its first part."""
+        """Move members apart from the rest of their sample into the row of its first part."""
         keys, names = self._rows.keys, self._rows.names
         hashes, prefixes = hashes_of(keys), ["", *(f"{ext}." for ext in self._rows.members)]
         firsts: dict[bytes, int] = {}
@@ -271,7 +278,10 @@ class _Rows:
     def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)
         if crc is None:
-            raise UnusableInput(f"{self._path} became shorter while it was read.")
+            raise UnusableInput(
+                f"{self._path} became shorter while it was read. Run the same "
+                "command again when nothing writes to it."
+            )
         return MemberRow(member.offset, member.size, crc)
 
     def _label(self, member: Member, known: int) -> int:

@@ -1,4 +1,4 @@
-"""`packer info`: what a dataset consists of, from its indexes alone."""
+"""`packer info`: the content of a dataset, from its indexes only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -99,12 +99,12 @@ def info(dst: Path) -> Info:
 
 
 def _histogram(values: NDArray[Any], edges: Sequence[float]) -> NDArray[np.int64]:
-    """How many values lie below the first edge, between each two, and from the last on."""
+    """Return the number of values below the first edge, between each two, and from the last on."""
     return np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
 
 
 def _named(counts: NDArray[np.int64], edges: Sequence[float]) -> dict[str, int]:
-    """A histogram's counts by what they span, without the empty ones at both ends."""
+    """Return a histogram's counts by what they span, without the empty ones at both ends."""
     between = [f"{low} up to {high}" for low, high in pairwise(edges)]
     names = [f"under {edges[0]}", *between, f"{edges[-1]} and more"]
     used = np.flatnonzero(counts)

@@ -28,12 +28,12 @@ from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
-_FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
+_FOLDER = ".repair-"  # what is made again is kept in it until it is proven
 
 
 @dataclass
 class RepairReport:
-    """What was damaged, and what became of it: files written anew, and those that could not be."""
+    """The damages, the files that were repaired, and those that could not be."""
 
     dataset: str
     damages: list[Damage] = field(default_factory=list)
@@ -91,9 +91,10 @@ def _repair_shards(
     damaged = []
     for shard in (_look(dst, entry) for entry in entries):
         if shard.tar_sound and shard.index_sound:
-            report.failed.append((shard.entry.file, "it is as it was packed, and wrong"))
+            reason = "its bytes are those that were packed, but they are not valid"
+            report.failed.append((shard.entry.file, reason))
         elif shard.keys is None and shard.entry.file not in work.plan.files:
-            reason = "it was appended, and neither its index nor its tar is left to say of what"
+            reason = "it was appended, and its samples are unknown: index and tar are both damaged"
             report.failed.append((shard.entry.file, reason))
         else:
             damaged.append(shard)
@@ -119,10 +120,10 @@ def _repair_shards(
             if not (crashes := crashed.get(job.path.parent)):
                 _put_back(dst, shard, job.path, report)
                 continue
-            reason = f"the process that made it again ended ({crashes[0].cause})"
+            reason = f"the process that rebuilt it ended ({crashes[0].cause})"
             if crashes[0].item.path != job.path:
                 named = (f"{crash.item.samples[0].key!r} ({crash.cause})" for crash in crashes)
-                reason = f"to encode the sample {', '.join(named)} ends the process"
+                reason = f"encoding the sample {', '.join(named)} ends the process"
             report.failed.append((shard.entry.file, reason))
 
 
@@ -134,12 +135,12 @@ def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
         if not path.is_file():
             raise
         raise UnusableInput(
-            f"{error} It alone tells the options that the shards were made with, so repair cannot "
-            "make it again: restore it from a copy, or pack the source again with the options of "
-            "the first time and --overwrite."
+            f"{error} Only this file records the packing options, so `packer repair` cannot "
+            "rebuild it. Restore it from a copy, or pack the source again with the same "
+            "options and --overwrite."
         ) from error
     if path.read_bytes() != content.dump().encode():
-        report.damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+        report.damages.append(Damage(manifest.FILENAME, "it has the same content in other bytes"))
         write_file(path, content.dump().encode())
         report.repaired.append(manifest.FILENAME)
     return content
@@ -150,20 +151,20 @@ def _same_work(
 ) -> Work:
     if content.external:
         raise UnusableInput(
-            f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "
-            "damaged, `packer index` makes it again."
+            f"{dst}: its tars were not packed by packer. Restore them from a copy; if only an "
+            "index is damaged, run `packer index`."
         )
     try:
         options = PackOptions.load(content.options)
     except (TypeError, KeyError, ValueError) as error:
         raise UnusableInput(
-            f"{dst} was packed by version {content.packer}, whose options this one does not know. "
-            "Repair it with that version."
+            f"{dst} was packed by version {content.packer}, whose options this version does "
+            "not support. Repair it with that version."
         ) from error
     if options.source.kind == PYTHON:
         raise UnusableInput(
-            f"{dst} was packed by a program, and only that can make it again: run it once more, "
-            "with overwrite=True. Or restore the damaged shards from a copy."
+            f"{dst} was packed from Python, and `packer repair` cannot run that program. Run "
+            "it again with overwrite=True, or restore the damaged shards from a copy."
         )
     here = replace(src, version="")
     work = prepare(here, options, progress, spool=spool)
@@ -171,8 +172,8 @@ def _same_work(
         work = prepare(here, options, progress, content.classes, spool=spool)
     if not content.source.startswith(work.scanned.fingerprint):  # of a store, a version follows
         raise UnusableInput(
-            f"{src.name} is not what {dst} was packed from: names, sizes or labels differ. "
-            "Give the same source, or restore the damaged shards from a copy."
+            f"{src.name} is not the source of {dst}: names, sizes or labels differ. Pass the "
+            "same source, or restore the damaged shards from a copy."
         )
     return work
 
@@ -210,7 +211,7 @@ def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> N
     entry = shard.entry
     same_index = _is(index_of(made), entry.index_bytes, entry.index_checksum)
     if not _is(made, entry.bytes, entry.checksum) or not (same_index or shard.index_sound):
-        reason = "made again it is not the same: the source's files, or jpegtran, have changed"
+        reason = "the rebuilt shard differs: files of the source, or jpegtran, have changed"
         report.failed.append((entry.file, reason))
         return
     files = (shard.tar_sound, made, entry.file), (shard.index_sound, index_of(made), entry.index)

@@ -52,7 +52,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class Shard:
-    """What a shard should be."""
+    """A shard as it should be."""
 
     folder: Path
     file: str
@@ -69,7 +69,7 @@ class Shard:
 
 @dataclass
 class Findings:
-    """What a shard is."""
+    """The findings about a shard."""
 
     file: str
     damages: list[Damage] = field(default_factory=list)
@@ -102,7 +102,7 @@ def check_shard(shard: Shard, advance: Advance) -> Findings:
         claims.append(("its index", index.tar_bytes, index.tar_checksum))
     located = any(damage.start is not None for damage in found.damages[walked:])
     for who, size, checksum in claims:
-        wrong_size = Damage(shard.file, f"it has {tar_file.size} bytes, {who} says {size}")
+        wrong_size = Damage(shard.file, f"it has {tar_file.size} bytes, and {who} has {size}")
         if tar_file.size < size:  # the cause of what was found in it
             found.damages.insert(walked, wrong_size)
         elif located:
@@ -110,7 +110,7 @@ def check_shard(shard: Shard, advance: Advance) -> Findings:
         elif tar_file.size > size:
             found.damages.append(wrong_size)
         elif tar_file.checksum != checksum:
-            reason = f"its checksum is {tar_file.checksum}, {who} says {checksum}"
+            reason = f"its checksum is {tar_file.checksum}, and {who} has {checksum}"
             found.damages.append(Damage(shard.file, reason))
     return found
 
@@ -126,8 +126,8 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
             _, checksum = measure(shard.folder / shard.index)
             proven = checksum == shard.entry.index_checksum
             if not proven:
-                claim = f"dataset.json says {shard.entry.index_checksum}"
-                damaged(f"its checksum is {checksum}, {claim}")
+                claim = f"dataset.json has {shard.entry.index_checksum}"
+                damaged(f"its checksum is {checksum}, and {claim}")
         index = Index(shard.folder / shard.index, mapped=False)
     except OSError as error:
         damaged(f"it cannot be read: {error.strerror}")
@@ -136,7 +136,7 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
         damaged(str(error).removesuffix("."))
         return None, False
     if shard.entry is not None and len(index) != shard.entry.samples:
-        damaged(f"it has {len(index)} samples, dataset.json says {shard.entry.samples}")
+        damaged(f"it has {len(index)} samples, and dataset.json has {shard.entry.samples}")
     return index, proven
 
 
@@ -226,7 +226,9 @@ class _Walk:
         start, claimed = self._end, offset - len(header)
         present = self._tar.read(start, len(header))
         if claimed != start and present == header:
-            damaged(f"its index says that it begins at byte {offset}", ext, start + len(header))
+            damaged(
+                f"it begins at another byte than in its index, {offset}", ext, start + len(header)
+            )
         elif claimed != start and claimed >= 0:  # the size of the member before it was wrong
             start, present = claimed, self._tar.read(claimed, len(header))
         if present != header:
@@ -257,7 +259,7 @@ def _first_difference(present: memoryview, expected: bytes) -> int:
 
 
 def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:
-    """What is wrong with the image of a row, whose bytes are `data`, without decoding it."""
+    """Yield the faults of a row's image, whose bytes are `data`, without decoding it."""
     if zlib.crc32(data) != columns["crc32"][row]:
         yield _CHANGED
     if FORMATS[int(columns["format"][row])] == "raw":
@@ -276,4 +278,4 @@ def _table_faults(
         if table is not None:
             table.check(data, int(columns["height"][row]), int(columns["width"][row]))
     except ValueError as error:
-        yield f"its {what} do not lie where its index says ({error})"
+        yield f"its {what} are not where its index places them ({error})"

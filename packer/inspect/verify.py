@@ -30,7 +30,7 @@ _ROWS = 512  # at a time, to one process
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What was checked, and what is not as it was written."""
+    """The result of a check: its extent, and the damages."""
 
     dataset: str
     shards: int
@@ -104,7 +104,7 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
         files = sorted(path.relative_to(dst) for path in dst.rglob("*.tar"))
         return [Shard(dst, file.as_posix(), None, None, False, limits) for file in files]
     if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
-        damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+        damages.append(Damage(manifest.FILENAME, "it has the same content in other bytes"))
     known = len(content.classes), content.external, limits
     return [Shard(dst, entry.file, entry, *known) for entry in content.shards]
 
@@ -125,7 +125,7 @@ def _repeated_keys(findings: Mapping[Shard, Findings]) -> Iterator[Damage]:
         for row in rows.tolist():
             key = index.bytes_of("key", row)
             if key in first:
-                reason = f"a sample of {first[key]} has the same key"
+                reason = f"{first[key]} has a sample with the same key"
                 yield Damage(shard.file, reason, key.decode(errors="replace"))
             first.setdefault(key, shard.file)
 
@@ -141,7 +141,7 @@ class _Rows:
         return f"{self.shard.file}, samples {self.rows.start} to {self.rows.stop - 1}"
 
     def single(self) -> Iterator["_Rows"]:
-        """Yield each row by itself."""
+        """Yield each row separately."""
         return (replace(self, rows=range(row, row + 1)) for row in self.rows)
 
 
@@ -161,10 +161,11 @@ def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
 def _fatal(rows: _Rows, cause: str) -> _Looked:
     file, [first, *others] = rows.shard.file, rows.rows
     if others:
-        reason = f"to decode samples {first} to {others[-1]} ended a process ({cause})"
-        return _Looked(rows, [Damage(file, f"{reason}, and none of them by itself did")])
+        reason = f"decoding samples {first} to {others[-1]} ended a process ({cause})"
+        reason += ", but decoding each of them separately did not"
+        return _Looked(rows, [Damage(file, reason)])
     index = Index(rows.shard.folder / rows.shard.index, mapped=False)
-    reason = f"to decode it ends the process ({cause})"
+    reason = f"decoding it ends the process ({cause})"
     return _Looked(rows, [_damage(file, index, first, image_of(index, first), reason)])
 
 
@@ -221,7 +222,7 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
 def contradictions(
     columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
 ) -> Iterator[str]:
-    """What an index, which may be damaged, says otherwise than the image, decoded: in isolation."""
+    """Yield how an index, which may be damaged, differs from the decoded image: in isolation."""
     kind = FORMATS[int(columns["format"][row])]
     if kind == "raw":
         return
@@ -233,7 +234,7 @@ def contradictions(
     names = ("height", "width", "channels", "orientation")
     claimed = (kind, *(int(columns[name][row]) for name in names))
     if (info.format, *(getattr(info, name) for name in names)) != claimed:
-        yield f"it is not what its index says, but {info}"
+        yield f"it differs from its index: it is {info}"
     elif (table := bands_of(columns, row)) is not None:
         try:
             box = 0, 0, info.height, info.width

@@ -1,6 +1,6 @@
 """How sources arrange files, labels and splits.
 
-`detect` finds the one `interpretation` of a source: it asks each recogniser of `published`, unless
+`detect` finds the one `interpretation` of a source by each recogniser of `published`, unless
 `templates` say outright what it is. Most layouts are images and `lists` about them; `voc`, `yolo`
 and `exports`, of annotation tools, are such. `folders` are class folders, `tars` WebDataset's,
 `arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco` are its annotations.

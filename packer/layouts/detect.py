@@ -1,6 +1,6 @@
-"""Finds the one interpretation of a source by asking each recogniser of `published`.
+"""Finds the one interpretation of a source by each recogniser of `published`.
 
-A folder that alone lies in the source is looked into, too: archives are often unpacked into a
+The only folder in a source is searched, too: archives are often unpacked into a
 folder of their own.
 """
 
@@ -60,7 +60,8 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
         reading = None if plain else _recognised(candidate)
         if reading is None and options.kind and not plain:
             raise UnusableInput(
-                f"{src} is not what {option('kind', options.kind)} reads: {_WHAT[options.kind]}."
+                f"{src} is not a source for {option('kind', options.kind)}, which reads: "
+                f"{_WHAT[options.kind]}."
             )
         if reading is None and not plain:
             _refuse_several(candidate)
@@ -88,7 +89,7 @@ def recognisers() -> tuple[Recognise, ...]:
 
 
 def _recognised(candidate: Candidate) -> Interpretation | None:
-    """The interpretation of a candidate, or of the first folder within that has one."""
+    """Return the interpretation of a candidate, or of the first folder within that has one."""
     kind = candidate.options.kind
     if (
         candidate.path.is_file()
@@ -104,7 +105,7 @@ def _recognised(candidate: Candidate) -> Interpretation | None:
         if len(found) > 1:
             both = " or ".join(f"{one.what} ({option('kind', one.kind)})" for one in found)
             raise UnusableInput(
-                f"{candidate.path} may be {both}. Say which one with {option('kind')}."
+                f"{candidate.path} may be {both}. Choose one with {option('kind')}."
             )
         if found:
             return replace(found[0], beside=(*found[0].beside, *_above(candidate, within)))
@@ -120,13 +121,13 @@ def _refuse_several(candidate: Candidate) -> None:
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
-            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: "
+            f"{candidate.path} holds {each}, beside other folders. Pack each separately: "
             f"{command(candidate.path / next(iter(found)))}"
         )
 
 
 def _within(candidate: Candidate) -> Iterator[Candidate]:
-    """A candidate, then the one folder in it that holds all, and the one in that."""
+    """Yield a candidate, then the one folder in it that holds all, and the one in that."""
     yield candidate
     while candidate.tree and (name := candidate.tree.level().only):
         candidate = candidate.within(name)
@@ -134,7 +135,7 @@ def _within(candidate: Candidate) -> Iterator[Candidate]:
 
 
 def _above(candidate: Candidate, within: Candidate) -> Iterator[Skipped]:
-    """What lies in the folders above the one that was recognised."""
+    """Yield the files in the folders above the one that was recognised."""
     if not (tree := candidate.tree):
         return
     up = within.path.relative_to(candidate.path).parts
@@ -143,7 +144,7 @@ def _above(candidate: Candidate, within: Candidate) -> Iterator[Skipped]:
         for name, reason in tree.level(folder).skipped.items():
             yield not_entered(f"{prefix}{name}", reason)
         for name in tree.names(folder):
-            reason = "it lies beside the folder that holds all others and belongs to nothing"
+            reason = "it is beside the folder with all others, and belongs to no sample"
             item = tree.ignored(inside(folder, name)) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
 
@@ -155,8 +156,8 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
     tree = candidate.tree
     if tree is None or reading.kind in _UNFILTERED:
         raise UnusableInput(
-            f"{option('ignore')} goes with a folder or an archive of images, and {candidate.path} "
-            f"is {reading.what}."
+            f"{option('ignore')} requires a folder or an archive of images, and "
+            f"{candidate.path} is {reading.what}."
         )
     hides = Globs(globs)
     used: set[str] = set()
@@ -181,11 +182,11 @@ def _open_checked(
     with _explained(candidate):
         source = opening(classes)
     if options.pairs and "pairs" not in source.facts.heeds:
-        raise UnusableInput(f"{option('pairs')} goes with a folder of images, and {src} is none.")
+        raise UnusableInput(f"{option('pairs')} requires a folder of images, and {src} is not one.")
     if options.of_table and "columns" not in source.facts.heeds:
         raise UnusableInput(
-            f"{option('root')} and the names of columns go with a list of images, and {src} is "
-            "none."
+            f"{option('root')} and the names of columns require a list of images, and {src} is "
+            "not one."
         )
     return source
 
@@ -211,14 +212,14 @@ def _explained(candidate: Candidate) -> Iterator[None]:
 
 
 def _by_templates(candidate: Candidate) -> Interpretation:
-    """What a person has said outright."""
+    """Return the interpretation by the templates of the caller."""
     options, tree = candidate.options, _tree(candidate)
     given = {"kind": options.kind, "class_depth": options.class_depth, "pairs": options.pairs}
     others = [name for name, value in given.items() if value] + ["root"] * options.of_table
     if others:
         raise UnusableInput(
-            f"{option('images')}, {option('members')} and {option('labels')} say all of the "
-            f"source. Leave out {option(others[0])} and what names columns."
+            f"{option('images')}, {option('members')} and {option('labels')} replace all other "
+            f"options of the layout. Remove {option(others[0])}, and options that name columns."
         )
     templates = Templates.of(options)
     return Interpretation("folder", templates.what, partial(TemplateSource, tree, templates))
@@ -228,18 +229,19 @@ def _tree(candidate: Candidate) -> Tree:
     path, tree = candidate.path, candidate.tree
     if command := None if tree else unpacks(path):
         raise UnusableInput(
-            f"{path} is compressed as a whole, so that no file in it can be read without those "
-            f"before it. Images do not get smaller by it: unpack it first with {command} {path}"
+            f"{path} is compressed as a whole, so a file in it cannot be read without all "
+            f"files before it. Decompress it first (images do not get larger): {command} {path}"
         )
     if tree is None:
         raise UnusableInput(
-            f"{path} is neither a folder nor an archive or list that can be packed."
+            f"{path} is not a folder, an archive or a list that packer reads. Pass the folder, "
+            "zip, tar or table of the images."
         )
     return tree
 
 
 def _folders(candidate: Candidate) -> Interpretation:
-    """What no other source recognises: folders of images, on disk or in an archive."""
+    """Return the fallback: folders of images, on disk or in an archive."""
     path, options, tree = candidate.path, candidate.options, _tree(candidate)
     for name, folder in options.pairs.items() if not tree.unpack else ():
         if not (path / folder).is_dir():
@@ -248,7 +250,7 @@ def _folders(candidate: Candidate) -> Interpretation:
     def open_folder(classes: Sequence[str] | None) -> Source:
         if tree.unpack and options.pairs:
             raise UnusableInput(
-                f"{option('pairs')} goes with a folder of images, and {path} is none."
+                f"{option('pairs')} requires a folder of images, and {path} is not one."
             )
         pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
         return open_folders(tree, classes, pairs, kind=kind, depth=depth)

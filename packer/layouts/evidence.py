@@ -1,9 +1,9 @@
 """Refuses a source in which a file that nothing reads names its images: it annotates them.
 
 Content decides, not the names of tools. Each leftover text is read once, up to a limit, and its
-words are compared with the names of the images that are packed, which stream by once. What says
-nothing is no evidence: checksums, lists of all images, prose that mentions a few of them. Where
-limits are reached, each folder and each text has a fair share of them.
+words are compared with the names of the images that are packed, which stream by once. These are
+not evidence: checksums, lists of all images, prose that mentions a few of them. If limits are
+reached, each folder and each text has a fair share of them.
 """
 
 import glob
@@ -52,7 +52,7 @@ _SHIFT = np.uint64(64 - _BITS)
 
 @runtime_checkable
 class InTree(Protocol):
-    """A source whose files lie in a tree, to which the names of what it skips are relative."""
+    """A source whose files are in a tree, to which the names of what it skips are relative."""
 
     @property
     def tree(self) -> Tree:
@@ -60,7 +60,7 @@ class InTree(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What the source says of itself."""
+        """The facts of the source."""
 
 
 def refuse_evidence(
@@ -129,7 +129,7 @@ def find_evidence(
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
-    """Yield rows of numbers that lie under one name in several folders, as those of frames do."""
+    """Yield files of numbers with one name in several folders, such as those of frames."""
     alike: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         folders = os.path.dirname(text.paths[0]).split("/")
@@ -150,7 +150,7 @@ def _known(
 ) -> tuple[list[Hashes], Hashes, bool]:
     """Return the keys of each text, and those of all texts and `stems` that name images, sorted.
 
-    The last is whether all names of images are plain; where `are_plain` says so, texts are divided
+    The last is whether all names of images are plain; with `are_plain`, texts are divided
     in one way only.
     """
     each = [keys_of(text.text, are_plain=are_plain) for text in texts]

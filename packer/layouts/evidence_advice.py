@@ -1,4 +1,4 @@
-"""What a person is told of texts that annotate images: what they say, and what to type."""
+"""Messages about texts that annotate images: their content, and the commands to use."""
 
 import glob
 import os
@@ -96,8 +96,8 @@ def refusal(
         each.append(f"{path}{further} {names} {count}".rstrip() + end)
     more = f"\nand {many(len(found) - _SHOWN, 'more file')}" if len(found) > _SHOWN else ""
     text = (
-        "nothing here reads a file that names its images, so their annotations would be lost. "
-        f"{chr(10).join(each)}{more}"
+        "a file that names the images is in no layout that packer reads, so its annotations "
+        f"would be lost. {chr(10).join(each)}{more}"
     )
     globs = [
         *options.ignore,
@@ -112,9 +112,9 @@ def refusal(
         text += f"\nTo read {one_or_all}{meaning}, type: {command(src, *way)}"
     ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
     return UnusableInput(
-        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\n"
-        f"To convert {one_or_all}, write a CSV beside the images with a line of names, such as "
-        f"file,label,split, and a line for each image.{_by_pandas(tree.root / found[0].paths[0])}"
+        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\nTo convert {one_or_all}, "
+        "write a CSV beside the images: a header such as file,label,split, and one line for "
+        f"each image.{_by_pandas(tree.root / found[0].paths[0])}"
     )
 
 

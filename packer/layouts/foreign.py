@@ -53,13 +53,13 @@ def _advice(source: Path, path: Path, known: Mapping[str, Any]) -> UnusableInput
     module = known.get("module", known["library"])
     indented = "\n    ".join([f"import {module}, packer", *lines.splitlines()])
     return UnusableInput(
-        f"{source} is {known['what']}{where}, which {known['library']} reads. In Python, these "
-        f"lines pack what it gives:\n    {indented}"
+        f"{source} is {known['what']}{where}, which {known['library']} reads. To pack its "
+        f"samples, run these lines in Python:\n    {indented}"
     )
 
 
 def _arrays(path: Path) -> str:
-    """What gives the items of numpy's arrays, of an npz by the names that it has for them."""
+    """Return the images and the labels in an npz, by the names that it has for them."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]

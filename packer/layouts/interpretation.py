@@ -27,7 +27,7 @@ class Candidate:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """What it holds; None for a file that is no archive."""
+        """The archive's tree; None for a file that is not an archive."""
         return self.listed or tree_at(self.path, self.options.ignore)
 
     def within(self, name: str) -> "Candidate":
@@ -43,14 +43,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """One way to understand a candidate.
+    """One interpretation of a candidate.
 
     Attributes:
         kind: the value of ``--as`` that chooses it.
         what: it is, for a person, such as "COCO annotations".
         open: gives the source; its argument are class names in label order, None for the source's
             own order.
-        beside: what lies beside the candidate and belongs to nothing.
+        beside: what is beside the candidate and belongs to nothing.
         general: one of the same kind that is not `general` stands before it.
     """
 

@@ -75,7 +75,7 @@ class Lists:
     sources: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[bytes], bytes | None] = lambda _: None
-    unlisted: str = ""
+    leftover_reason: str = ""
     boxes: Encodings = field(default_factory=dict)
     advice: str = ""
     heeds: frozenset[str] = frozenset()
@@ -181,13 +181,15 @@ def one_box(
     *,
     format: str = "xyxy",
 ) -> bytes:
-    """Return the ``json`` of an image with one box, as `ONE_BOX` says, and the fields `more`."""
+    """Return the ``json`` of an image with one box, as in `ONE_BOX`, and the fields `more`."""
     try:
         (box,) = Objects([list(map(float, numbers))], format).as_xywh().boxes or ()
         box = [int(number) if number.is_integer() else number for number in box]
         return Objects([box], image=more or {}).json()
     except (ValueError, BadImage) as error:
-        raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
+        raise UnusableInput(
+            f"{where}: {' '.join(numbers)[:80]!r} is not a box of four numbers."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class ListedSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     def scan(self) -> Iterator[Sample | Skipped]:
@@ -243,10 +245,12 @@ class ListedSource:
             known.extend(map(name_hash, files))
         lists, hashes = self.lists, np.sort(np.frombuffer(known, np.uint64))
         if lists.is_whole:
-            yield from others(self.tree, hashes, lists.sources, lists.ignored, lists.unlisted)
+            yield from others(
+                self.tree, hashes, lists.sources, lists.ignored, lists.leftover_reason
+            )
 
     def _rows(self) -> Iterator[Row | Skipped]:
-        """The rows whose images lie in the folder."""
+        """Yield the rows whose images are in the folder."""
         for row in self.lists.rows():
             if isinstance(row, Row):
                 try:
@@ -300,7 +304,7 @@ def others(
     known: Hashes,
     sources: Sequence[str],
     ignored: Mapping[str, str],
-    unlisted: str = "",
+    leftover_reason: str = "",
 ) -> Iterator[Skipped]:
     """Yield every file of a tree that lists do not name, with the reason why it is not packed.
 
@@ -319,5 +323,7 @@ def others(
             if reason := ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            stray = Skipped(path, unlisted or "no list names it", is_of_lists and bool(unlisted))
+            stray = Skipped(
+                path, leftover_reason or "it is in no list", is_of_lists and bool(leftover_reason)
+            )
             yield tree.ignored(path) or stray

@@ -98,7 +98,7 @@ _DIGITS_MOST = 24  # of a number that ends a stem
 
 
 class Words(NamedTuple):
-    """Words of a text that may name images: where they lie, and what they are compared by."""
+    """Words of a text that may name images: their positions, and their forms for comparison."""
 
     starts: Ends
     ends: Ends

@@ -1,6 +1,6 @@
 """Whether a text is evidence of annotations, by those of its words that name images.
 
-A text says something if it tells images apart that were alike: those of one class and split. So
+A text is evidence if it distinguishes images that were alike: those of one class and split. So
 checksums, lists of all images, and lists that only repeat classes and splits are none. Neither is
 prose, in which names stand anywhere: in a list or a record they have a place.
 """
@@ -64,7 +64,7 @@ class Text:
         return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
 
     def in_order(self, images: int) -> "Evidence | None":
-        """Return it as a list of labels alone, a line for each image; None if it is none."""
+        """Return it as a list of labels, one line for each image; None if it is not one."""
         if self.is_prose or self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
             return None
         lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
@@ -136,7 +136,7 @@ class Decision:
             self._used = self._strong
         elif 3 * listed < self._filled and self._count < min(_MANY, self._images / 2):
             return False  # it is about something else
-        return self._text.is_spreadsheet or self._says_something()
+        return self._text.is_spreadsheet or self._distinguishes_images()
 
     @property
     def _count(self) -> int:
@@ -230,7 +230,7 @@ class Decision:
         long = len(np.unique(bare.keys[bare.ends - bare.starts >= _LONG]))
         return distinct >= max(2, _NEARLY * self._images) or long >= max(2, _SOME * self._images)
 
-    def _says_something(self) -> bool:
+    def _distinguishes_images(self) -> bool:
         """Return whether the lines that name images hold more than names, or name only some."""
         if len(set(_GROUPS.findall(self._text.text))) > 1:
             return True  # an object of classes or splits, each with the list of its images
@@ -297,7 +297,7 @@ class Decision:
         return 1 < len(pairs) == len(set(values)) == len(np.unique(labels)) < len(values)
 
     def _has_the_same_folders(self) -> bool:
-        """Return whether the folders in the list say no more than where the images lie."""
+        """Return whether the folders in the list are only those of the images."""
         pairs = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
         folders = {self._text.text[a:b].replace(b"\\", b"/").rpartition(b"/")[0] for a, b in pairs}
         paths = np.unique(self._used.paths)

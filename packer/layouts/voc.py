@@ -50,11 +50,11 @@ def open_parts(
     tree: Tree,
     parts: Sequence[Part],
     ignored: Mapping[str, str],
-    unlisted: str,
+    leftover_reason: str,
     classes: Sequence[str] | None,
 ) -> ListedSource:
     """Open images with annotations in VOC's form; see `Lists` for the arguments."""
-    lists = Lists(partial(_rows, tree, parts), ignored=ignored, unlisted=unlisted)
+    lists = Lists(partial(_rows, tree, parts), ignored=ignored, leftover_reason=leftover_reason)
     return open_objects(tree, lists, parsed, classes)
 
 
@@ -112,7 +112,7 @@ def _strays(tree: Tree, folder: str, ext: str, stems: Container[str] = ()) -> It
     for name in tree.names(folder):
         stem, own = os.path.splitext(name)
         if own.lower() == ext and stem not in stems:
-            reason = "it is an annotation, and there is no image of its name"
+            reason = "it is an annotation, and no image has its name"
             yield Skipped(inside(folder, name), reason, damaged=True)
 
 
@@ -128,13 +128,13 @@ def parsed(data: bytes) -> Objects:
     if len(data) > MAX_BYTES:
         raise BadImage(f"it has more than {MAX_BYTES} bytes")
     if b"<!DOCTYPE" in data:  # no annotation has one, and entities could make it any size
-        raise BadImage("it has a document type, which no annotation has")
+        raise BadImage("it has a document type declaration, which is not accepted")
     try:
         root = fromstring(data)
     except (ParseError, ValueError, LookupError) as error:
-        raise BadImage(f"it is not sound XML: {error}") from None
+        raise BadImage(f"it is not valid XML: {error}") from None
     if root.tag != "annotation":
-        raise BadImage(f"it is no annotation: it begins with <{root.tag[:40]}>")
+        raise BadImage(f"it is not an annotation: it starts with <{root.tag[:40]}>")
     found, faults = [], []
     for number, item in enumerate(root.findall("object")):
         try:

@@ -75,10 +75,10 @@ def checked(given: Mapping[str, Any], arguments: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in arguments.__annotations__:
-            raise TypeError(f"There is no keyword argument {name!r}.")
+            raise TypeError(f"Unknown keyword argument {name!r}.")
         kind = OPTIONS[name].kind
         try:
             found |= {} if value is None else {name: kind.check(value)}
         except (TypeError, ValueError, AttributeError):
-            raise UnusableInput(f"{name} is {kind.asks}, not {value!r:.200}.") from None
+            raise UnusableInput(f"{name} must be {kind.asks}, not {value!r:.200}.") from None
     return found

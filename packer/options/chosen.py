@@ -18,8 +18,8 @@ from reader.store.urls import is_url
 
 _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
 WITHOUT_TILER = (
-    "neither numba nor jpegtran is installed, so JPEGs are kept as they are and crops of them "
-    f"decode more slowly: {_REMEDY}."
+    "neither numba nor jpegtran is installed, so JPEGs are stored without tiles and their "
+    f"crops decode more slowly. To tile them: {_REMEDY}."
 )
 
 
@@ -100,7 +100,7 @@ def place_of(name: str, value: Any) -> Path | str:
     try:
         return str(value) if is_url(value) else Path(os.fsdecode(value))
     except TypeError:
-        raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
+        raise UnusableInput(f"{name} must be a path, not {value!r:.200}.") from None
 
 
 def run_options(given: Mapping[str, Any]) -> RunOptions:
@@ -109,9 +109,14 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
     how = RunOptions(**{name: given[name] for name in names if given[name] is not None})
     adds, replaces = option("append", True), option("overwrite", True)
     if how.append and how.overwrite:
-        raise UnusableInput(f"{adds} adds to a dataset and {replaces} replaces it: give only one.")
+        raise UnusableInput(
+            f"{adds} and {replaces} exclude each other. Pass {adds} to add to "
+            f"a dataset, or {replaces} to replace it."
+        )
     if how.part is not None and (how.append or how.overwrite):
-        raise UnusableInput(f"{option('part')} is for a new dataset: no {adds} or {replaces}.")
+        raise UnusableInput(
+            f"{option('part')} requires a new dataset. Remove {adds} and {replaces}."
+        )
     return how
 
 
@@ -139,8 +144,8 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     pixels, most = given.get("max_pixels"), given.get("max_bytes")
     if most is not None and most > MAX_MEMBER:
         raise UnusableInput(
-            f"{option('max_bytes', most)} is too much: a file in a tar has at most {MAX_MEMBER} "
-            "bytes."
+            f"{option('max_bytes', most)} is too large: a file in a tar has at most "
+            f"{MAX_MEMBER} bytes. Pass a smaller limit."
         )
     return Limits(pixels or Limits.pixels, most or Limits.bytes)
 
@@ -150,17 +155,18 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
     if asked.get("check") and jpeg == png == "verbatim":
         both = f"{option('jpeg', 'verbatim')} and {option('png', 'verbatim')}"
         raise UnusableInput(
-            f"{option('check', True)} compares transcoded images, and {both} transcode none."
+            f"{option('check', True)} compares transcoded images, and {both} transcode none. "
+            f"Remove {option('check', True)}."
         )
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(
-            f"{option('pairs')} and {option('root')} name local folders, and the source is not a "
-            "local path. For a source in a store, pack the folder that holds all of it."
+            f"{option('pairs')} and {option('root')} name local folders, and the source is not "
+            "a local path. For a source in a store, pack the folder that has all files."
         )
     if raw is not None and {"jpeg", "png", "max_side", "quality"} & asked.keys():
         others = [option(name) for name in ("jpeg", "png", "max_side", "quality")]
         raise UnusableInput(
-            f"{option('raw')} stores pixels. Leave out {', '.join(others[:-1])} and {others[-1]}."
+            f"{option('raw')} stores pixels. Remove {', '.join(others[:-1])} and {others[-1]}."
         )
     if jpeg == "tiled" and not can_tile():
         raise UnusableInput(f"{option('jpeg', 'tiled')} needs numba or jpegtran: {_REMEDY}.")

@@ -33,8 +33,8 @@ FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
 
 SECTIONS = (
-    *("What the source is", "What is stored", "How it is divided"),
-    *("What is refused", "This run"),
+    *("Source", "Stored data", "Splits, shards and order"),
+    *("Errors and limits", "This run"),
 )
 
 
@@ -85,62 +85,61 @@ class SourceOptions:
     # name -> folder relative to the source; a ? behind the name allows images without a file.
     pairs: Mapping[str, str] = _source(
         kinds.PAIRS,
-        "DIR holds a file for every image, under the image's path: member NAME of its sample. "
-        "NAME?=DIR: an image may be without one.",
+        "Add the file at the image's path in DIR as member NAME of its sample. NAME?=DIR: "
+        "images without the file are accepted.",
         {},
     )
     root: str | None = _source(  # relative to the folder of the table
-        kinds.FOLDER, "Where the images of a table lie. Default: beside it."
+        kinds.FOLDER, "Folder of the images of a table. Default: the folder of the table."
     )
     image_column: str | None = _source(
-        text(), "Of a table. Default: image, path, file, file_name, ..."
+        text(), "Column of a table with the images. Default: image, path, file, file_name, ..."
     )
     label_column: str | None = _source(
         text(),
-        "Of a table. Default: what it declares, else label, labels, class, cls, category, ... "
-        "none: no column is.",
+        "Column of a table with the labels; none: no column. Default: the declared one, "
+        "otherwise label, labels, class, cls, category, ...",
     )
-    split_column: str | None = _source(text(), "Of a table. Default: split. none: no column is.")
+    split_column: str | None = _source(
+        text(), "Column of a table with the splits; none: no column. Default: split."
+    )
     kind: str | None = _source(
         one_of(*KINDS),
-        "What SRC is, where it could be several things. Default: what its files show.",
+        "Layout of SRC, required if several fit. Default: detected from its files.",
     )
     class_depth: int | None = _source(  # -1: all; None: one level, unless that is doubtful
         kinds.DEPTH,
-        "Levels of folders that name a class; all: each folder that holds images is one.",
+        "Levels of folders that name a class; all: each folder with images is a class.",
     )
     label_separator: str | None = _source(
         text(),
-        "Between the labels of one image, where a table has several in one column; none: a column "
-        "holds one label.",
+        "Separator of several labels in one column of a table; none: each image has one label.",
     )
     images: tuple[str, ...] = _source(
         kinds.TEMPLATES,
-        "Which files are images, and what their paths say: '{split}/{label}/{key}'. May be given "
-        "several times.",
+        "Template for the paths of images: '{split}/{label}/{key}'. May be repeated.",
         (),
     )
     members: Mapping[str, str] = _source(  # a ? in a name allows images without the file
         kinds.MEMBERS,
-        "A file for every image: member NAME of its sample, at the path that TEMPLATE makes of the "
-        "fields of --images. NAME?: an image may be without one.",
+        "Add a file for every image as member NAME of its sample; TEMPLATE gives its path by "
+        "the fields of --images. NAME?: images without the file are accepted.",
         {},
     )
     labels: tuple[str, ...] = _source(
         kinds.LISTS,
-        "A list in SRC and the fields of its lines: 'list.txt: {key} {label}'. May be given "
-        "several times.",
+        "List in SRC and the fields of its lines: 'list.txt: {key} {label}'. May be repeated.",
         (),
     )
     box_format: str | None = _source(
         one_of(*FORMATS),
-        "Of the boxes of a table, where the names of their columns do not show it.",
+        "Format of the boxes of a table. Default: detected from the names of their columns.",
     )
 
     ignore: tuple[str, ...] = _source(
         kinds.GLOBS,
-        "Leave out the files and folders that match, relative to SRC: * and ? within a name, ** "
-        "for any folders. May be given several times.",
+        "Ignore files and folders that match, relative to SRC: * and ? within a name, ** for "
+        "any folders. May be repeated.",
         (),
     )
 
@@ -156,12 +155,12 @@ class SourceOptions:
 
     @property
     def has_templates(self) -> bool:
-        """Whether templates say what the source is."""
+        """Whether templates define the layout."""
         return bool(self.images or self.members or self.labels)
 
     @property
     def of_table(self) -> bool:
-        """Whether something is given that only a table can have."""
+        """Whether an option is passed that only tables have."""
         return any((self.root, *self.columns, self.label_separator, self.box_format))
 
     def dump(self) -> dict[str, Any]:
@@ -184,15 +183,14 @@ class PackOptions:
 
     shard_size: int | None = _divided(  # None: see `default_shard_size`
         size(SMALLEST_SHARD),
-        "Largest shard. Default: 1GB, and less where that would make fewer than 64 shards, down "
-        "to 10MB.",
+        "Maximum size of a shard. Default: 1GB, or less (down to 10MB) to make at least 64 shards.",
     )
-    shard_samples: int | None = _divided(whole(1), "Most samples in a shard.")
-    seed: int | None = _divided(whole(), "Of the shuffle.", 0)  # None keeps the source's order
+    shard_samples: int | None = _divided(whole(1), "Maximum number of samples in a shard.")
+    seed: int | None = _divided(whole(), "Seed of the shuffle.", 0)  # None keeps the source's order
     jpeg: str = _stored(
         one_of("tiled", "verbatim"),
         "Transcode JPEGs without loss so that crops decode faster, or keep their bytes. "
-        "Default: tiled, where numba or jpegtran is installed.",
+        "Default: tiled if numba or jpegtran is installed.",
         "tiled",
     )
     png: str = _stored(
@@ -206,19 +204,20 @@ class PackOptions:
     check: bool = _stored(FLAG, "Compare every pixel before and after transcoding.", False)
     raw: tuple[int, int] | None = _stored(
         kinds.HEIGHT_WIDTH,
-        "Store decoded pixels of this size: scaled to cover it, and cut. For small images.",
+        "Store decoded pixels of this size: images are scaled to cover it, and cropped. For "
+        "small images.",
     )
     split: Mapping[str, float] | None = _divided(
         kinds.SHARES,
-        "Divide the samples by a hash of their keys, unless SRC has folders train, val, test.",
+        "Divide the samples into splits by a hash of their keys. SRC must not have splits.",
     )
-    dedupe: bool = _source(FLAG, "Skip images that are byte for byte another.", False)
+    dedupe: bool = _source(FLAG, "Skip images with the same bytes as another image.", False)
     source: SourceOptions = field(default_factory=SourceOptions)  # how the source is to be read
     limits: "Limits" = field(default_factory=_usual_limits)  # images beyond them are rejected
 
     @property
     def policy(self) -> "Policy":
-        """What is done with each image."""
+        """The policy for each image."""
         from packer.images.encode import Policy
 
         is_tiled, is_banded = self.jpeg == "tiled", self.png == "banded"
@@ -261,42 +260,48 @@ class RunOptions:
     """Options that shape no bytes, and `shuffle` and limits as people give them."""
 
     classes: tuple[str, ...] | None = _source(
-        kinds.CLASSES, "File of class names in label order, one a line. Default: sorted."
+        kinds.CLASSES, "File of class names in label order, one per line. Default: sorted."
     )
     shuffle: bool = _divided(FLAG, "Shuffle the samples.", True)  # False: there is no seed
     on_error: str = _refused(
         one_of("stop", "skip"),
-        "On a file that is not a sound image: commit nothing, or go on without it. All are named.",
+        "If files are rejected: commit nothing (stop), or pack the others (skip). All rejected "
+        "files are listed.",
         "stop",
     )
-    max_pixels: int | None = _refused(whole(1), "Of an image. Default: 536870912 (2^29).")
-    max_bytes: int | None = _refused(size(), "Of an image and its members. Default: 1GiB.")
+    max_pixels: int | None = _refused(
+        whole(1), "Maximum pixels of an image. Default: 536870912 (2^29)."
+    )
+    max_bytes: int | None = _refused(
+        size(), "Maximum size of an image and its members. Default: 1GiB."
+    )
     jobs: int | None = _run(
-        whole(1), "Processes. Default: the cores this one may use.", aliases=("-j",)
+        whole(1), "Number of processes. Default: the usable cores.", aliases=("-j",)
     )
     executor: "Executor | str | None" = _run(  # noqa: RUF009
         kinds.ENGINE,
-        "Where shards are packed: in processes here, or on the cluster that is there. Default: "
-        "local.",
+        "Where to pack shards: in processes of this machine, or on the cluster at an address. "
+        "Default: local.",
     )
     part: Part | None = _run(  # noqa: RUF009
         kinds.PART,
-        "Write one of N parts, by a command on each machine, and commit nothing: the command "
-        "without --part commits. slurm: the part of this task of a job array.",
+        "Write one of N parts, with one command on each machine. To commit all parts, run the "
+        "command without --part. slurm: the part of this task of a job array.",
     )
     scratch: Path | None = _run(  # noqa: RUF009
         kinds.NEW_FOLDER,
-        "For what is fetched if SRC is a URL, and for shards before they are uploaded if DST is.",
+        "Folder for files fetched from SRC if it is a URL, and for shards to upload if DST is "
+        "a URL.",
     )
-    append: bool = _run(FLAG, "Add what is new in SRC to the dataset at DST.", False)
+    append: bool = _run(FLAG, "Add new samples of SRC to the dataset at DST.", False)
     overwrite: bool = _run(
-        FLAG, "Replace a dataset that is at DST; it is removed before the new one is packed.", False
+        FLAG, "Replace the dataset at DST. It is removed before the new one is packed.", False
     )
     progress: bool = _option("", FLAG, "", True)  # no command's
 
     @property
     def skips(self) -> bool:
-        """Whether rejected files are left out, instead of ending the run."""
+        """Whether rejected files are skipped, instead of ending the run."""
         return self.on_error == "skip"
 
     @property

@@ -24,7 +24,7 @@ class Kind:
     """The values that an option takes."""
 
     check: Check  # returns a Python value as it is used; raises TypeError or ValueError
-    asks: str  # what a value must be; completes "shard_size is ..."
+    asks: str  # what a value must be; completes "shard_size must be ..."
     metavar: str  # stands for the value in ``--help``; "" for a flag
     read: Callable[[str], Any] = str  # makes a Python value of a command line's text, or raises
     stored: Check | None = None  # checks a value in dataset.json, which anybody may have written
@@ -94,8 +94,8 @@ def _bytes(text: str, least: int) -> int:
     except (KeyError, ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a size such as 500MB, 1GB or 2GiB.") from None
     if 0 < found < least:
-        hint = f"Give {number.strip()}MB for megabytes."
-        raise ValueError(f"{text!r} is {found} bytes, which is too little. {hint}")
+        hint = f"For megabytes, pass {number.strip()}MB."
+        raise ValueError(f"{text!r} is {found} bytes, which is too small. {hint}")
     if found < 1:
         raise ValueError(f"{text!r} is not a size of at least one byte.")
     return found
@@ -129,7 +129,7 @@ def _shares(value: Any) -> dict[str, float]:
     if not all(map(SPLIT_NAME.fullmatch, shares)):
         raise ValueError
     if abs(sum(shares.values()) - 1) > 1e-6:
-        raise ValueError(f"the shares of {', '.join(shares)} do not make 1.")
+        raise ValueError(f"the shares of {', '.join(shares)} do not add up to 1.")
     return shares
 
 
@@ -157,14 +157,14 @@ def _depth(value: Any) -> int:
 
 def _read_depth(text: str) -> int | str:
     if text != "all" and not re.fullmatch(r"[1-9]\d?", text):
-        raise ValueError(f"{text!r} is neither a number of levels from 1 on nor all.")
+        raise ValueError(f'{text!r} is not "all" or a number of levels of at least 1.')
     return text if text == "all" else int(text)
 
 
 def _folder(value: Any) -> Path:
     path = Path(os.fsdecode(value))
     if not path.is_dir():
-        raise ValueError(f"{str(path)!r} is not a folder.")
+        raise ValueError(f"{str(path)!r} is not a folder. Create it first, or correct the path.")
     return path
 
 
@@ -217,10 +217,10 @@ def _read_names(file: str) -> tuple[str, ...]:
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
-        raise ValueError(f"{file} is not text (UTF-8).") from None
+        raise ValueError(f"{file} is not UTF-8 text. Convert it first.") from None
     names = tuple(line.strip() for line in content.splitlines() if line.strip())
     if len(set(names)) < len(names):
-        raise ValueError(f"{file} names a class twice.")
+        raise ValueError(f"{file} has a class twice. Remove the second line of it.")
     return names
 
 
@@ -236,13 +236,13 @@ FLAG = Kind(_flag, "True or False", "")
 HEIGHT_WIDTH = Kind(_height_width, "a height and a width", "HxW", _read_height_width)
 SHARES = Kind(
     _shares,
-    "names with shares that make 1, such as {'train': 0.9, 'val': 0.1}",
+    "names with shares that add up to 1, such as {'train': 0.9, 'val': 0.1}",
     "train=0.9,val=0.1",
     _read_shares,
     _stored_shares,
 )
 DEPTH = Kind(
-    _depth, "a number of levels from 1 on, or 'all'", "N|all", _read_depth, whole(-1).check
+    _depth, "a number of levels of at least 1, or 'all'", "N|all", _read_depth, whole(-1).check
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)

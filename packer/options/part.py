@@ -41,13 +41,15 @@ class Part:
             )
         except (KeyError, ValueError):
             raise UnusableInput(
-                f"--part {SLURM} is for the tasks of a job array, which find their number in the "
-                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
+                f"--part {SLURM} requires a task of a job array, whose number is in the "
+                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch "
+                "--array."
             ) from None
         if first + (count - 1) * step != last:
             raise UnusableInput(
-                f"--part {SLURM} is for an array without gaps, and this one has {count} tasks "
-                f"between {first} and {last}. Say --part I/N, with the number of all parts."
+                f"--part {SLURM} requires an array without gaps, and this one has {count} "
+                f"tasks between {first} and {last}. Pass --part I/N with the number of all "
+                "parts."
             )
         return cls((task - first) // step + 1, count)
 

@@ -1,4 +1,4 @@
-"""What is to be done, with nothing written yet.
+"""Planning of a run, before anything is written.
 
 `prepare` does a `scan` of a source, compares it with what is `existing`, describes it in a sentence
 and makes a `plan` of its shards: `work`, which gives a job for each.

@@ -1,4 +1,4 @@
-"""The samples that a dataset has already, and in what the source says something else of them."""
+"""The existing samples of a dataset, and how they differ from those of the source."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -61,11 +61,11 @@ class ExistingSamples:
                 now = _place(sample.label, sample.split, classes)
                 differing = [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
                 was, become = map(", ".join, zip(*differing, strict=True))
-                named.append(f"{sample.key} ({was} there, {become} in the source)")
+                named.append(f"{sample.key} ({was} in the dataset, {become} in the source)")
             count = len(moved)
             raise UnusableInput(
-                f"{_samples(count)} there already and {have(count)} another label or split in the "
-                f"source now: {_listed(named, count)}. {_pack_anew()}"
+                f"{_samples(count)} already in the dataset and {have(count)} another label or "
+                f"split in the source: {_listed(named, count)}. {_pack_anew()}"
             )
         newer = listing.mtimes[numbers] > self._written[rows]
         newer &= not newer.all()  # a copy of the source, or one file with all of it
@@ -74,15 +74,16 @@ class ExistingSamples:
         if count := int(changed.sum()):
             few = [listing[at].key for at in numbers[changed][:EXAMPLES].tolist()]
             yield (
-                f"{_samples(count)} there already and {have(count)} files that were written, "
-                f"added or removed since: {_listed(few, count)}. {_pack_anew()}"
+                f"{_samples(count)} already in the dataset and {have(count)} files that were "
+                f"written, added or removed since: {_listed(few, count)}. {_pack_anew()}"
             )
         gone = np.flatnonzero(~np.isin(self.digests, seen))
         if count := len(gone):
             yield (
                 f"{_samples(count)} in the dataset and not in the source: "
-                f"{_listed(self._keys(gone[:EXAMPLES]), count)}. What was removed or moved there "
-                f"stays here; pack anew with {option('overwrite', True)} to be rid of it."
+                f"{_listed(self._keys(gone[:EXAMPLES]), count)}. Samples that were removed or "
+                "moved in the source stay in the dataset. To remove them, pack again with "
+                f"{option('overwrite', True)}."
             )
 
     def _keys(self, rows: NDArray[np.int64]) -> list[str]:
@@ -100,14 +101,14 @@ def digest(data: bytes) -> bytes:
 
 
 def column(digests: bytearray) -> Digests:
-    """Return digests that lie back to back as an array."""
+    """Return contiguous digests as an array."""
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
 
 
 def _pack_anew() -> str:
     append, overwrite = option("append", True), option("overwrite", True)
-    only = f"{append} adds only what is new"
-    return f"{only}; to have it as the source is, pack anew with {overwrite}."
+    only = f"{append} only adds new samples"
+    return f"{only}. To update the dataset, pack again with {overwrite}."
 
 
 def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:

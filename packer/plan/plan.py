@@ -1,4 +1,4 @@
-"""Which sample goes into which shard, and in what order: pure arithmetic on the scan's columns."""
+"""Assigns samples to shards, in order: pure arithmetic on the scan's columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Plan:
         return self.order[self.bounds[number] : self.bounds[number + 1]]
 
     def tar_bytes(self, number: int) -> int:
-        """What the tar of one shard measures, at most, if its images are stored as they are."""
+        """Return the maximum size of a shard's tar if its images are stored unchanged."""
         return int(self.spans[self.shard(number)].sum()) + len(tar.END)
 
 
@@ -126,7 +126,7 @@ def _shuffled_blocks(
 
 
 def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
-    """Return a permutation of what has these hashes, in an order that `seed` alone decides.
+    """Return a permutation of items with these hashes, in an order that only `seed` decides.
 
     What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
     (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
@@ -144,7 +144,7 @@ def default_shard_size(total: int) -> tuple[int, str]:
     """
     fitting = [size for size in SIZES if size * READERS <= total]
     if not fitting:
-        return SIZES[0], "smaller ones would cost more in opening files than they gain"
+        return SIZES[0], "smaller shards would cost more time to open than they save"
     if fitting[-1] == SIZES[-1]:
-        return SIZES[-1], "larger ones are slow to copy and to repair, and gain nothing"
+        return SIZES[-1], "larger shards are slower to copy and repair, without a benefit"
     return fitting[-1], f"{READERS} readers, as of 8 GPUs with 8 workers each, then have one each"

@@ -1,4 +1,4 @@
-"""What is to be done: the source scanned, described in a sentence, and its shards planned."""
+"""Scans a source, describes it in a sentence, and plans its shards."""
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def prepare(
     name = given.name if isinstance(given, LocalSource) else ""
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        what = f"{name or reading.what}, read as {reading.what}, holds no file to pack."
+        what = f"{name or reading.what}, read as {reading.what}, has no file to pack."
         raise NothingToPack(f"{what}{_hint(scanned.facts, files)}", files)
     plan = plan_shards(
         listing,
@@ -108,15 +108,14 @@ def version_of(listed: str, classes: Sequence[str] | None) -> str:
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
     if onto is not None:
         raise UnusableInput(
-            f"Items of {what} have keys of their own, and which of them are in {onto} only "
-            "reading all of them tells. Add them by packer.Writer(..., append=True)."
+            f"Items of {what} have their own keys, which are known only after all items have "
+            f"been read. To add them to {onto}, use packer.Writer(..., append=True)."
         )
     if split is not None:
         raise UnusableInput(
-            f"Items of {what} have keys of their own, by which {option('split')} divides, and only "
-            "reading all of them tells these. Give iter(dataset), which is read in turn and "
-            'divided by the keys, or the splits as {"train": ..., "val": ...}; items without keys '
-            "are divided by their numbers."
+            f"{option('split')} divides by keys, and items of {what} have their own keys, "
+            "which are known only after all items have been read. Pass iter(dataset), or the "
+            'splits as {"train": ..., "val": ...}, or items without keys.'
         )
 
 
@@ -124,18 +123,18 @@ def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if "columns" in facts.heeds and missing and missing == len(files):
         return (
-            f" None of the {missing} images that it names was found below {facts.root}; does "
-            f"{option('root')} name their folder?"
+            f" None of the {missing} images that it names was found in {facts.root}. Check "
+            f"{option('root')}, the folder of the images."
         )
     return ""
 
 
 def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
-    """Raise where samples without a split would lie beside named ones: few would read them."""
+    """Raise where samples without a split would be beside named ones: few would read them."""
     if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
         raise UnusableInput(
-            f"{dst} {_division(there)}, and what is to be added {_division(new)}. Append what is "
-            "divided in the same way, or choose another destination."
+            f"{dst} {_division(there)}, and the source {_division(new)}. Append a source with "
+            "the same splits, or choose another destination."
         )
 
 
@@ -168,7 +167,7 @@ def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Fact
 
 
 def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Iterator[str]:
-    """Yield what to say of a source and of its labels."""
+    """Yield the remarks on a source and its labels."""
     yield from facts.remarks
     members = listing.members
     for ext in [] if facts.remarks else facts.boxes:
@@ -182,11 +181,11 @@ def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Ite
         yield from facts.unlabelled()
     elif unlabelled:
         few = f"{unlabelled} of {len(listing)} samples {have(unlabelled)}"
-        yield f"{few} no label: a Loader gives them -1."
+        yield f"{few} no label: a Loader returns -1 for them."
 
 
 def doubts(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
-    """Yield what the samples of the classes say of whether their labels are classes at all."""
+    """Yield remarks if the numbers of samples suggest that labels are not classes."""
     labels = listing.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
     empty = np.flatnonzero(counts == 0).tolist()
@@ -194,8 +193,9 @@ def doubts(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
     used = len(counts) - len(empty)
     if used >= _SEVERAL and 2 * single > used:
         yield (
-            f"{single} of {used} classes have a single sample: are these names or numbers of "
-            f"samples, not of classes? In a table, {column_option('label')} chooses another column."
+            f"{single} of {used} classes have a single sample: the labels may be names of "
+            f"samples instead of classes. In a table, {column_option('label')} chooses another "
+            "column."
         )
     elif used and empty and is_numbered(classes):
         names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
@@ -213,7 +213,7 @@ def sentence(
     members: Sequence[str],
     labelled: bool,
 ) -> str:
-    """What is read as `what`: images, classes, how many images each split has, and members."""
+    """Return the summary of a source: images, classes, images of each split, and members."""
     parts = [f"{count} {'image' if count == 1 else 'images'}"]
     if classes:
         names = ", ".join(classes[:_NAMED]) + ", ..." * (len(classes) > _NAMED)

@@ -37,7 +37,7 @@ def scan(
     progress: Progress,
     there: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
-    beside: Iterable[Skipped] = (),  # what lies beside the source and belongs to nothing
+    beside: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
     *,
     spool: Spool,
 ) -> Scanned:
@@ -73,7 +73,7 @@ def scan(
     if options.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
             contents = _contents(listing, files, advance)
-        reason = "its bytes are those of {first.name!r}"
+        reason = " its bytes are equal to those of {first.name!r}"
         listing, different = _without_repeats(listing, contents, reason, ignored=True)
         kept = kept[different]
     fingerprint = listing.fingerprint() + facts.identity
@@ -94,8 +94,8 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
     if own and divided not in ({""}, {next(iter(wanted), "")}):
         named = ", ".join(sorted(own - {""}))
         raise UnusableInput(
-            f"The source has splits of its own: {named}. Leave {option('split')} out, or pack its "
-            "parts apart."
+            f"The source already has splits: {named}. Remove {option('split')}, or pack each "
+            "split separately."
         )
 
 
@@ -150,10 +150,10 @@ def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
 
 
 def numbered(labels: Iterable[int]) -> tuple[str, ...]:
-    """Names for the classes of a source that has numbers alone."""
+    """Names for the classes of a source that only has numbers."""
     return tuple(map(str, range(max(labels, default=-1) + 1)))
 
 
 def is_numbered(classes: Sequence[str]) -> bool:
-    """Whether these are such names."""
+    """Return whether these are such names."""
     return tuple(classes) == numbered(range(len(classes)))

@@ -1,4 +1,4 @@
-"""What a packing run is to do, as plain data, and what it asks of that."""
+"""The work of a packing run, as plain data, and queries on it."""
 
 import os
 import platform
@@ -34,7 +34,7 @@ def versions(policy: Policy) -> dict[str, str]:
 
 
 def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """What is here in another version than is wanted, to end a sentence; empty if nothing is."""
+    """Return which versions differ from the wanted ones, to end a sentence; empty for none."""
     names = sorted(name for name in {*wanted, *here} if wanted.get(name) != here.get(name))
     none = "(none)"
     each = (f"{name} {here.get(name, none)} instead of {wanted.get(name, none)}" for name in names)
@@ -62,8 +62,9 @@ class RunGuard:
         """Raise where another version is here, which may write other bytes."""
         if others := others_than(self.versions, versions(policy)):
             raise PackingFailed(
-                f"{platform.node()} has {others}, which may write other bytes than the run was "
-                "begun with. Install the same versions there, and pack again."
+                f"{platform.node()} has {others}, which may write other bytes than the "
+                "versions that began the run. Install the same versions there, and run the "
+                "same command again."
             )
 
     def check(self) -> None:
@@ -74,36 +75,39 @@ class RunGuard:
                 return
         except UnusableInput as error:
             raise PackingFailed(
-                f"{error} Either that run is over, or {platform.node()} does not share "
-                f"{path.parent} with the machine that began it: source and destination must be "
-                "there under the same paths."
+                f"{error} The run is over, or {platform.node()} does not share {path.parent} "
+                "with the machine that began it. Source and destination must have the same "
+                "paths on both machines."
             ) from error
-        raise PackingFailed(f"{path} is of another run now: that of this shard is over.")
+        raise PackingFailed(
+            f"{path} belongs to another run: the run of this shard is over. "
+            "Start the job again from the new run."
+        )
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a source lies, to distinguish a file that is gone from a disk that is gone."""
+    """The location of a source, to distinguish a missing file from a missing disk."""
 
     path: Path
     inode: int  # the same on all machines that share a file system, while its device is not
 
     @classmethod
     def of(cls, path: Path) -> "Origin":
-        """Return what lies at `path` now."""
+        """Return the origin at `path` now."""
         return cls(path, os.stat(path).st_ino)
 
     def check(self) -> None:
-        """Raise where the source itself is gone: nothing can be said of its files then."""
+        """Raise if the source itself is missing: its files are not missing one by one then."""
         try:
             if os.stat(self.path).st_ino == self.inode:
                 return
-            reason = "something else is in its place"
+            reason = "another file or folder is in its place"
         except OSError as error:
             reason = str(error.strerror)
         raise PackingFailed(
-            f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
-            "back, pack again to go on."
+            f"{self.path} no longer exists: {reason}. Finished shards are kept. Restore it, "
+            "and run the same command again to continue."
         )
 
 
@@ -117,19 +121,19 @@ class Work:
     options: PackOptions
     base: Manifest | None = None  # what the destination holds already and keeps
     remarks: tuple[str, ...] = ()  # further sentences on it
-    reading: str = ""  # what the source was understood as, in a sentence
+    reading: str = ""  # the interpretation of the source, in a sentence
     rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
 
     @property
     def command(self) -> str:
-        """The command that says outright how the source was understood; "" if none can."""
+        """The command with an explicit layout, equal to the detected one; "" if none exists."""
         said = self.scanned.facts.outright
         return command(self.name, *said) if said and self.name else ""
 
     @property
     def announcement(self) -> str:
-        """The sentence that packing begins with, and the command that says it outright."""
+        """The sentence that packing begins with, and the equivalent explicit command."""
         return (
             f"{self.reading}\nEquivalent command: {self.command}" if self.command else self.reading
         )
@@ -178,7 +182,7 @@ def digests(work: Work) -> dict[str, str]:
 
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
-    """Return what these shards take on disk, at most; None if only encoding the images tells."""
+    """Return the maximum size of these shards on disk; None if it depends on the encoding."""
     plan, policy = work.plan, work.options.policy
     if policy.raw is None and (policy.max_side or policy.quality or work.scanned.facts.identity):
         return None
@@ -190,7 +194,7 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
 
 
 def outline(work: Work, dst: Path) -> dict[str, Any]:
-    """Return what would be written, as a person would want to know it beforehand."""
+    """Return a summary of the planned dataset, for `--dry-run`."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())

@@ -28,7 +28,7 @@ from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest
 
-# What lies in a destination while it is packed, beside shards and the log:
+# What is in a destination while it is packed, beside shards and the log:
 KEPT_SCAN = ".packing.scan"
 STALE = ".packing.rescan"  # the kept scan is not to be used any more
 
@@ -55,15 +55,15 @@ class Destination:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is a dataset, and no run that changes it."""
+        """Whether a dataset exists, and no run changes it."""
         return self.committed is not None and not self.path.exists()
 
     def base(self) -> Path:
         """Return the folder of the dataset that is added to; raise if there is none."""
         if (folder := self.committed) is None:
             raise FormatError(
-                f"{self.name} holds no dataset to add to: leave out {option('append', True)}, and "
-                "it is made, or an interrupted run goes on."
+                f"{self.name} has no dataset to add to. Remove {option('append', True)} to "
+                "create one, or to continue an interrupted run."
             )
         return folder
 
@@ -76,7 +76,10 @@ class Destination:
             if not try_lock(file, ALL):
                 raise busy(self.folder)
             if not still_exists(file):
-                raise UnusableInput(f"{self.folder}: another packer has just finished there.")
+                raise UnusableInput(
+                    f"{self.folder}: another packer has just finished in this "
+                    "folder. Run the same command again."
+                )
             splits = self.begin(file, run, overwrite, keep, note)
             self.remove_temporaries(splits)
             try:
@@ -114,7 +117,7 @@ class Destination:
         elif found is not None and run.mends(found):
             refuse_strangers(self._files, splits, keep, found.shards)
             if stale := self._remove_stale(found, run, keep):
-                note(f"The source has changed: {stale} finished shards are packed anew.")
+                note(f"The source has changed: {stale} finished shards are packed again.")
         elif found is not None and not (keep and found.source == keep.source):
             raise run.refusal(self.folder, found)
         else:
@@ -141,7 +144,7 @@ class Destination:
         return sum(not is_finished(path) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Return as many of the shards to be written as lie in the folder at a time."""
+        """Return as many of the missing shards as the folder has at a time."""
         return shards
 
     def take(self, shard: Written) -> None:

@@ -1,6 +1,6 @@
 """The log of an unfinished run, ``.packing.json``, in its destination folder and in a store.
 
-It says what is being packed, so that only the same command continues it: a line of JSON, and a
+It records the run, so that only the same command continues it: a line of JSON, and a
 further one whenever the source was mended before the run went on. It is there from the first byte
 written until dataset.json is committed, and is locked by the process that packs.
 
@@ -86,7 +86,10 @@ def claim(
     listed = store.list()
     found = logged(store, listed)
     if found is None or not run.joins(found):
-        raise UnusableInput(f"{store.name}: another packer has just begun or finished there.")
+        raise UnusableInput(
+            f"{store.name}: another packer has just begun or finished at this "
+            "URL. Run the same command again."
+        )
     if is_new:
         try:  # others may have come meanwhile
             refuse_strangers(store, run.splits, keep, names=listed)
@@ -123,12 +126,12 @@ def refuse_strangers(
     append, overwrite = option("append", True), option("overwrite", True)
     if stranger == manifest.FILENAME:
         raise UnusableInput(
-            f"{place} already holds a dataset (dataset.json). Give {append} to add to it, "
+            f"{place} already holds a dataset (dataset.json). Pass {append} to add to it or "
             f"{overwrite} to replace it, or choose another destination."
         )
     raise UnusableInput(
         f"{place} already holds {stranger}, which this run did not write. Choose another "
-        f"destination, or give {overwrite} to replace the dataset there."
+        f"destination, or pass {overwrite} to replace the dataset."
     )
 
 

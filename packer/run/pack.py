@@ -52,16 +52,19 @@ def run(
 ) -> PackReport | PartReport:
     """Pack `src` into the dataset `to`, or write a part of it; finish what an earlier run began.
 
-    Before anything is packed, `announce` is called with the sentence that says what the source was
-    understood as, and `tell` with what the scan rejects. Where rejected files stop the run, nothing
-    is committed: nothing is packed where the source may be misread, or in a part; otherwise all
-    images are, so that `Rejected` names them all. A part commits nothing.
+    Before anything is packed, `announce` is called with the interpretation of the source in a
+    sentence, and `tell` with the files that the scan rejects. If rejected files stop the run,
+    nothing is committed: nothing is packed if the source may be misread, or in a part; otherwise
+    all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
     if isinstance(src, StoreSource) and not (how.part or how.append or how.overwrite):
         folder = packed_from(src, to, options, how.classes)
         if folder is not None:
-            remark = f"It is packed: {src.name} lists what it was packed of. Nothing was fetched."
+            remark = (
+                f"Up to date: {src.name} lists the same objects as when the dataset was "
+                "packed. Nothing was fetched."
+            )
             return finish(to, Manifest.load(folder), written_of(folder), began, remarks=[remark])
     with ExitStack() as stack:
         keeps = how.part is None or not to.is_done
@@ -174,8 +177,8 @@ def _warn_of_rejected(
     if not how.skips:
         kept = ", and finished shards are kept" if to.holds_all else ""
         progress.note(
-            f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing goes on "
-            f"to find all others in the same run{kept}. Press Ctrl-C to stop."
+            f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing "
+            f"continues to find all other bad files in this run{kept}. To stop, press Ctrl-C."
         )
     return not how.skips
 
@@ -184,7 +187,10 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
     """Return the manifest; shards without samples are dropped from what is added."""
     if not how.append and not any(entry.samples for entry in written.entries.values()):
         files = all_rejected(work, written)
-        raise NothingToPack(f"{name} holds no image. Nothing was committed.", files)
+        raise NothingToPack(
+            f"{name} has no image. Nothing was committed.",
+            files,
+        )
     dropped = _drop_empty_shards(to.folder, written) if how.append else []
     if work.scanned.facts.is_keyed:
         refuse_repeated_keys(to.folder, written.entries)
@@ -209,7 +215,7 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
     known = len(work.base.classes) if work.base else 0
     labels = {*np.unique(work.scanned.listing.labels).tolist()}.difference(written.labels)
     lost = [work.scanned.classes[label] for label in sorted(labels) if label >= known]
-    sentence = "No file of these classes is an image; they keep their numbers and have no samples"
+    sentence = "These classes have no images; they keep their numbers"
     return [f"{sentence}: {listed(lost, EXAMPLES)}."] if lost else []
 
 
@@ -233,7 +239,7 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
         return known
     if known != names[: len(known)]:
         raise UnusableInput(
-            f"The largest label is {len(names) - 1}, and {len(known)} classes have names: give "
-            "those of all as classes=[...]."
+            f"The largest label is {len(names) - 1}, and {len(known)} classes have names. Pass "
+            "the names of all classes as classes=[...]."
         )
     return names

@@ -1,7 +1,7 @@
-"""How parts of one run share its destination, and the one scan of its source.
+"""Parts of one run, which share its destination and the scan of its source.
 
 The first part scans while the others wait, and begins the run in the log; the others map what it
-has found. A part that is alone may also begin the run anew where the source has been mended, and
+has found. A part without others may also begin the run again where the source has been mended, and
 remove what killed processes have left.
 
 The kept scan has the samples in the order of the shards, in columns at multiples of 64 bytes, then
@@ -60,7 +60,7 @@ def share(
             work = _load(kept, found) if found is not None and not stale.exists() else None
             if found is None or work is None:
                 if not is_alone:
-                    changed = "The source has changed since parts of it were packed."
+                    changed = "The source has changed after parts of it were packed."
                     raise UnusableInput(f"{changed} {busy(folder, part)}")
                 work = scan()
                 found = asked.of(work)
@@ -121,8 +121,8 @@ def _load(file: Any, run: Run) -> Work | None:
     status = os.fstat(file.fileno())
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise UnusableInput(
-            f"{file.name} belongs to another user, or others may write it: all parts are packed "
-            "by one user. Remove it if it is left from another run."
+            f"{file.name} belongs to another user, or other users can write it. Pack all parts "
+            "as one user. If the file is left from another run, remove it."
         )
     if status.st_size < _END.size:
         return None

@@ -1,4 +1,4 @@
-"""What packing reports, read from the indexes of the finished shards.
+"""The report of packing, read from the indexes of the finished shards.
 
 An index names what was rejected while its shard was written. dataset.json names the first thousand
 of the other files, most of them rejected by the scan, and counts all by reason.
@@ -32,15 +32,15 @@ _NOT_KEPT = "the packer that rejected it kept no reason"
 
 @dataclass(frozen=True)
 class PackReport:
-    """What became of a source: every file of it is a sample, rejected or ignored.
+    """The result of packing: every file of the source is a sample, rejected or ignored.
 
     Attributes:
-        reading: what the source was understood as, in a sentence.
+        reading: the interpretation of the source, in a sentence.
         remarks: further sentences on it.
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
         unbanded: the same of PNGs that could not be banded.
-        command: the command that says outright how the source was understood; empty if no template
+        command: the command with the interpretation as explicit options; empty if no template
             can.
     """
 
@@ -65,10 +65,10 @@ class PackReport:
 
 @dataclass(frozen=True)
 class PartReport:
-    """What became of one part.
+    """The result of one part.
 
     Attributes:
-        reading: what the source was understood as, in a sentence.
+        reading: the interpretation of the source, in a sentence.
         part: such as "3/64".
         samples, shards: of this part.
         missing: shards of the whole that are not there yet.
@@ -92,7 +92,7 @@ class PartReport:
 def without_labels(labels: Collection[int]) -> list[str]:
     """Return a remark if some samples have labels and others have none."""
     some = -1 in labels and len(labels) > 1
-    return ["Some samples have no label: a Loader gives them -1."] * some
+    return ["Some samples have no label: a Loader returns -1 for them."] * some
 
 
 def manifest_of(
@@ -157,7 +157,7 @@ def finish(
 
 @dataclass(frozen=True)
 class RejectedFiles:
-    """What a dataset keeps of the files that its source has and it lacks."""
+    """The rejected files that a dataset records."""
 
     count: int = 0
     # Files by reason, the most frequent first; names and numbers in a reason are "...".

@@ -1,4 +1,4 @@
-"""What tells one packing run from another, and the parts of one, each packed by its own command."""
+"""The identity of a packing run, and its parts, each packed by its own command."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _VERSIONS = "versions"  # among the settings
 
 @dataclass(frozen=True)
 class Run:
-    """What a packing run is to write."""
+    """The identity of a packing run: what it writes, and from which source."""
 
     settings: Mapping[str, Any]  # what shapes a shard beside its samples
     source: str = ""  # fingerprint
@@ -54,11 +54,11 @@ class Run:
         return replace(self, source=work.scanned.fingerprint, splits=splits, shards=digests(work))
 
     def continues(self, found: "Run") -> bool:
-        """Whether all that `found` has finished is what this run would write."""
+        """Return whether the finished shards of `found` are those that this run would write."""
         return (found.settings, found.shards) == (self.settings, self.shards)
 
     def mends(self, found: "Run") -> bool:
-        """Whether `found` was this run, before its source was mended."""
+        """Return whether `found` was this run, before its source was repaired."""
         return (found.settings, found.place) == (self.settings, self.place)
 
     def joins(self, found: "Run") -> bool:
@@ -70,19 +70,19 @@ class Run:
         """Return the error for a destination in which this run cannot continue what is `found`."""
         names = {*self.settings, *found.settings} - {_VERSIONS}
         differing = [n for n in sorted(names) if found.settings.get(n) != self.settings.get(n)]
-        finish = "Repeat that command to finish it"
+        finish = "To finish it, run that command again"
         if differing:
             why = f"with other options ({', '.join(differing)}). {finish}"
         elif others := others_than(found.versions, self.versions):
             why = (
-                f"that was begun with other versions: {platform.node()} has {others}. Install "
-                "those that it was begun with, to finish it"
+                f"that was begun with other versions: {platform.node()} has {others}. To "
+                "finish it, install the versions that began it"
             )
         else:
             why = f"of another source. {finish}"
         return UnusableInput(
-            f"{place} holds an unfinished run {why}, or give {option('overwrite', True)} to "
-            "discard all shards there and begin anew."
+            f"{place} has an unfinished run {why}. To discard its shards and begin again, pass "
+            f"{option('overwrite', True)}."
         )
 
     @classmethod
@@ -113,7 +113,9 @@ def hold_part(folder: Path, part: Part) -> Iterator[None]:
     path = _part_file(folder, part)
     with open_lock(path) as file:
         if not try_lock(file, ALL) or not still_exists(file):
-            raise UnusableInput(f"{folder}: {_holder(path)} is at work there already.")
+            raise UnusableInput(
+                f"{folder}: {_holder(path)} is already at work there. Wait until it ends."
+            )
         try:
             file.truncate(0)
             file.write(f"part {part} (process {os.getpid()} on {platform.node()})".encode())
@@ -128,11 +130,14 @@ def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
     others = [path for path in sorted(part_files(folder)) if path != own]
     parts = [_holder(path) for path in others if _is_held(path)]
     if not parts:
-        return UnusableInput(f"{folder}: another packer is at work there.")
+        return UnusableInput(
+            f"{folder}: another packer is at work there. Wait until it ends, "
+            "or choose another destination."
+        )
     more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
     return UnusableInput(
         f"{folder}: {', '.join(parts[:3])}{more} {'is' if len(parts) == 1 else 'are'} at work "
-        "there. Wait for the end, and pack again."
+        "there. Wait until they end, and run the same command again."
     )
 
 

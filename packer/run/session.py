@@ -169,7 +169,7 @@ class Session:
         if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
             raise UnusableInput(
                 f"{self._to.name} was packed with another {others[0]}, "
-                f"{base.options.get(others[0])!r}. Repeat that to append to it."
+                f"{base.options.get(others[0])!r}. Pass the same value to append to it."
             )
         return base
 
@@ -180,8 +180,8 @@ class Session:
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
             raise UnusableInput(
-                f"The {len(known)} classes are numbers, and {len(given)} names are given: give one "
-                "for each."
+                f"The {len(known)} classes are numbers, and {len(given)} names are passed. "
+                "Pass one name for each class."
             )
         return Fields(
             columns.image or "image",
@@ -219,7 +219,7 @@ class Session:
             raise cannot_write(path, error, kept=False) from error
 
     def _name(self, item: Item, number: str) -> str:
-        """Return the sample's key as it is given, or its number."""
+        """Return the sample's own key, or its number."""
         if self._has_keys not in (None, item.key is not None):
             raise BadImage("it has a key or none, unlike those before it: give all of them one")
         self._has_keys = item.key is not None

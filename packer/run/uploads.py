@@ -1,7 +1,7 @@
-"""Where a dataset is written: the door to a folder, and to a place in a store, shard by shard.
+"""Destinations of a dataset: a folder, and a URL in a store, shard by shard.
 
 Guarantees of a store, beside those of `claim` and `Store`: a shard that is complete there is
-neither packed nor uploaded anew, also where the folder was lost; dataset.json is written when the
+neither packed nor uploaded again, also where the folder was lost; dataset.json is written when the
 store lists all that it names; then nothing else is left in the store and in the folder. A tar whose
 index is in the folder, and which is not, is in the store.
 """
@@ -35,8 +35,9 @@ _WRITABLE = ("s3://", "gs://", "az://", "file://")
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time
 _WITHOUT_CONDITIONS = (
-    "packer: {} takes no conditional writes. Each name is looked for before it is written, so "
-    "nothing is replaced; but let no other packer write there at the same time."
+    "packer: {} does not support conditional writes. Each name is checked before it is "
+    "written, so nothing is replaced. Do not run another packer for this destination at the "
+    "same time."
 )
 
 
@@ -56,21 +57,21 @@ def destination(
     if not is_url(place):
         if scratch is not None and not is_url(src):
             raise UnusableInput(
-                f"{option('scratch')} is for what goes into a store, or comes from one."
+                f"{option('scratch')} requires a source or a destination in a store. Remove it."
             )
         yield Destination(Path(place))
         return
     url = checked(str(place))
     if not url.startswith(_WRITABLE):
         raise UnusableInput(
-            f"{url}: datasets are written to s3://, gs://, az:// and file://. Pack into a folder, "
-            "and upload that."
+            f"{url}: datasets can be written to s3://, gs://, az:// and file://. Pack into a "
+            "folder, and upload it."
         )
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder in which shards are "
-            "built before they are uploaded. It takes some shards at a time; the same one again "
-            "continues best."
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder to build shards in "
+            "before they are uploaded. It needs space for a few shards. Pass the same folder "
+            "to continue a run."
         )
     store = Store(url, *access(url, options, provider))
     with StoreDestination(url, scratch, store) as found:
@@ -78,7 +79,7 @@ def destination(
 
 
 class StoreDestination(Destination):
-    """The place below a URL, and the folder for its shards; a context manager.
+    """A destination in a store, and the scratch folder for its shards; a context manager.
 
     The verbs of storage do not hide that a store has no locks and takes no appends: the run also
     claims the place by an object that it creates. And shards leave the folder as they are finished.
@@ -190,7 +191,7 @@ class StoreDestination(Destination):
                     advance(self._store.settle())
 
     def commit(self, content: Manifest, progress: Progress = QUIET) -> None:
-        """Write dataset.json when the store lists all shards, and remove all else."""
+        """Write dataset.json when the store lists all shards, and remove all other objects."""
         text = content.dump().encode()
         try:
             for shard in content.shards:
@@ -200,13 +201,13 @@ class StoreDestination(Destination):
             self._look()
             for name in filter(None, map(self._lacking, content.shards)):
                 raise PackingFailed(
-                    f"{self.name}/{name} is not in the store any more as it was uploaded. Pack "
-                    "again to go on."
+                    f"{self.name}/{name} was removed from the store, or changed there. Run the "
+                    "same command again to continue."
                 )
             if not self._store.replace(manifest.FILENAME, text, self._tag):
                 raise UnusableInput(
-                    f"{self.name} has been replaced or added to by another packer meanwhile. "
-                    "Pack again."
+                    f"{self.name} was replaced or extended by another packer in the meantime. "
+                    "Run the same command again."
                 )
         except StoreError as error:
             raise failed(error) from error
@@ -242,7 +243,7 @@ class StoreDestination(Destination):
                 self._empty_folder(content.splits)
 
     def _empty_folder(self, splits: Iterable[str]) -> None:
-        """Remove what was made for this dataset, and the folder if nothing else is left in it."""
+        """Remove the files of this dataset, and the folder if it is empty then."""
         with suppress(OSError):
             super().discard(splits, None)
             (self.folder / manifest.FILENAME).unlink(missing_ok=True)
@@ -255,7 +256,7 @@ class StoreDestination(Destination):
         return self._listed
 
     def _has(self, file: str) -> bool:
-        """Whether a shard was complete at the last `_look`: its index comes last."""
+        """Return whether a shard was complete at the last `_look`: its index comes last."""
         return {file, index_name(file)} <= self._listed.keys()
 
     def _file(self, path: Path) -> str:

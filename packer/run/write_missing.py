@@ -1,4 +1,4 @@
-"""What a run has left to do: nothing where the dataset is up to date, or the missing shards."""
+"""The remaining work of a run: the missing shards, or none if the dataset is up to date."""
 
 import glob
 import json
@@ -94,7 +94,7 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
     if needed is not None and needed > free:
         raise UnusableInput(
             f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
-            f"{free / 1e9:.3g} GB left. Make room, and pack again."
+            f"{free / 1e9:.3g} GB left. Free space, and run the same command again."
         )
 
 
@@ -104,7 +104,7 @@ def all_rejected(work: Work, written: Written | None = None) -> Rejections:
 
 
 def may_be_misread(work: Work, files: Rejections) -> bool:
-    """Whether the rejected files suggest another reading of the source: many, or strays."""
+    """Return whether the rejected files suggest another reading of the source: many, or strays."""
     listing = work.scanned.listing
     if work.scanned.facts.is_late:
         return False
@@ -122,9 +122,9 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
 
 
 def _without(work: Work, files: Rejections) -> str:
-    """Return how to pack without a few rejected files that are no images; else "".
+    """Return the command that ignores a few rejected files that are not images, otherwise "".
 
-    Where images are rejected that no list names, it is how to pack without the lists.
+    If the rejected images are in no list, the command ignores the lists.
     """
     if work.origin is None or not work.name:
         return ""
@@ -137,7 +137,9 @@ def _without(work: Work, files: Rejections) -> str:
         if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
         globs.append(glob.escape(path))
-    what = f"what was rejected is no part of it: to pack without {'them' if files[1:] else 'it'}"
+    what = (
+        f"the rejected files do not belong to it: to pack without {'them' if files[1:] else 'it'}"
+    )
     if is_unlisted:
         what = f"{listed(lists)} does not list its images: to ignore {listed(lists)}"
     return f"{what}, type: {command(work.name, *(w for one in globs for w in ('--ignore', one)))}"
@@ -172,21 +174,21 @@ def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> N
     """Raise if the dataset that is added to was packed with other options."""
     if differing := _differing(Manifest.load(base), options):
         raise UnusableInput(
-            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
-            "(dataset.json names them)."
+            f"{to.name} was packed with other options: {differing}. To append to it, pass the "
+            "same options (they are in dataset.json)."
         )
 
 
 def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_same: bool) -> None:
     if differing := _differing(content, options):
-        made, add = f"made with other options: {differing}", ""
+        made, add = f"packed with other options: {differing}", ""
     elif not is_same:
-        made = "made with the same options from another source, or the source has changed since"
-        add = f", give {option('append', True)} to add what is new"
+        made = "packed with the same options from another source, or the source has changed since"
+        add = f", pass {option('append', True)} to add new samples"
     else:
         return
     raise UnusableInput(
-        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or give "
+        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or pass "
         f"{option('overwrite', True)} to replace it."
     )
 
@@ -195,7 +197,7 @@ def _differing(content: Manifest, options: PackOptions) -> str:
     """Name each option that is not as in a dataset, with both values; "" if all are the same."""
     old, now = by_name(content.options), by_name(options.dump())
     return ", ".join(
-        f"{name} ({json.dumps(old.get(name))} there, {json.dumps(now.get(name))} now)"
+        f"{name} ({json.dumps(old.get(name))} in the dataset, {json.dumps(now.get(name))} now)"
         for name in sorted(old.keys() | now.keys())
         if old.get(name) != now.get(name)
     )

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 def opened(path: Path) -> Any:
-    """A `ParquetFile`, or what reads a stream in the same way; to be closed by ``with``."""
+    """Return a `ParquetFile`, or what reads a stream in the same way; to be closed by ``with``."""
     if path.suffix == STREAM:
         return nullcontext(Stream(path))  # what was read from the map keeps it
     return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
@@ -71,7 +71,7 @@ class Stream:
     def iter_batches(
         self, rows: int, groups: Sequence[int], columns: Sequence[str] | None, **_: Any
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of these batches, so many at a time."""
+        """Yield the rows of these batches, so many at a time."""
         for group in groups:
             batch = self._batches[group]
             batch = batch if columns is None else batch.select(list(columns))

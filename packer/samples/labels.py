@@ -45,7 +45,7 @@ def class_order(
 def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
     """Return the class number that a ``.cls`` file holds; `label` is that of its folder or -1."""
     if label >= 0:
-        raise BadImage("the class is that of the folder; a .cls file has no say in it")
+        raise BadImage("the class is the name of the folder; .cls files are ignored")
     if size > MAX_TEXT:
         raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
     return class_number(read())
@@ -135,8 +135,8 @@ def joined(base: Manifest | None, found: Encodings, where: object = "dataset.jso
     for ext in found.keys() & known.keys():
         if known[ext] != found[ext]:
             raise UnusableInput(
-                f"{where} records the boxes of .{ext} as {asdict(known[ext])}, and those to be "
-                f"added are {asdict(found[ext])}. Pack them into another destination."
+                f"{where} records the boxes of .{ext} as {asdict(known[ext])}, and those of "
+                f"the source are {asdict(found[ext])}. Pack them into another destination."
             )
     new = {ext: one for ext, one in found.items() if base is None or ext not in base.fields}
     return {**new, **known}

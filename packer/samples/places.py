@@ -1,4 +1,4 @@
-"""Where the bytes of samples lie, and the one way in which they are read.
+"""Places of the bytes of samples, and the one way to read them.
 
 The place of an image or a member is one of these:
 
@@ -9,7 +9,7 @@ The place of an image or a member is one of these:
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
     [bytes, shape]         the same: pixels, [height, width, channels] of uint8
-    [offset, size, ...]    one of these, once it lies in the spool
+    [offset, size, ...]    one of these, once it is in the spool
 """
 
 import os
@@ -69,7 +69,7 @@ class Spool:
                 self._folder.rmdir()
 
     def keep(self, places: Sequence[Place]) -> Sequence[Place]:
-        """Return places of which all that the scan has made lies in the spool."""
+        """Return places in which all data made by the scan is in the spool."""
         return [self._kept(place) for place in places]
 
     def finish(self) -> Path | None:
@@ -149,7 +149,7 @@ class Files:
         return Content(image, dict(zip(sample.members, parts[1:], strict=True)))
 
     def packed(self, place: Sequence[Any], mtime_ns: int) -> bytes:
-        """Return what lies at a place in an archive, which was last written at `mtime_ns`."""
+        """Return the bytes at a place in an archive, which was last written at `mtime_ns`."""
         file, offset, size, *more = place
         path = self.root / file
         with unchanged(path, mtime_ns) as descriptor:

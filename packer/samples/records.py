@@ -1,4 +1,4 @@
-"""What can be packed. Every source yields the same record, `Sample`."""
+"""Samples and sources: every source yields the same record, `Sample`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ class EmptyClass(Skipped):
 
 @dataclass(frozen=True)
 class Content:
-    """What a source holds for one sample."""
+    """The content of a source for one sample."""
 
     image: "bytes | NDArray[Any] | Image"  # of a file; or uint8 (height, width, channels)
     members: Mapping[str, bytes] = field(default_factory=dict)  # further ones, by extension
@@ -77,7 +77,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a source says of itself beside its samples."""
+    """The facts of a source, beside its samples."""
 
     heeds: frozenset[str] = frozenset()  # options that it has beside those of all sources
     remarks: tuple[str, ...] = ()  # sentences for a person
@@ -94,7 +94,7 @@ class Facts:
 
 
 class Source(Protocol):
-    """A source, as the process that scans knows it."""
+    """A source in the process that scans."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -102,11 +102,11 @@ class Source(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What it says of itself."""
+        """Its facts."""
 
     @property
     def files(self) -> Reader:
-        """What reads its samples."""
+        """The reader of its samples."""
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Everything there is, in a fixed order."""

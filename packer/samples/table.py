@@ -67,7 +67,7 @@ class SampleTable:
         return (self[number] for number in range(len(self)))
 
     def add(self, record: Sample | Skipped, places: Sequence[Place] | None = None) -> None:
-        """Append what a scan yields; `places` are where a sample's bytes lie now, if elsewhere."""
+        """Append the samples of a scan; `places` are other places of a sample's bytes, if any."""
         if isinstance(record, Skipped):
             self.skipped.append(record)
             return
@@ -91,7 +91,7 @@ class SampleTable:
         return sorted((item.name, item.reason) for item in self.skipped if not item.ignored)
 
     def relabel(self, numbers: NDArray[np.int64]) -> None:
-        """Let `numbers` say which class number each one becomes; -1 stays."""
+        """Replace each class number by that in `numbers`; -1 stays."""
         labels = self.labels
         self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
 
@@ -110,7 +110,7 @@ class SampleTable:
             begin = end
 
     def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "SampleTable":
-        """A listing of the samples with these numbers, in their order."""
+        """Return a listing of the samples with these numbers, in their order."""
         chosen = np.asarray(numbers, np.int64)
         bounds = np.frombuffer(self._bounds, np.uint64)
         lengths = self._lengths(chosen)
@@ -139,7 +139,7 @@ class SampleTable:
 
     @property
     def blocks(self) -> NDArray[np.int64]:
-        """The block that each sample lies in, -1 for none."""
+        """The block of each sample, -1 for none."""
         return _int64(self._blocks)
 
     @property
@@ -176,7 +176,7 @@ class SampleTable:
         return self._of_kind([len(members) for _, members in self._kind_list])
 
     def having(self, member: str) -> NDArray[np.bool_]:
-        """Whether each sample has a member of this extension."""
+        """Return whether each sample has a member of this extension."""
         return self._of_kind([member in members for _, members in self._kind_list]).astype(bool)
 
     @property
@@ -207,14 +207,14 @@ class SampleTable:
         return max(self._mtimes, default=0)
 
     def fingerprint(self) -> str:
-        """A checksum of all but the times; a copy of the source has the same."""
+        """Return a checksum of all but the times; a copy of the source has the same."""
         state = xxhash.xxh3_128(repr(self._kind_list).encode("utf-8", "replace"))
         for column in (self._text, self._bounds, self._labels, self._sizes, self._kinds):
             state.update(column)
         return state.hexdigest()
 
     def digest(self, numbers: NDArray[np.int64]) -> str:
-        """A checksum of these samples in this order, and of when they were written."""
+        """Return a checksum of these samples in this order, and of when they were written."""
         state = xxhash.xxh3_128()
         text, bounds = memoryview(self._text), self._bounds
         for number in numbers.tolist():

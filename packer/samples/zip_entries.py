@@ -35,7 +35,9 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
             infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
             end = archive.start_dir
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise UnusableInput(f"{path} is not a zip that can be read: {error}.") from error
+        raise UnusableInput(
+            f"{path} is not a readable zip: {error}. Download or create it again."
+        ) from error
     for number, info in enumerate(infos, 1):
         following = infos[number].header_offset if number < len(infos) else end
         name = info.filename.replace("\\", "/")  # as some programs for Windows write it
@@ -75,7 +77,7 @@ def _parts(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> 
         if found > size:
             break
     if found != size or (packed >= 0 and not inflater.eof):
-        raise BadImage(f"the zip says that it has {size} bytes, and that is not true")
+        raise BadImage(f"the zip declares {size} bytes, which is wrong")
     if checksum != crc32:
         raise BadImage("the zip is damaged: its checksum is another")
 
@@ -117,7 +119,7 @@ def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
         return "it is encrypted; unpack the zip with its password first"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         method = _METHODS.get(info.compress_type, f"method {info.compress_type}")
-        return f"it is compressed by {method}; unpack the zip, or make it anew with deflate"
+        return f"it is compressed by {method}; unpack the zip, or compress it with deflate"
     if info.header_offset + _LOCAL_HEADER.size + info.compress_size > following:
         return "its bytes are those of another file, too: the zip is damaged, or a bomb"
     if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:

@@ -5,7 +5,7 @@ loses, or refuses, becomes a `ProcessDied` that names the shard; when the work i
 not begun is cancelled, and what has can finish its shard only while its run is not over.
 
 Assumptions: all machines see source and destination under the same paths; the executor does a job
-again by itself, or gives it back as failed.
+again separately, or gives it back as failed.
 """
 
 import logging
@@ -100,7 +100,7 @@ class RayExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """Return the CPUs of the cluster as it is now."""
+        """Return the number of CPUs of the cluster now."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
@@ -143,7 +143,7 @@ def run_in(
         while True:
             room = _A_WORKER * max(_workers(executor), least) - len(under_way)
             for job in islice(left, max(room, 0)):
-                with _asked("The executor takes no more work"):
+                with _asked("The executor accepts no more work"):
                     future = executor.submit(work_elsewhere, __version__, pickle.dumps(job))
                 under_way[future] = job
             if not under_way:
@@ -151,9 +151,9 @@ def run_in(
             done, _ = wait(under_way, STALL_SECONDS, FIRST_COMPLETED)
             if not done:
                 _log.warning(
-                    "packer: of %d shards given to the executor none was finished in the last "
-                    "%.0f s. Are its workers at work? To give up, press Ctrl-C; packing again "
-                    "goes on.",
+                    "packer: none of the %d shards given to the executor was finished in the "
+                    "last %.0f s. Check whether its workers run. To cancel, press Ctrl-C; the "
+                    "same command continues the run.",
                     *(len(under_way), STALL_SECONDS),
                 )
             for future in done:
@@ -167,7 +167,7 @@ def run_in(
 
 
 def _workers(executor: Executor) -> int:
-    """Return how many jobs the executor does at a time; 0 if it has no attribute that says so."""
+    """Return the number of parallel jobs of the executor; 0 if it has no such attribute."""
     with _asked("The executor does not answer"):
         client = getattr(executor, "_client", None)  # of dask, whose workers come and go
         if client is not None:
@@ -204,14 +204,14 @@ def work_elsewhere(version: str, message: bytes) -> _Answer:
     try:
         if version != __version__:
             raise PackingFailed(
-                f"its packer is of version {__version__}, and the run was begun with {version}. "
-                "Install the same one there."
+                f"its packer has version {__version__}, and the run was begun with {version}. "
+                "Install the same version there."
             )
         job: ShardJob = pickle.loads(message)
         if job.origin is not None and not job.origin.path.exists():
             raise PackingFailed(
-                f"{job.origin.path} is not there. Source and destination must lie under the same "
-                "paths on a file system that all machines share."
+                f"{job.origin.path} does not exist. Source and destination must have the same "
+                "paths on all machines, on a shared file system."
             )
         return pack_shard(job, lambda count: None), None, ""
     except ShardfeedError as error:

@@ -26,14 +26,14 @@ _NO_JPEG = {*FORMATS, "tif", "pgm", "pbm", "pnm"}.difference({"jpg"})  # extensi
 
 
 class Unfinished(Rejections):
-    """What was rejected, where a shard is left unfinished for it."""
+    """The rejected files for which a shard is left unfinished."""
 
 
 Outcome = Written | Unfinished
 
 
 def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
-    """Write the shard of `job`, and advance by each sample; return what lies in it."""
+    """Write the shard of `job`, and advance by each sample; return its entry."""
     rejected: Rejections = []
     is_whole = True
 
@@ -73,9 +73,9 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
 
 
 def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tuple[str, ...]:
-    """Return what the processes load once, where a file among `names` may be a JPEG to be tiled.
+    """Return modules that processes load once, if a file among `names` may be a JPEG to tile.
 
-    A note says why the first JPEGs take seconds, if that is not compiled yet.
+    If that is not compiled yet, a note explains why the first JPEGs take seconds.
     """
     if not policy.tiled or policy.raw is not None or not tiling.is_available():
         return ()
@@ -83,8 +83,8 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
         return ()
     if not compiling.is_complete():
         progress.note(
-            "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
-            "ten seconds."
+            "Compiling the code that tiles JPEGs, once on this machine: the first JPEG takes "
+            "about ten seconds."
         )
     return ("packer.images.tiling.transcode",)
 
@@ -92,7 +92,7 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
 def run_jobs(
     jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    """Pack all `jobs` in processes of this machine; yield what became of each as it is finished."""
+    """Pack all `jobs` in processes of this machine; yield the outcome of each when it ends."""
     return map_unordered(pack_shard, jobs, processes, advance, _path, load=load)
 
 

@@ -1,4 +1,4 @@
-"""Writes one shard, a tar and its index, and says what lies in it.
+"""Writes one shard, a tar and its index, and returns its entry.
 
 Guarantee: the same samples always give the same bytes.
 """
@@ -139,7 +139,7 @@ def _start_write_back(descriptor: int, offset: int) -> None:
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    """Return what dataset.json says of the finished shard of `split` whose tar is at `path`."""
+    """Return the entry in dataset.json of the finished shard of `split` with the tar at `path`."""
     return _entry_of(Index(index_of(path), mapped=False), split)
 
 
@@ -185,7 +185,7 @@ def remove_temporaries(folder: Path) -> None:
 
 @dataclass
 class Written:
-    """What lies in finished shards, as their indexes have it."""
+    """The content of finished shards, by their indexes."""
 
     entries: dict[str, ShardEntry] = field(default_factory=dict)  # by the names of their tars
     fields: set[str] = field(default_factory=set)  # extensions of members
@@ -196,7 +196,7 @@ class Written:
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
-        """Return what the index says of the shard of `split` whose tar is at `path`."""
+        """Return the content, by its index, of the shard of `split` whose tar is at `path`."""
         shard = Index(index_of(path), mapped=False)
         entry, columns = _entry_of(shard, split), shard.columns
         return cls(
@@ -234,9 +234,9 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
         named = ", ".join(repr(key.decode()) for key in sorted(found)[:EXAMPLES])
         others = " and others" * (len(found) > EXAMPLES)
         raise UnusableInput(
-            f"{'1 key is that' if len(found) == 1 else f'{len(found)} keys are those'} of several "
-            f"samples: {named}{others}. Give each sample a key of its own, or none: then they are "
-            "numbered. Nothing was committed."
+            f"{'1 key belongs' if len(found) == 1 else f'{len(found)} keys belong'} to several "
+            f"samples: {named}{others}. Give each sample its own key, or no key to number "
+            "them. Nothing was committed."
         )
 
 

@@ -1,4 +1,4 @@
-"""Folders and object stores behind five verbs, and the sources that lie in them.
+"""Folders and object stores behind five verbs, and the sources in them.
 
 A `folder`, whose files can be locked, and a `store` list, read, create, replace and remove. A
 `source` is opened here, whatever it is: one in a store is read from a `copy` of its `objects`.

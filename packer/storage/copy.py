@@ -4,7 +4,7 @@ Guarantees: while it is held, each file that was listed is there as it was liste
 what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
 Who waits for another's fetching goes on when that one dies. A file is there under its name when all
 its bytes are on the disk, with the time that tells its version; they are of that one version. Files
-come in their order, so what is unfinished is little, and lies apart.
+come in their order, so what is unfinished is little, and is apart.
 
 ::
 
@@ -46,7 +46,7 @@ Fetch = Callable[["Mapping[str, Listed]", Path, Path], None]  # objects, their f
 
 
 class Copy:
-    """A copy of what lies at a URL: the files in `folder`, all that belongs to it in `root`."""
+    """A local copy of a URL: its files in `folder`, and all its state in `root`."""
 
     def __init__(self, url: str, scratch: Path) -> None:
         name = re.sub(r"[^\w.-]", "_", url.rpartition("/")[2])
@@ -74,21 +74,20 @@ class Copy:
             time.sleep(random.uniform(0, tried))
         else:
             raise UnusableInput(
-                f"{self.root} holds other versions of what {self._url} lists now, and another "
-                "packer is at work with them. Wait for its end, or give another "
-                f"{option('scratch')}."
+                f"{self.root} has other versions of the objects at {self._url}, and another "
+                f"packer uses them. Wait until it ends, or pass another {option('scratch')}."
             )
         if self._is_alone:
             self._fill(objects, fetch)
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def _taken(self, note: Callable[[str], None]) -> bool:
-        """Take the lock: alone, or with others when nobody changes it; False if it is gone."""
+        """Take the lock, exclusively or shared; return False if the copy was removed."""
         self._file = self._stack.enter_context(open_lock(self._lock))
         self._is_alone = try_lock(self._file, ALL)
         if not self._is_alone:
             if not try_lock(self._file, SHARED):
-                note(f"Waiting for the packer that fetches to {self.root}.")
+                note(f"Waiting for another packer that fetches to {self.root}.")
             fcntl.flock(self._file, fcntl.LOCK_SH)
         return still_exists(self._file)
 
@@ -117,8 +116,8 @@ class Copy:
         if needed > free:
             raise UnusableInput(
                 f"{self._url}: {needed / 1e9:.1f} GB are to be fetched, and the disk of "
-                f"{self.root} has {free / 1e9:.1f} GB free. Give a {option('scratch')} on a larger "
-                "one."
+                f"{self.root} has {free / 1e9:.1f} GB free. Pass a {option('scratch')} on a "
+                "larger disk."
             )
         if missing:
             fetch(missing, self.folder, unfinished)
@@ -221,7 +220,7 @@ class Transfer:
             content = await self._store.part(file.name, start, stop, file.listed.size)
         except Missing:
             raise StoreError(
-                f"{self._store.url}/{file.name}: it is not there any more. Pack again."
+                f"{self._store.url}/{file.name}: it no longer exists. Run the same command again."
             ) from None
         while content:
             written = os.pwrite(file.descriptor, content, start)

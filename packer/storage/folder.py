@@ -24,7 +24,7 @@ class Folder:
         self.name = str(path)
 
     def list(self, folders: Iterable[str]) -> Collection[str]:
-        """Return the names of what lies in these folders; "" is the top."""
+        """Return the names of the files in these folders; "" is the top."""
         found = []
         for folder in folders:
             inside = self.path / folder
@@ -71,7 +71,7 @@ def try_lock(file: Any, how: int) -> bool:
 
 
 def still_exists(file: Any) -> bool:
-    """Whether an open file has not been removed meanwhile."""
+    """Return whether an open file has not been removed meanwhile."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
     return False
@@ -79,7 +79,7 @@ def still_exists(file: Any) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path, wait: Callable[[], None], mode: int = 0o666) -> Iterator[Any]:
-    """Lock the file at `path`; `wait` is called where somebody else holds it now."""
+    """Lock the file at `path`; `wait` is called if another process has the lock."""
     while True:
         with open_lock(path, mode) as file:
             if not try_lock(file, ALL):

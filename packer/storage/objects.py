@@ -31,8 +31,10 @@ _MOST = 255  # bytes that file systems allow to a part of a name
 _SECOND, _MICROSECOND = 10**9, 10**3  # ns
 
 _MARKER = "it only marks a folder"
-_TWOFOLD = "the names of other objects go on below it, and a file cannot be a folder as well"
-_ALIKE = "on this disk its name is that of {!r}, as upper and lower case are one there"
+_TWOFOLD = "other objects are below it, and a file cannot also be a folder"
+_ALIKE = (
+    "on this disk its name is equal to {!r}, because upper and lower case are not distinguished"
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Found:
 
 
 async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
-    """Return what lies at a checked URL; `opened` returns the store below another URL."""
+    """Return the objects at a checked URL; `opened` returns the store at another URL."""
     if has_braces(url):
         return await _of_list(url, opened)
     store = opened(url)
@@ -55,7 +57,9 @@ async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
         return Found(store, objects)
     found = await _one(url, opened)
     if found is None:
-        raise UnusableInput(f"There is nothing at {url}: the store lists no object below it.")
+        raise UnusableInput(
+            f"{url} does not exist: the store has no object with this prefix. Check the URL."
+        )
     if found.entry.lower().endswith(_ALONE):
         return found
     return Found(found.store, await found.store.names(), found.entry)
@@ -73,7 +77,7 @@ async def _one(url: str, opened: "Callable[[str], ListingStore]") -> Found | Non
 async def _of_list(url: str, opened: "Callable[[str], ListingStore]") -> Found:
     folder = url[: url.index("{")].rpartition("/")[0]
     if folder.endswith("/") or not folder.strip("/"):
-        raise UnusableInput(f"{url}: braces stand for names in one bucket, behind its own.")
+        raise UnusableInput(f"{url}: braces are allowed only after the name of the bucket.")
     store = opened(folder)
     names = list(expanded(url.removeprefix(f"{folder}/")))
     return Found(store, await _looked_at(store, names))
@@ -90,8 +94,8 @@ async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingS
     if is_file and (found := await _one(store.url, opened)):
         return found
     raise UnusableInput(
-        f"{store.url} is neither a file nor a dataset with its {manifest.FILENAME}, and no list of "
-        "what lies below can be had there. Name its files, as in train-{000..146}.tar."
+        f"{store.url} is neither a file nor a dataset with {manifest.FILENAME}, and this "
+        "server does not list files. Name the files in the URL, such as train-{000..146}.tar."
     )
 
 

@@ -55,7 +55,7 @@ class LocalSource:
 
 
 class StoreSource(EventLoop):
-    """What lies at the URL `name`; a context manager around all that is asked of it."""
+    """A source at the URL `name`; a context manager around all requests."""
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
@@ -74,8 +74,8 @@ class StoreSource(EventLoop):
             error.args = (str(error).replace(str(self._copy.folder), self.name),)
         if self._is_fetched:
             self._progress.note(
-                f"packer: what was fetched stays in {self._copy.root}, for the next run to go "
-                "on with. Remove it if there is to be none."
+                f"packer: fetched files stay in {self._copy.root}, to continue in the next "
+                "run. If there is no next run, remove that folder."
             )
 
     @cached_property
@@ -98,14 +98,14 @@ class StoreSource(EventLoop):
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:
             files = [(item.name, item.reason) for item in skipped]
-            raise NothingToPack(f"{self.name} holds nothing that can be fetched.", files)
+            raise NothingToPack(f"{self.name} has no object that can be fetched.", files)
 
         def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
             total, count = sum(listed.size for listed in missing.values()), len(wanted)
             progress.note(
                 f"packer: {total / 1e6:,.1f} MB of {self.name} are fetched to {folder} "
-                f"({len(missing)} of {count} objects, {count - len(missing)} are there). They are "
-                "removed once the dataset is committed."
+                f"({len(missing)} of {count} objects; {count - len(missing)} are already "
+                "fetched). They are removed after the dataset has been committed."
             )
             self._is_fetched = True
             with progress.phase("fetch", total, "B") as advance:
@@ -135,9 +135,9 @@ def locate(
     url = checked(str(place))
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder with room for what "
-            "lies there: it is fetched first, and removed when it is packed. The same one again "
-            "continues."
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder with space for its "
+            "files. They are fetched first, and removed when they are packed. Pass the same "
+            "folder to continue a run."
         )
     with StoreSource(url, scratch, *access(url, options, provider)) as found:
         yield found
@@ -153,10 +153,10 @@ def open_source(
     keeps: bool = False,
     scratch: Path | None = None,
 ) -> Iterator[tuple[LocalSource | Interpretation, Path]]:
-    """Yield what is read in place of `src`, and the folder for what is made of it.
+    """Yield the path to read instead of `src`, and the folder for derived files.
 
     The source is read at its path without links, as a copy, or as the tar in a compressed one.
-    With `keeps` that folder lies beside the destination `dst` until the dataset is committed;
+    With `keeps` that folder is beside the destination `dst` until the dataset is committed;
     otherwise it is a temporary one in `scratch`, or where the system has such.
     """
     if isinstance(src, Interpretation):
@@ -170,7 +170,7 @@ def open_source(
         else:
             if scratch is not None:
                 scratch.mkdir(parents=True, exist_ok=True)
-            # It is there only once something lies in it, so that a kill seldom leaves one behind.
+            # It is there only once something is in it, so that a kill seldom leaves one behind.
             made = Path(scratch or gettempdir()) / f"shardfeed-{secrets.token_hex(8)}"
             stack.callback(shutil.rmtree, made, ignore_errors=True)
             stays = "until this command ends"
@@ -201,7 +201,7 @@ def _localize(
         name, is_inside = src.name, f"{dst_name}/".startswith(f"{src.name}/")
     if is_inside:
         raise UnusableInput(
-            f"{dst_name} lies inside {name}, the folder to be packed. Choose another place."
+            f"{dst_name} is inside {name}, the folder to pack. Choose another destination."
         )
     return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
 
@@ -211,7 +211,7 @@ def _unpacked_folder(dst: Path) -> Path:
 
 
 def remove_unpacked(dst: Path) -> None:
-    """Remove what was made beside the dataset `dst`, and nothing else."""
+    """Remove only the derived files beside the dataset `dst`."""
     folder = _unpacked_folder(dst)
     with suppress(OSError):
         for path in folder.iterdir():
@@ -232,15 +232,15 @@ def _is_current(src: Path, tar: Path) -> bool:
 
 
 def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
-    """Write the tar in `src`, unless another process does; `stays` says how long it is kept."""
+    """Write the tar in `src`, unless another process does; `stays` is how long it is kept."""
     held = tar.with_name(".lock")
     waits = f"Waiting for {src.name} to be decompressed."
     with wait_for_lock(held, lambda: progress.note(waits)):
         try:
             if not _is_current(src, tar):
                 progress.note(
-                    f"packer: {src.name} is compressed as a whole. It is unpacked to {tar} first; "
-                    f"that takes its unpacked size on the disk {stays}."
+                    f"packer: {src.name} is compressed as a whole. It is first decompressed to "
+                    f"{tar}, which takes its decompressed size on the disk {stays}."
                 )
                 _write_tar(src, tar, progress)
         finally:
@@ -262,7 +262,9 @@ def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
             try:
                 return content.read(_CHUNK)
             except DAMAGED as error:
-                raise UnusableInput(f"{src} is damaged or cut short: {error}.") from error
+                raise UnusableInput(
+                    f"{src} is damaged or truncated: {error}. Download it again."
+                ) from error
 
         for chunk in iter(read, b""):
             file.write(chunk)

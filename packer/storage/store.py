@@ -84,13 +84,16 @@ def access(
 ) -> tuple[dict[str, Any], bytes | None]:
     """Return the options of a store, and its provider of credentials, pickled."""
     if not isinstance(options or {}, Mapping):
-        raise UnusableInput("storage_options is a dict of names and values of the store's.")
+        raise UnusableInput(
+            "storage_options must be a dict of the store's options, such as "
+            '{"endpoint": "http://localhost:9000"}.'
+        )
     need("obstore", url)
     return dict(options or {}), sent(provider, url)
 
 
 class Store(EventLoop):
-    """What lies below a URL; a context manager around all requests."""
+    """The objects below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         """Make no request yet; `options` and `provider` are as `access` returns them."""
@@ -194,9 +197,9 @@ class Store(EventLoop):
                 return
             break
         raise UnusableInput(
-            f"{self.name}/{name} is there already, and is not what this run would write: "
-            "another one has written it, or the source has changed since this one did. Choose "
-            f"another destination, or give {option('overwrite', True)} to replace what is there."
+            f"{self.name}/{name} already exists, with other content than this run would write: "
+            "another run has written it, or the source has changed. Choose another "
+            f"destination, or pass {option('overwrite', True)} to replace it."
         )
 
     async def _digest(self, name: str, size: int) -> str:
@@ -209,6 +212,6 @@ class Store(EventLoop):
 def failed(error: StoreError) -> PackingFailed:
     """Return the error for a failed upload."""
     return PackingFailed(
-        f"{error} Nothing was committed, and what is uploaded is kept: once the cause is gone, "
-        "pack again to go on."
+        f"{error} Nothing was committed, and uploaded shards are kept. Remove the cause, and "
+        "run the same command again to continue."
     )

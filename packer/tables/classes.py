@@ -68,14 +68,15 @@ class Labels:
 
     @classmethod
     def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
-        """Tell names from numbers."""
+        """Distinguish names from numbers."""
         found = set(texts) - {""}
         if classes is None and found and (example := _fraction(found)):
             raise Ambiguous(
-                f"{where} has labels such as {example}: numbers with fractions are not classes. "
-                f"With {column_option('label', NONE)} they go into each sample's json; if they "
-                f"are the names of classes, list them with {option('classes')}.",
-                {"They are no classes, and go into each sample's json": ("--label-column", NONE)},
+                f"{where} has labels such as {example}: numbers with fractions are not "
+                "classes. To store them in each sample's json, pass "
+                f"{column_option('label', NONE)}. If they are names of classes, list these "
+                f"with {option('classes')}.",
+                {"Store them in each sample's json": ("--label-column", NONE)},
             )
         if classes is None and found in ({"-1", "1"}, {"-1.0", "1.0"}):
             return cls(class_order(where, found, classes), named=True)
@@ -85,8 +86,9 @@ class Labels:
         largest = max(map(_whole, found), key=lambda digits: (len(digits), digits), default="0")
         if len(largest) > len(str(limit)) or int(largest) >= limit:
             raise UnusableInput(
-                f"{where} has the label {largest[:80]}, and there are {limit} classes at most. If "
-                f"labels are names that look like numbers, list them with {option('classes')}."
+                f"{where} has the label {largest[:80]}, and there are at most {limit} classes. "
+                "If labels are names that look like numbers, list these with "
+                f"{option('classes')}."
             )
         return cls(tuple(classes or ()))
 
@@ -140,9 +142,9 @@ def _whole(number: str) -> str:
 
 
 def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
-    """Return what divides the labels of an image that has several; "" if each has one.
+    """Return the separator of several labels of an image; "" if each image has one.
 
-    A cell is one label unless a person has said otherwise, or all cells are lists. It raises
+    A cell is one label unless the caller passes a separator, or all cells are lists. It raises
     Ambiguous where cells look like several labels.
     """
     if chosen is not None:
@@ -163,9 +165,9 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
             if separator == "," and all(map(_is_float, texts)):
                 readings["They are numbers with a decimal comma"] = ("--label-column", NONE)
             raise Ambiguous(
-                f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
-                f"{reason}. Say {option('label_separator', separator)} if they are several, "
-                f"{option('label_separator', NONE)} if each image has one.",
+                f"{where}: {text!r} in the column {column!r} may be one label or several, "
+                f"because {reason}. Pass {option('label_separator', separator)} for several "
+                f"labels, {option('label_separator', NONE)} for one.",
                 readings,
             )
     return ""
@@ -177,7 +179,7 @@ def _looks_like_several(
     """Return why texts may be several labels each, "" if they do not look like it."""
     words = {word for each in several.values() for word in each}
     if separator in "|;":
-        return f"{separator!r} seldom is a part of a name"
+        return f"{separator!r} is rarely part of a name"
     if all(word.isdecimal() for word in words):
         return "all are numbers"
     single = set(texts) - several.keys()
@@ -186,17 +188,17 @@ def _looks_like_several(
     for each in several.values():
         found = [word for word in each if word in single]
         if 2 * len(found) >= len(each):
-            return f"{found[0]!r} is one, too"
+            return f"{found[0]!r} is also a label"
         rest = (_sorted([*each[:at], *each[at + 1 :]], separator) for at in range(len(each)))
         if part := next((one for one in rest if one in known), None):
-            return f"{part!r} is one, too"
+            return f"{part!r} is also a label"
         if is_plural and (often := next((word for word in each if count[word] > 1), None)):
-            return f"{often!r} is in another one, too"
+            return f"{often!r} is also in another one"
     return ""
 
 
 def labels_in(text: str, separator: str) -> list[str]:
-    """The labels in a text, each once."""
+    """Return the labels in a text, each once."""
     if separator == LIST:
         each: Iterable[str] = listed_labels(text) or ()
     else:
@@ -215,26 +217,26 @@ def listed_labels(text: str) -> list[str] | None:
 
 
 def is_flag(value: Any) -> bool:
-    """Whether a value says yes or no."""
+    """Return whether a value means yes or no."""
     return str(value).lower() in _FLAGS
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, or nothing."""
+    """Return whether a value is a number, or nothing."""
     try:
         return value in (None, "") or float(value) is not None
     except (TypeError, ValueError):
         return False
 
 
-def says_quality(column: str) -> bool:
-    """Whether a column of yes and no says something of the image, and is not a class."""
+def is_attribute(column: str) -> bool:
+    """Return whether a column of yes and no is an attribute of the image instead of a class."""
     words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", column).lower()))
     return bool(re.match(r"(is|has|Is|Has)([^a-z]|$)", column)) or not words.isdisjoint(_QUALITY)
 
 
 def set_flags(fields: Mapping[str, Any], flags: Sequence[str]) -> list[str]:
-    """The columns that say yes."""
+    """Return the columns whose value means yes."""
     return [name for name in flags if str(fields.get(name)).lower() in _SET]
 
 

@@ -39,7 +39,7 @@ _NOTHING = ("", "nan", "none", "null", "[]")
 
 @dataclass(frozen=True)
 class Box:
-    """Where the box of a row is."""
+    """The columns of a row's box."""
 
     names: tuple[str, ...]  # of four columns, or of one that has all four numbers
     format: str = ""  # one of `FORMATS`; "" where only the values can tell
@@ -57,7 +57,7 @@ class Box:
         return None if name is None else cls((known[name],), format or "")
 
     def numbers(self, fields: Mapping[str, Any]) -> list[float] | None:
-        """The four numbers of a row, None if it has no box."""
+        """Return the four numbers of a row, None if it has no box."""
         values: Any = [fields.get(name) for name in self.names]
         if len(values) == 1:
             values = _four(values[0])
@@ -73,7 +73,7 @@ class Box:
 
 
 def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:
-    """Which of "xyxy" and "xywh" four numbers may be."""
+    """Return which of "xyxy" and "xywh" four numbers may be."""
     x, y, third, fourth = numbers
     found = {"xyxy", "xywh"}
     if third <= x or fourth <= y:
@@ -126,12 +126,12 @@ class SplitRule:
         found -= {""}
         if len(found) > 1 or (not found and self.rest is None):
             values = ", ".join(f"{name} {fields.get(name)!r}" for name in self.splits)
-            raise BadImage(f"its columns tell no single split: {values[:200]}")
+            raise BadImage(f"its columns do not define one split: {values[:200]}")
         return found.pop() if found else self.rest or ""
 
 
 def split_value(value: Any) -> str:
-    """Return the text of a value that may tell a split."""
+    """Return the text of a value that may name a split."""
     text = "" if value is None else str(value).strip().lower()
     return text.removesuffix(".0")
 
@@ -158,7 +158,7 @@ class Columns:
         image: str,
         head: Sequence[Mapping[str, Any]] = (),
     ) -> "Columns":
-        """Return those that `options` name, else those with the usual names."""
+        """Return the columns that `options` name, otherwise those with the usual names."""
         names = [name for name in table.columns if name != image]
         box = Box.of([name for name in names if name not in table.compound], options.box_format)
         return cls(
@@ -170,19 +170,19 @@ class Columns:
         )
 
     def label_of(self, fields: Mapping[str, Any]) -> Any:
-        """A record's label, None for none, or for one that was not accepted."""
+        """Return a record's label, None for none, or for one that was not accepted."""
         if self.label is None or (self.answer and fields.get(self.answer) != ACCEPTED):
             return None
         return fields.get(self.label)
 
     def split_of(self, fields: Mapping[str, Any]) -> Any:
-        """A record's split, None for none."""
+        """Return a record's split, None for none."""
         if self.rule is not None:
             return self.rule.of(fields)
         return None if self.split is None else fields.get(self.split)
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What belongs into the sample's JSON as it is."""
+        """Return the columns that go into the sample's JSON unchanged."""
         named = {self.image, self.label, self.split, *(self.box.names if self.box else ())}
         named.update(self.pictures, self.rule.splits if self.rule else ())
         if self.answer and fields.get(self.answer) != ACCEPTED:
@@ -191,7 +191,7 @@ class Columns:
 
 
 def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:
-    """The columns that may name the images, those with usual names first."""
+    """Return the columns that may name the images, those with usual names first."""
     columns = table.columns
     if (chosen := options.columns.image) is not None:
         return list(filter(None, [_chosen(columns, chosen, "image", where)]))
@@ -202,7 +202,7 @@ def image_columns(table: Table, options: SourceOptions, where: object) -> list[s
 
 
 def is_usual(column: str) -> bool:
-    """Whether a column is named as those of images are, and as no other is."""
+    """Return whether a column is named as those of images are, and as no other is."""
     return plain(column) in IMAGE[: IMAGE.index("imageid")]
 
 
@@ -212,12 +212,12 @@ def is_id(column: str) -> bool:
 
 
 def listed(columns: Sequence[str]) -> str:
-    """The names of columns, for an error."""
+    """Return the names of columns, for an error."""
     return ", ".join(map(repr, columns[:20])) or "none"
 
 
 def split_text(value: Any) -> str:
-    """The name of a split, "" for none."""
+    """Return the name of a split, "" for none."""
     text = "" if value is None else str(value)
     if text and not SPLIT_NAME.fullmatch(text):
         plain_name = "a plain name such as train, of 255 characters at most"
@@ -226,7 +226,7 @@ def split_text(value: Any) -> str:
 
 
 def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str | None:
-    """Return the column that a person has named; None where it is said that there is none."""
+    """Return the column that the caller has named; None if the caller passes none."""
     if chosen in names:
         return chosen
     if chosen == NONE and role != "image":
@@ -262,14 +262,13 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
     if len(found) > 1:
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
         raise Ambiguous(
-            f"{where} has several columns that could be the label: {listed(found)}. "
-            f"Say which one it is with {column_option('label')}, or that there is none with "
-            f"{column_option('label', NONE)}.",
+            f"{where} has several columns that could be the label: {listed(found)}. Choose one "
+            f"with {column_option('label')}, or none with {column_option('label', NONE)}.",
             {**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None
 
 
 def is_label(column: str) -> bool:
-    """Whether a column is named as labels are; FiftyOne writes ``FIELD.label``."""
+    """Return whether a column is named as labels are; FiftyOne writes ``FIELD.label``."""
     return plain(column) in LABEL or plain(column.rpartition(".")[2]) == LABEL[0]

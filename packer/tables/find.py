@@ -1,4 +1,4 @@
-"""Whether a table names images, in which column, and where they lie, by its first rows."""
+"""Finds the column of a table that names images, and their folder, by its first rows."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _MANY = 0.5  # the same of ids
 
 
 def open_table(tree: Tree, path: str) -> Table:
-    """The table in a file of a tree, by its extension."""
+    """Return the table in a file of a tree, by its extension."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix == PARQUET:
         refuse_parquet(tree)
@@ -39,28 +39,28 @@ def open_table(tree: Tree, path: str) -> Table:
 
 
 def refuse_parquet(tree: Tree) -> None:
-    """Raise where Parquet lies in an archive: it is read from anywhere in its file."""
+    """Raise for Parquet in an archive: reading it requires random access."""
     if tree.unpack:
         raise UnusableInput(
-            f"{tree.root} holds Parquet, which is read from folders alone. Unpack it "
+            f"{tree.root} has Parquet files, which are read only from folders. Unpack it "
             f"({tree.unpack}) and pack the folder."
         )
 
 
 def parquet(folder: Path, paths: Sequence[Path]) -> Any:
-    """A `ParquetTable` of these files."""
+    """Return a `ParquetTable` of these files."""
     try:
         from packer.tables.parquet import ParquetTable
     except ImportError as error:
         raise UnusableInput(
-            f"{paths[0]}: Parquet needs pyarrow. Install it with: pip install 'shardfeed[parquet]'."
+            f"{paths[0]}: Parquet requires pyarrow. Install it: pip install 'shardfeed[parquet]'."
         ) from error
     return ParquetTable.open(folder, paths)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a table is."""
+    """The kind of a table."""
 
     view: TableView | None = None  # how it is read; None: it names no images that are there
     reason: str = "it names none of the images"  # why it does not
@@ -77,7 +77,7 @@ def find(
 ) -> Found:
     """Return how a table names images, by paths relative to one of `folders` or by names.
 
-    It raises UnusableInput where a person should look: images lie elsewhere, or are not unique.
+    It raises UnusableInput if images are in other folders, or are not unique.
     """
     single = [name for name in table.columns if name not in table.compound]
     rows = (record.fields for record in table.records(single) if isinstance(record, Record))
@@ -85,7 +85,7 @@ def find(
     if not head:
         return Found(reason="it has no rows")
     found: dict[str, ImageResolver] = {}
-    doubt: UnusableInput | None = None
+    ambiguity: UnusableInput | None = None
     lost: UnusableInput | None = None
     for column in image_columns(table, options, where):
         each = (row.get(column) for row in head)
@@ -101,11 +101,11 @@ def find(
             found[column] = lookup.resolver
         elif found or not (known or lookup.share > _MANY):
             continue
-        doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
+        ambiguity = ambiguity or _ambiguity(lookup, where, column, images, len(values), needed)
         if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or _lost(where, column, values, images)
-    if doubt:
-        raise doubt
+    if ambiguity:
+        raise ambiguity
     if not found:
         return Found(lost=lost)
     if table.fault:
@@ -115,8 +115,8 @@ def find(
     if further and not (is_usual(image) or is_id(image) or image == options.columns.image):
         images_alone = [name for name in found if not _MASK.search(name)]
         raise Ambiguous(
-            f"{where} has several columns that name images: {listed(list(found))}. Say with "
-            f"{column_option('image')} which one holds the image; the others become members.",
+            f"{where} has several columns that name images: {listed(list(found))}. Choose the "
+            f"one with the image by {column_option('image')}; the others become members.",
             {f"{name!r} holds the image": ("--image-column", name) for name in images_alone},
         )
     columns = Columns.find(table, options, where, image, head)
@@ -131,22 +131,22 @@ def find(
 
 
 def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOptions) -> TableView:
-    """The table whose images are those that its column of paths names, found or not."""
+    """Return the table whose images are those that its column of paths names, found or not."""
     if table.fault:
         raise UnusableInput(table.fault)
     columns = image_columns(table, options, where)
     columns = [name for name in columns if is_usual(name) or name == options.columns.image]
     if not columns:
         raise UnusableInput(
-            f"{where} has no column for the images: it has {listed(table.columns)}. "
-            f"Say which one it is with {column_option('image')}, and where they lie with "
+            f"{where} has no column for the images: it has {listed(table.columns)}. Choose a "
+            f"column with {column_option('image')}, and the folder of the images with "
             f"{option('root')}."
         )
     return TableView(table, Columns.find(table, options, where, columns[0]), ImageResolver(images))
 
 
 def split_of_name(stem: str) -> str:
-    """The split that a table's name tells, such as ``train`` of ``trainLabels``; "" for none."""
+    """Return the split in a table's name, such as ``train`` of ``trainLabels``; "" for none."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", stem)
     found = set(splits_of(words).values())
     certain = found & SPLITS or found
@@ -156,41 +156,41 @@ def split_of_name(stem: str) -> str:
 def _lost(where: Path, column: str, values: Sequence[str], images: ImageIndex) -> UnusableInput:
     root = images.tree.root
     text = (
-        f"{where}: its column {column!r} names images such as {values[0]!r}, and none of the first "
-        f"{len(values)} lies below {root}."
+        f"{where}: its column {column!r} names images such as {values[0]!r}, and none of the "
+        f"first {len(values)} is in {root}."
     )
     converted = (path for value in values for path in images.of_another_kind(value))
     if path := next(converted, None):
         old, new = (os.path.splitext(name)[1] for name in (values[0], path))
         return UnusableInput(
-            f"{text} {path} does: images were converted from {old} to {new}. Write {new} for {old} "
-            "in that column, or leave the extension out."
+            f"{text} {path} does: images were converted from {old} to {new}. In that column, "
+            f"replace {old} by {new}, or remove the extension."
         )
-    return UnusableInput(f"{text} Say with {option('root')} where they are.")
+    return UnusableInput(f"{text} Pass the folder of the images with {option('root')}.")
 
 
-def _doubt(
+def _ambiguity(
     lookup: Lookup, where: Path, column: str, images: ImageIndex, rows: int, needed: float
 ) -> UnusableInput | None:
     root = images.tree.root
     if lookup.moved:
         return Ambiguous(
-            f"{where}: its column {column!r} names {lookup.moved!r}, and that path is not there; "
-            f"a file of that name lies below {root}. If that is the folder that paths should be "
-            f"taken from, say so: {option('root', root)}",
-            {f"Paths are taken from {root}": ("--root", str(root))},
+            f"{where}: its column {column!r} names {lookup.moved!r}, which does not exist; "
+            f"{root} has a file of that name. If paths are relative to that folder, pass "
+            f"{option('root', root)}",
+            {f"Paths are relative to {root}": ("--root", str(root))},
         )
-    if lookup.doubt:
-        first, second = lookup.doubt
+    if lookup.ambiguity:
+        first, second = lookup.ambiguity
         return UnusableInput(
-            f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
-            f"{option('root')} in which folder its images lie."
+            f"{where}: the image in its column {column!r} may be {first} or {second}. Pass the "
+            f"folder of its images with {option('root')}."
         )
     if lookup.resolver and lookup.share <= needed:
         chosen = column_option("image", column)
         return Ambiguous(
-            f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its first "
-            f"{rows} rows. If it is the column of the images, say {chosen}.",
+            f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its "
+            f"first {rows} rows. If it is the column of the images, pass {chosen}.",
             {f"{column!r} is the column of the images": ("--image-column", column)},
         )
     return None

@@ -1,4 +1,4 @@
-"""The lines of CSV and TSV: the names of the columns, and what lies above them."""
+"""The header of CSV and TSV: the names of the columns, and the lines above them."""
 
 import csv
 import re
@@ -92,7 +92,9 @@ def _names(
         except (BadImage, csv.Error) as error:
             if delimiter != "\t" or form["quoting"] == csv.QUOTE_NONE:
                 reason = f"it is malformed: {error}" if isinstance(error, csv.Error) else error
-                raise UnusableInput(f"{path}: line {number} names no columns: {reason}.") from error
+                raise UnusableInput(
+                    f"{path}: line {number} has no names of columns: {reason}."
+                ) from error
             form["quoting"] = csv.QUOTE_NONE  # quotes are signs as others where tabs divide
     form["skipinitialspace"] = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
     content.seek(start + lines.size)
@@ -100,6 +102,6 @@ def _names(
 
 
 def _delimiter(line: bytes, usual: str) -> str:
-    """Return what divides the columns: `usual`, else what the line has in its place."""
+    """Return the separator of the columns: `usual`, otherwise the one in the line."""
     others = [sign for sign in _OTHERS if sign.encode() in line]
     return others[0] if others and usual.encode() not in line else usual

@@ -1,6 +1,6 @@
 """The images that a table names: by their paths, or by names without folder or extension.
 
-What the first rows say decides for all of them. Names are looked up in a list of the folder's
+The first rows decide for all of them. Names are looked up in a list of the folder's
 images that is made once, of 12 bytes an image; nothing is tried out on the disk.
 """
 
@@ -35,7 +35,7 @@ class Keys:
 
     @classmethod
     def among(cls, names: Iterable[str]) -> "Keys":
-        """The keys of these names."""
+        """Return the keys of these names."""
         return cls(np.fromiter(map(stem_hash, names), np.uint64))
 
     def of(self, name: str) -> str:
@@ -43,18 +43,18 @@ class Keys:
         if stem_hash(name) not in self._shared:
             return escape(os.path.splitext(name)[0])
         if name in self._seen:
-            raise BadImage("an earlier record names it too")
+            raise BadImage("an earlier record also names it")
         self._seen.add(name)
         return escape(name)
 
 
 def stem_hash(name: str) -> int:
-    """The xxh3-64 of a name without its extension."""
+    """Return the xxh3-64 of a name without its extension."""
     return name_hash(os.path.splitext(name)[0])
 
 
 def name_hash(name: str) -> int:
-    """The xxh3-64 of a name."""
+    """Return the xxh3-64 of a name."""
     return xxhash.xxh3_64_intdigest(os.fsencode(name))
 
 
@@ -111,7 +111,7 @@ class ImageIndex:
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
-        """The split of each folder that lies in one, by its path."""
+        """The split of each folder within one, by its path."""
         found: dict[str, str] = {}
         for path, level in self.tree.walk():
             own = found.get(path, "")
@@ -127,7 +127,7 @@ class ImageIndex:
         return frozenset(self.splits.values())
 
     def split_of(self, path: str) -> str:
-        """The split of the folder that an image lies in, "" for none."""
+        """Return the split of an image's folder, "" for none."""
         return self.splits.get(os.path.dirname(path), "")
 
     def ending_with(self, value: str) -> list[str]:
@@ -143,12 +143,12 @@ class ImageIndex:
         return found
 
     def below_another(self, value: str) -> list[str]:
-        """The images whose whole paths `value` ends with: those of a folder that lies elsewhere."""
+        """Return the images whose whole paths are the end of `value`, which has another root."""
         stem = os.path.splitext(value.rpartition("/")[2])[0]
         return [path for path in self._named(stem) if value.endswith(f"/{path}")]
 
     def of_another_kind(self, value: str) -> list[str]:
-        """The images of the same name with another extension."""
+        """Return the images of the same name with another extension."""
         stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
         return list(self._named(stem))
 
@@ -174,7 +174,7 @@ class ImageIndex:
 
 @dataclass(frozen=True)
 class ImageResolver:
-    """Where a table's images lie."""
+    """The location of a table's images."""
 
     images: ImageIndex  # of the folder
     folder: str | None = ""  # which paths are relative to; None: they are looked up in `images`
@@ -182,7 +182,7 @@ class ImageResolver:
     moved: bool = False  # whether the folders that paths begin with are others than here
 
     def name(self, value: str) -> str:
-        """The path of the image that `value` names."""
+        """Return the path of the image that `value` names."""
         root = self.images.tree.root
         if self.folder is not None:
             if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
@@ -192,11 +192,11 @@ class ImageResolver:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise Damaged("no image of that name was found")
+            raise Damaged("no image has that name")
         raise BadImage(f"it may be {found[0]} or {found[1]}")
 
     def candidates(self, value: str) -> list[str]:
-        """The images that `value` may name, where they are looked up."""
+        """Return the images that `value` may name, where they are looked up."""
         if not value.isalnum():
             value = os.path.normpath(value.strip().replace("\\", "/"))
         images = self.images
@@ -213,7 +213,7 @@ class Lookup:
 
     resolver: ImageResolver | None = None  # where they lie, None if nowhere
     share: float = 0.0  # of the values that name an image
-    doubt: tuple[str, ...] = ()  # two images that one value may name
+    ambiguity: tuple[str, ...] = ()  # two images that one value may name
     moved: str = ""  # a value that would name an image if its folders were cut off
 
 
@@ -226,7 +226,7 @@ def look_up(
     root_is_given: bool = False,  # whether a person has said where the images are
     as_paths: bool = False,  # whether they can be nothing else
 ) -> Lookup:
-    """Find where the images of these values, the first of a column, lie."""
+    """Locate the images of these values, the first of a column."""
     for folder in folders:
         resolver = ImageResolver(images, folder)
         if hits := sum(_is_there(resolver, value) for value in values):
@@ -238,8 +238,8 @@ def look_up(
             continue
         if moved and not root_is_given:
             return Lookup(moved=next(value for value, found in each if found))
-        doubt = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
-        return Lookup(resolver, hits / len(values), doubt)
+        ambiguity = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
+        return Lookup(resolver, hits / len(values), ambiguity)
     return Lookup()
 
 

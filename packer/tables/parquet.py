@@ -1,7 +1,7 @@
 """Parquet files as a table, or streams of Arrow as ``save_to_disk`` of datasets writes them.
 
 They are read a row group (a record batch) at a time, of which a process keeps the last two. The
-scan reads every value once, because Parquet does not tell how large each of them is. It does so
+scan reads every value once, because Parquet does not record the size of each. It does so
 in a process of its own: a damaged file may end one in Arrow, and a hostile one may take all memory.
 Which columns are labels, and the names of their classes, are in the schema's metadata
 "huggingface" (https://huggingface.co/docs/datasets/about_dataset_features).
@@ -51,12 +51,15 @@ class ParquetTable(Table):
         footers = map_unordered(footer, paths, 1, lambda _: None, str, _ended)
         for path, found in zip(paths, footers, strict=True):
             if isinstance(found, str):
-                raise UnusableInput(f"{path} is not a sound Parquet file: {found.rstrip('.')}.")
+                raise UnusableInput(f"{path} is not a valid Parquet file: {found.rstrip('.')}.")
             schemas.append(found[0])
             rows.append(found[1])
         for file, schema in zip(files, schemas, strict=True):
             if not schema.equals(schemas[0]):
-                raise UnusableInput(f"{file.path} has other columns than {files[0].path}.")
+                raise UnusableInput(
+                    f"{file.path} has other columns than {files[0].path}. Pack "
+                    "each file separately."
+                )
         each = zip(files, map(_class_names, schemas), strict=True)
         declared = [(file, names) for file, names in each if names]
         first, classes = declared[0] if declared else (files[0], {})
@@ -64,7 +67,7 @@ class ParquetTable(Table):
             if names != classes:
                 raise UnusableInput(
                     f"{file.path} has other classes, or in another order, than {first.path}: "
-                    "their labels would not mean the same."
+                    "the same label would be another class. Pack each file separately."
                 )
         schema = schemas[0]
         return cls(
@@ -79,11 +82,11 @@ class ParquetTable(Table):
         )
 
     def name(self, file: int) -> str:
-        """The path of a file, relative to the folder."""
+        """Return the path of a file, relative to the folder."""
         return str(self.files[file].path.relative_to(self.folder))
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
-        """Every row in order, with these columns alone; an unsound row group is skipped."""
+        """Yield every row in order, with only these columns; an invalid row group is skipped."""
         return self.through(iter, columns)
 
     def through(
@@ -171,7 +174,7 @@ def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
 
 
 def _ended(_: object, cause: str) -> str:
-    return f"to read it ends the process ({cause})"
+    return f"reading it ends the process ({cause})"
 
 
 def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
@@ -213,4 +216,6 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _too_large(most: int) -> str:
-    return f"it takes more than {most} bytes of memory: write the file anew with smaller row groups"
+    return (
+        f"it takes more than {most} bytes of memory: write the file again with smaller row groups"
+    )

@@ -30,18 +30,18 @@ from packer.tables.table import Record
 from packer.tables.view import could_have_labels
 from packer.trees.meaning import SPLITS
 
-_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
+_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 
 
 @dataclass(frozen=True)
 class ParquetImages:
-    """Images that lie in Parquet files."""
+    """Images in Parquet files."""
 
     table: ParquetTable
     columns: Columns
     labels: Labels
     splits: tuple[str, ...]  # the split of each file
-    beside: tuple[Skipped, ...] = ()  # what else lies there
+    beside: tuple[Skipped, ...] = ()  # what else is there
     pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
 
     @classmethod
@@ -82,11 +82,11 @@ class ParquetImages:
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.table.folder)
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The image of each row, in the order of the files' names."""
+        """Yield the image of each row, in the order of the files' names."""
         yield from self.table.skipped
         yield from self.beside
         yield from self.table.through(self._samples)
@@ -184,7 +184,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def split_of(path: Path) -> str:
-    """The split that a file's name tells, "" for none."""
+    """Return the split in a file's name, "" for none."""
     part = _PART.fullmatch(path.stem)
     name = part[1] if part else path.stem
     return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""

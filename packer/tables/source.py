@@ -36,7 +36,7 @@ _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
 @dataclass(frozen=True)
-class Unlisted:
+class Leftovers:
     """The files of a folder that no table names."""
 
     images: ImageIndex  # of the folder
@@ -83,7 +83,7 @@ class TableSource:
     tree: Tree  # in which all of them lie
     views: tuple[TableView, ...]  # the tables
     labels: Labels
-    unlisted: Unlisted | None = None
+    leftovers: Leftovers | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
     pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
@@ -95,7 +95,7 @@ class TableSource:
         views: Sequence[TableView],
         options: SourceOptions,
         classes: Sequence[str] | None,
-        unlisted: Unlisted | None = None,
+        leftovers: Leftovers | None = None,
     ) -> "TableSource":
         """Understand the tables, by a pass over each."""
         survey = Survey()
@@ -105,15 +105,15 @@ class TableSource:
         known = tuple(view for view in known if view not in pictures)
         if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
             raise UnusableInput(
-                f"{where}: the boxes of one table are fractions of the image, those of another are "
-                "pixels. Pack them one by one."
+                f"{where}: the boxes of one table are fractions of the image, those of another "
+                "are pixels. Pack each table separately."
             )
         if any(view.grouped for view in known):
             known = tuple(replace(view, grouped=view.can_group) for view in known)
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
         is_unlabelled = options.columns.label == NONE
-        return cls(tree, known, labels, unlisted, is_unlabelled, tuple(pictures), survey)
+        return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -133,16 +133,16 @@ class TableSource:
             boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
-            lists=tuple(sorted(self.unlisted.tables)) if self.unlisted else (),
+            lists=tuple(sorted(self.leftovers.tables)) if self.leftovers else (),
         )
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The image of each record, in the tables' order."""
+        """Yield the image of each record, in the tables' order."""
         keys = self.survey.keys(self.views)
         splits: set[str] = set()
         for view in self.views:
@@ -158,8 +158,8 @@ class TableSource:
                 if isinstance(record, Record):
                     with suppress(BadImage):
                         yield Skipped(view.name(record.fields), reason, ignored=True)
-        if self.unlisted is not None:
-            yield from self.unlisted.scan(self.survey.known, splits)
+        if self.leftovers is not None:
+            yield from self.leftovers.scan(self.survey.known, splits)
 
     def _remarks(self) -> Iterator[str]:
         for view in self.views:
@@ -179,7 +179,7 @@ class TableSource:
             if view.columns.answer:
                 yield (
                     f"Labels of {view.where.name} that were not accepted "
-                    f"({view.columns.answer!r}) are in the json alone."
+                    f"({view.columns.answer!r}) are only in the json."
                 )
 
     def _without_labels(self) -> Iterator[str]:
@@ -211,9 +211,9 @@ class TableSource:
                 rows -= len(group)
             if rows > _MOST_OPEN:
                 raise UnusableInput(
-                    f"{view.where}: the rows of an image lie so far from each other "
-                    f"that more than {_MOST_OPEN} would have to be held in memory. Sort it by the "
-                    f"column {view.columns.image!r}."
+                    f"{view.where}: rows of the same image are so far apart that more than "
+                    f"{_MOST_OPEN} rows would be kept in memory. Sort the table by the column "
+                    f"{view.columns.image!r}."
                 )
 
     def _sample(self, view: TableView, records: Sequence[Record], keys: Keys) -> Sample | Skipped:
@@ -241,7 +241,9 @@ def _labels(
     each = (view.table.class_names.get(view.columns.label or "", ()) for view in views)
     declared = set(filter(None, each))
     if len(declared) > 1:
-        raise UnusableInput(f"{where}: its tables declare different classes.")
+        raise UnusableInput(
+            f"{where}: its tables declare different classes. Pack each table separately."
+        )
     if declared:
         return Labels.declare(declared.pop(), classes, where)
     if flags := [view for view in views if view.flags]:

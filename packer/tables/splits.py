@@ -1,4 +1,4 @@
-"""The splits that further columns of a table tell, by a pass over its rows."""
+"""The splits in further columns of a table, by a pass over its rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _FEW = 20  # different values
 
 
 class SplitSurvey:
-    """The values of columns that may tell splits; `flags` are those that say yes to one of them."""
+    """The values of columns that may name splits; `flags` are columns of yes and no for a split."""
 
     def __init__(self, columns: list[str]) -> None:
         self.flags = {name: split for name in columns if (split := _flag(name))}
@@ -42,7 +42,7 @@ class SplitSurvey:
                 values.add(split_value(fields.get(name)))
 
     def applied(self, view: TableView) -> TableView:
-        """Return a table with how its columns tell the split, if they do."""
+        """Return a table with the columns that define its splits, if any."""
         flags = {
             name: split
             for name, split in self.flags.items()
@@ -60,7 +60,7 @@ class SplitSurvey:
                 return view.with_columns(split=name)
             numbers = len(values) > 1 and values <= _CELEBA.keys()
             if numbers or not SPLITS.isdisjoint(found.values()):
-                raise _doubt(
+                raise _ambiguity(
                     f"{view.where}: {listed(sorted(values))} in the column {name!r} may be splits.",
                     {"These are the names of splits": ("--split-column", name)},
                 )
@@ -70,22 +70,22 @@ class SplitSurvey:
         (first, *_) = flags
         has_train = "train" in flags.values()
         if set(flags.values()) == {"train"} and not self._values[first] <= _YES:
-            raise _doubt(
-                f"{where}: the column {first!r} does not tell the split of images that are not of "
-                "train. Write a column split, with train, val and test.",
+            raise _ambiguity(
+                f"{where}: the column {first!r} defines only the split train. Add a column "
+                '"split" with the values train, val and test.',
                 {},
             )
         splits = {name: dict.fromkeys(_YES, split) for name, split in flags.items()}
         return SplitRule(splits, None if has_train else "train")
 
 
-def _doubt(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
-    kept = "There are no splits; the column goes into each sample's json"
-    text = f"{text} With {column_option('split', NONE)} there are no splits."
+def _ambiguity(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
+    kept = "There are no splits; store the column in each sample's json"
+    text = f"{text} To pack without splits, pass {column_option('split', NONE)}."
     return Ambiguous(text, {**readings, kept: ("--split-column", NONE)})
 
 
 def _flag(column: str) -> str:
-    """Return the split that a column says yes or no to, "" for none."""
+    """Return the split that a column of yes and no is about, "" for none."""
     name = plain(column)
     return _FLAG.get(name) or _FLAG.get(name.removeprefix("is"), "")

@@ -20,11 +20,11 @@ from packer.samples.records import Skipped
 from packer.tables.classes import (
     LIST,
     NONE,
+    is_attribute,
     is_flag,
     is_number,
     label_text,
     labels_in,
-    says_quality,
     separator_of,
     set_flags,
 )
@@ -41,7 +41,7 @@ _ANSWERS = 5  # different ones
 
 @dataclass
 class Survey:
-    """What all rows tell together; it stays in the process that scans."""
+    """The findings from all rows; it stays in the process that scans."""
 
     # Hashes: of each row's image, with and without extension, and of the further images.
     names: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -99,7 +99,7 @@ class Survey:
         return np.unique(_array(self.names), return_counts=True)
 
     def look_at(self, view: TableView, options: SourceOptions, classes: Sequence[str]) -> TableView:
-        """Return a table with all that its rows tell."""
+        """Return a table with the findings from its rows."""
         begin, looks = len(self.names), list(_looks(view, options))
         codes = array("i")
         numbers: dict[str, int] = {}
@@ -140,7 +140,7 @@ class Survey:
 
 
 def _looks(view: TableView, options: SourceOptions) -> "Iterator[Look]":
-    """Yield what looks at all rows of a table, and then gives the table with what they tell."""
+    """Yield surveys, which read all rows of a table and return the table with their findings."""
     columns = view.columns
     if columns.box is not None:
         yield _Boxes(columns.box)
@@ -186,13 +186,13 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
 
 
 class _Flags:
-    """Which columns hold 0 and 1 alone, and whether each row has one 1."""
+    """Finds columns of only 0 and 1, and whether each row has one 1."""
 
     def __init__(self, view: TableView, splits: Collection[str]) -> None:
-        """Take all columns but those of `splits`, which say yes to one."""
+        """Take all columns but `splits`, the yes and no columns of a split."""
         others = view.columns.others(dict.fromkeys(view.scalars)).keys() - splits
         scalars = filter(others.__contains__, view.scalars)
-        self._flags = [name for name in scalars if not says_quality(name)]
+        self._flags = [name for name in scalars if not is_attribute(name)]
         self._numbers = set(self._flags)  # that are no flags
         self._one = True
 
@@ -211,7 +211,7 @@ class _Flags:
 
 
 class _Answers:
-    """Whether a column says which labels a person accepted, as Prodigy writes it."""
+    """Finds a column that records which labels were accepted, as Prodigy writes it."""
 
     def __init__(self) -> None:
         self._answers: set[str] = set()
@@ -226,7 +226,7 @@ class _Answers:
 
 
 class _Boxes:
-    """Which form the numbers of boxes may have, and whether they are fractions."""
+    """Finds the possible formats of boxes, and whether they are fractions."""
 
     def __init__(self, box: Box) -> None:
         self._box, self._formats, self._most = box, set(FORMATS[:2]), 0.0
@@ -243,8 +243,8 @@ class _Boxes:
         if not format:
             if len(self._formats) != 1:
                 raise UnusableInput(
-                    f"{view.where}: the numbers in the column {self._box.names[0]!r} may be two "
-                    "corners, or a corner, width and height. Give "
+                    f"{view.where}: the numbers in the column {self._box.names[0]!r} may be "
+                    "two corners, or a corner, width and height. Pass "
                     f"{option('box_format', 'xyxy')} or {option('box_format', 'xywh')}."
                 )
             (format,) = self._formats

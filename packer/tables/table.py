@@ -1,4 +1,4 @@
-"""What a table is, and the one reader of text as records: CSV, TSV, JSON lines, lines of any form.
+"""Tables, and the one reader of text as records: CSV, TSV, JSON lines, lines of any form.
 
 A record that cannot be understood is refused with the line on which it begins, and reading goes on
 with the line after: a quote that is never closed costs its own line and no other.
@@ -123,14 +123,15 @@ class Delimited(LineTable):
         names = [name.strip() for name in found]
         if rows := [name for name in names if is_named_as_image(name)]:
             raise UnusableInput(
-                f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
-                "names above it, such as image,xmin,ymin,xmax,ymax,label."
+                f"{file.path}: its first line has data ({rows[0]!r}) instead of names of "
+                "columns. Add a line of names above it, such as "
+                "image,xmin,ymin,xmax,ymax,label."
             )
         named = list(filter(None, names))
         twice = next((name for name in named if named.count(name) > 1), "")
         fault = twice and (
-            f"{file.path}: the name of a column comes twice, {twice!r}: rename one of the two in "
-            f"its first line, {', '.join(named)}."
+            f"{file.path}: two columns have the name {twice!r}. Rename one of them in the "
+            f"first line, {', '.join(named)}."
         )
         unnamed = (f"{file.path.name}: column {n}" for n, name in enumerate(names, 1) if not name)
         return cls(

@@ -55,7 +55,7 @@ class TableView:
 
     @property
     def has_targets(self) -> bool:
-        """Whether there is something to learn in the sample's JSON."""
+        """Whether the sample's JSON has data for training."""
         return self.grouped or self.columns.is_object or bool(self.separator or self.flags)
 
     @property
@@ -68,7 +68,7 @@ class TableView:
         return replace(self, columns=replace(self.columns, **changes))
 
     def name(self, fields: Fields) -> str:
-        """The path of the image of a row, relative to the source's root."""
+        """Return the path of the image of a row, relative to the source's root."""
         value = fields.get(self.columns.image)
         if self.resolver.folder is None and type(value) is int:
             value = str(value)
@@ -77,13 +77,13 @@ class TableView:
         return self.resolver.name(value)
 
     def further(self, fields: Fields) -> dict[str, str]:
-        """The further images that a row names: member -> path."""
+        """Return the further images that a row names: member -> path."""
         named = {member: fields.get(name) for name, member in self.columns.pictures.items()}
         paths = {m: self.resolver.name(value) for m, value in named.items() if value}
         return {m + os.path.splitext(path)[1].lower(): path for m, path in paths.items()}
 
     def split_of(self, rows: Sequence[Fields], name: str) -> str:
-        """The split of an image."""
+        """Return the split of an image."""
         found = {split_text(self.columns.split_of(row)) for row in rows}
         if len(found) > 1:
             raise BadImage(f"its rows are of several splits: {', '.join(sorted(found))}")
@@ -96,7 +96,7 @@ class TableView:
         return labels_in(text, self.separator) if self.separator else [text]
 
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
-        """The class number of an image; -1 if it has none, or several."""
+        """Return the class number of an image; -1 if it has none, or several."""
         if self.grouped or self.has_several:
             return -1
         return number_of((self._labels(rows[0]) or [""])[0])
@@ -153,10 +153,10 @@ def could_have_labels(table: Table, columns: Columns) -> str:
                 f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
                 "or one whole number. The column is in each sample's JSON."
             )
-    hint = "None could be it."
+    hint = "No other column is suitable."
     if names := ", ".join(map(repr, _candidates(table, columns))):
-        hint = f"These could be it: {names} ({column_option('label')})."
-    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
+        hint = f"Other columns are suitable: {names} ({column_option('label')})."
+    return f"No sample has a label: no column of {where} has a usual name of labels. {hint}"
 
 
 def _candidates(table: Table, columns: Columns) -> list[str]:

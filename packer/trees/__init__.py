@@ -1,7 +1,7 @@
 """Folders, tars and zips as one tree of folders and files.
 
 `tree` is what layouts read, with the leftovers in it: `folder` of a disk, `archive` of a tar or
-zip, by `tar_reader`; `compressed` tells what is compressed as a whole. `walk` goes through
+zip, by `tar_reader`; `compressed` detects files that are compressed as a whole. `walk` goes through
 folders and tells which files are images. `shape` is where images and masks lie, `meaning` what
 folders mean, `names` what names of folders and files say by themselves, `outright` says it in
 templates. `globs` hide files. `sidecars` finds the files that belong to an image, `sample` makes

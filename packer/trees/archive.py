@@ -64,7 +64,7 @@ class _Unpacked:
 
 
 class ArchiveTree(Tree):
-    """What an archive holds, or what it holds in a folder."""
+    """The content of an archive, or of a folder in it."""
 
     def __init__(self, path: Path, zipped: bool, globs: Globs | None = None) -> None:
         """Read the table of contents."""
@@ -153,7 +153,7 @@ class ArchiveTree(Tree):
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""
         for name in self._again.get(self._at(path), ()):
-            yield skipped(inside(path, name), "the archive holds a later file of the same name")
+            yield skipped(inside(path, name), "the archive has a later file of the same name")
 
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes, and when the archive was written (ns)."""

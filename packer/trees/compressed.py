@@ -1,4 +1,4 @@
-"""Files that are compressed as a whole, told by their first bytes; archives that were unpacked."""
+"""Detects files compressed as a whole by their first bytes, and archives that were unpacked."""
 
 import bz2
 import gzip
@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
 
-UNPACKED = "it is an archive, and what it holds lies unpacked beside it"
+UNPACKED = "it is an archive whose content is unpacked beside it"
 
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ"
 _UNPACK = {_GZIP: "gunzip -k", _BZIP2: "bunzip2 -k", _XZ: "unxz -k", b"\x28\xb5\x2f\xfd": "zstd -d"}
@@ -23,13 +23,13 @@ DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is
 
 
 def beginning(path: Path) -> bytes:
-    """The first bytes of a file, which tell what it is."""
+    """Return the first bytes of a file, which identify its format."""
     with open(path, "rb") as file:
         return file.read(_MAGIC)
 
 
 def decompressed(file: BinaryIO) -> io.BufferedIOBase:
-    """What a file holds that is compressed by gzip, bzip2 or xz."""
+    """Return the content of a file that is compressed by gzip, bzip2 or xz."""
     begin = file.read(_MAGIC)
     file.seek(0)
     if begin.startswith(_GZIP):
@@ -59,18 +59,18 @@ def _first_name(path: Path) -> str | None:
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether a file is compressed by gzip."""
+    """Return whether a file is compressed by gzip."""
     return beginning(path).startswith(_GZIP)
 
 
 def unpacks(path: Path) -> str | None:
-    """The command that unpacks a file which is compressed as a whole; None for any other."""
+    """Return the command that unpacks a file which is compressed as a whole; None for any other."""
     begin = beginning(path)
     return next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None)
 
 
 def is_unpacked(path: str) -> bool:
-    """Whether a file is a zip or tar, compressed or not, whose first file lies beside it."""
+    """Return whether a file is a zip or tar, compressed or not, whose first file is beside it."""
     if not path.lower().endswith((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")):
         return False
     archive = Path(path)

@@ -12,15 +12,15 @@ from packer.files.snapshot import Watched, cannot_be_read, read_file
 from packer.samples.places import Files
 from packer.samples.records import Skipped
 from packer.trees.globs import Globs
-from packer.trees.shape import inside, lies_in
+from packer.trees.shape import inside, is_within
 from packer.trees.tree import Level, Tree
 from packer.trees.walk import (
     BEGINNING,
     Identity,
     folders_below,
     identity,
+    is_file_error,
     look,
-    tells_of_file,
     with_parents,
 )
 
@@ -29,7 +29,7 @@ _MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are k
 
 
 class FolderTree(Tree):
-    """A folder of this disk; what it tells is read once, and only when it is asked."""
+    """A folder of this disk; its entries are read once, on demand."""
 
     def __init__(self, root: Path, globs: Globs | None = None) -> None:
         self.root = root
@@ -46,7 +46,7 @@ class FolderTree(Tree):
             return self
         tree = FolderTree(self.root / folder, self._globs and self._globs.below(folder))
         for path, level in self._levels.items():
-            if lies_in(path, folder):
+            if is_within(path, folder):
                 tree._levels[path[len(folder) + 1 :]] = level
         return tree
 
@@ -65,7 +65,7 @@ class FolderTree(Tree):
         return os.path.isdir(self.root / path) and not self._hides(path)
 
     def names(self, path: str = "") -> list[str]:
-        """Return the sorted names of the files in the folder at `path`; listed anew."""
+        """Return the sorted names of the files in the folder at `path`; listed again."""
         folder = self.root / path
         names = look(str(folder)).files if os.path.isdir(folder) else []
         return names if self._globs is None else list(self._globs.visible(path, names))
@@ -114,7 +114,7 @@ class FolderTree(Tree):
         try:
             status = os.stat(self._prefix + path)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             reason = cannot_be_read(error)
             if os.path.islink(self.root / path):
@@ -129,13 +129,13 @@ class FolderTree(Tree):
         return read_file(f"{self.root}/{path}", size)
 
     def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """Return a file's first bytes; so many tell whether it is an image."""
+        """Return a file's first bytes, as many as identify an image."""
         self.measure(path)
         try:
             with naming(self.root / path), open(self.root / path, "rb") as file:
                 return file.read(size)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             raise BadImage(cannot_be_read(error)) from error
 
@@ -160,7 +160,7 @@ class FolderTree(Tree):
         try:
             found = look(inside(str(self.root), path), above)
         except OSError as error:
-            if not path or not tells_of_file(error):
+            if not path or not is_file_error(error):
                 raise
             return Level()  # the scan names it
         if (globs := self._globs) is not None:

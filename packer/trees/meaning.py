@@ -1,8 +1,8 @@
-"""What folders mean, told from their names and from where images lie (pure).
+"""The meaning of folders, from their names and from the positions of images (pure).
 
-A folder that alone holds all others says nothing and is looked through. Folders that are named as
+A folder that has all others has no meaning and is looked through. Folders that are named as
 splits are, whoever named them, are splits. What remains are classes, one level of folders unless a
-depth is chosen. Where folders may mean two things nothing is guessed: `understand` refuses them
+depth is chosen. Where folders may mean two things nothing is guessed: `interpret` refuses them
 with both, and with the option that chooses.
 """
 
@@ -19,8 +19,8 @@ from packer.trees.outright import (
     in_each,
     last_alone,
     literal,
+    masks_refusal,
     said,
-    told_of_masks,
 )
 from packer.trees.shape import (
     IMAGES,
@@ -29,7 +29,7 @@ from packer.trees.shape import (
     certain_pair,
     enclosing,
     inside,
-    lies_in,
+    is_within,
     masks,
     may_be_masks,
     plain,
@@ -47,7 +47,7 @@ _SEPARATORS = re.compile(r"[_\-. ]+")
 
 @dataclass(frozen=True)
 class Layout:
-    """What the folders of a tree mean."""
+    """The meaning of the folders of a tree."""
 
     top: str = ""  # the folder that holds all others and says nothing; "" if there is none
     splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})  # -> folder below top
@@ -70,7 +70,7 @@ class Layout:
     def said(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
     ) -> tuple[str, ...]:
-        """Return the options that say it outright; none if no template can."""
+        """Return the equivalent explicit options; none if no template is equivalent."""
         usual = {
             base.split("/")[0]: split
             for split, base in self.splits.items()
@@ -80,7 +80,7 @@ class Layout:
         return said(self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs)
 
     def classes(self, shape: Shape) -> set[str]:
-        """The names of all classes."""
+        """Return the names of all classes."""
         found, bases = set(), set(self.bases)
         aside = {inside(self.top, folder) for folder in self.aside}
         for path, count in shape.images.items():
@@ -92,7 +92,7 @@ class Layout:
         return found - {""}
 
 
-def understand(
+def interpret(
     shape: Shape,
     where: object,
     *,
@@ -110,9 +110,9 @@ def understand(
     if kind is None:
         for folder, images in masks(shape):
             if stems and (pairs := certain_pair(shape, top, stems)):
-                rest = understand(shape.without(list(pairs.values())), where, depth=depth)
+                rest = interpret(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise OfOthers(told_of_masks(shape, folder, images, where, splits_of))
+            raise OfOthers(masks_refusal(shape, folder, images, where, splits_of))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)
@@ -128,9 +128,9 @@ def understand(
 
 
 def splits_of(names: Sequence[str]) -> dict[str, str]:
-    """Those of the names that are those of splits, each with the split's usual name.
+    """Return those of the names that are those of splits, each with the split's usual name.
 
-    Case and a year behind the name say nothing. What all have beside it (``seg_train``,
+    Case and a year behind the name are ignored. What all have beside it (``seg_train``,
     ``seg_test``) says nothing either.
     """
     found = {name: split for name in names if (split := _split_of(name))}
@@ -155,7 +155,7 @@ def _split_of(name: str) -> str:
 
 
 def _top(shape: Shape) -> str:
-    """The folder to begin with: it holds all others, and those above hold no image."""
+    """Return the folder to begin with: it holds all others, and those above hold no image."""
     top = ""
     while not shape.images.get(top) and len(names := shape.folders(top)) == 1:
         child = inside(top, names[0])
@@ -180,10 +180,10 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         if _is_a_train(shape, top, found):
             return {"": ""}
         raise UnusableInput(
-            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named as "
-            f"splits are, and {listed(filled)} {are(len(filled))} not. If some are splits and the "
-            f"others belong to none, move {listed(filled)} elsewhere. Otherwise choose:"
-            f"{choices(where, _classes_or_splits(shape, top))}"
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
+            f"named like splits, and {listed(filled)} {are(len(filled))} not. If the former "
+            f"are splits, move {listed(filled)} to another folder. Otherwise "
+            f"choose:{choices(where, _classes_or_splits(shape, top))}"
         )
     if len(set(found.values())) < len(found):
         paths = {inside(top, name): split for name, split in found.items()}
@@ -193,8 +193,8 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         ]
         readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
-            f"{where}: {listed(found)} would be splits of the same name. Rename them, or choose:"
-            f"{choices(where, readings | _classes_or_splits(shape, top))}"
+            f"{where}: {listed(found)} would become one split. Rename one of them, or "
+            f"choose:{choices(where, readings | _classes_or_splits(shape, top))}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
 
@@ -212,7 +212,7 @@ def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
 
 
 def _base(shape: Shape, top: str, name: str, split: str) -> str:
-    """The folder of a split's classes or images: one that says nothing is looked through."""
+    """Return the folder of a split's classes or images, below folders without a meaning."""
     folder = inside(top, name)
     while not shape.images.get(folder) and len(names := shape.folders(folder)) == 1:
         again = _split_of(names[0]) == split or names[0].lower() == name.lower()
@@ -223,7 +223,7 @@ def _base(shape: Shape, top: str, name: str, split: str) -> str:
 
 
 def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
-    """Whether what is named as splits are is a class: the train among the cars."""
+    """Return whether what is named as splits are is a class: the train among the cars."""
     names = shape.folders(folder)
     if any(shape.folders(inside(folder, name)) or may_be_masks(name) for name in names):
         return False
@@ -244,9 +244,9 @@ def refuse_doubtful_classes(
             end = end_of(shape, inside(folder, names[0]), splits_of)
             readings["All are splits"] = by_templates([start + end])
         raise UnusableInput(
-            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named as splits "
-            "are, where classes lie. Pack what is a split by itself, or choose:"
-            f"{choices(where, readings)}"
+            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named like "
+            "splits, beside class folders. Pack each split separately, or "
+            f"choose:{choices(where, readings)}"
         )
     nested = [
         name
@@ -266,13 +266,13 @@ def refuse_doubtful_classes(
             f"All below {path} is one class without splits": first,
         }
         raise UnusableInput(
-            f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
-            f"classes. Choose:{choices(where, readings)}"
+            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above "
+            f"the classes. Choose:{choices(where, readings)}"
         )
     depths = {
         path[len(folder) :].strip("/").count("/") + 1
         for path, count in shape.images.items()
-        if count and lies_in(path, folder)
+        if count and is_within(path, folder)
     }
     deepest = max(depths)
     readings = {f"{nested[0]} is a class": first}
@@ -288,8 +288,8 @@ def refuse_doubtful_classes(
         "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
     }
     raise UnusableInput(
-        f"{where}: {path} has no image of its own but the folders {listed(below)}. Choose:"
-        f"{choices(where, readings)}"
+        f"{where}: {path} has no images, only the folders {listed(below)}. "
+        f"Choose:{choices(where, readings)}"
     )
 
 
@@ -309,6 +309,6 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
             "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
         }
         raise UnusableInput(
-            f"{where}: {listed(called)} would be taken for {'a class' if is_one else 'classes'}. "
+            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "
             f"Choose:{choices(where, readings)}"
         )

@@ -1,4 +1,4 @@
-"""What names of folders and images say by themselves: counters, parts of a set, roles (pure)."""
+"""Kinds of names of folders and images: counters, parts of a set, roles (pure)."""
 
 import re
 from collections import Counter, defaultdict
@@ -60,7 +60,7 @@ def _count(names: Sequence[str]) -> bool:
 def have_roles(names: Collection[str]) -> bool:
     """Return whether folders are named after what their pictures are to each other's: LR, HR.
 
-    What all names have in common says nothing: ``mask`` and ``no_mask`` are classes.
+    The common part of all names is ignored: ``mask`` and ``no_mask`` are classes.
     """
     tokens = [[token.lower() for token in _TOKENS.findall(name)] for name in names]
     shared = set.intersection(*map(set, tokens))
@@ -78,7 +78,7 @@ def share_a_word(names: Collection[str]) -> bool:
 
 
 def is_role(name: str) -> bool:
-    """Return whether a folder alone is named so."""
+    """Return whether a single name is a role."""
     return not _ROLES.isdisjoint(map(_unnumbered, _TOKENS.findall(name.lower())))
 
 
@@ -99,7 +99,7 @@ def _unnumbered(token: str) -> str:
 
 
 def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str]]]) -> str:
-    """Return what the names of folders say beside a class, such as "dates"; "" for nothing.
+    """Return what names of folders are instead of classes, such as "dates"; "" for classes.
 
     `images` gives the folders of some images below one, relative to all, each with a stem.
     """

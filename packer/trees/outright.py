@@ -1,4 +1,4 @@
-"""What folders mean, said outright: the options of a command line, in templates (pure)."""
+"""The meaning of folders as explicit options of a command line, in templates (pure)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -23,9 +23,9 @@ def said(
     is_usual: bool = True,
     pairs: Mapping[str, str] = {},
 ) -> tuple[str, ...]:
-    """Return the options that say a layout of folders; none if no template can.
+    """Return the options for a layout of folders; none if no template is equivalent.
 
-    `with_classes` are the splits that hold folders. `is_usual` says whether ``{split}`` gives the
+    `with_classes` are the splits that hold folders. `is_usual`: whether ``{split}`` gives the
     splits from their folders' names; the folders of `pairs` are relative to the source.
     """
     top = literal(f"{top}/" if top else "")
@@ -40,7 +40,7 @@ def said(
 
 
 def by_templates(images: Collection[str], members: Mapping[str, str] = {}) -> tuple[str, ...]:
-    """Return templates as options; none if a folder's name has what a template cannot say."""
+    """Return templates as options; none if a folder's name cannot be part of a template."""
     found = [word for one in images for word in ("--images", one)]
     found += [word for name, one in members.items() for word in ("--member", f"{name}={one}")]
     return () if "*" in "".join(found) else tuple(found)
@@ -63,7 +63,7 @@ def _any(base: str) -> str:
 
 
 def end_of(shape: Shape, folder: str, splits_of: SplitsOf) -> str:
-    """Return the template of the images in a folder: of splits, of classes, or of images alone."""
+    """Return the template of the images in a folder: of splits, of classes, or only of images."""
     names = shape.with_images(folder)
     if not names or shape.images.get(folder):
         return "{key}"
@@ -163,13 +163,13 @@ def _marked(folder: str, mark: str) -> str:
     return folder.replace(mark, "{split}", 1) if mark else folder
 
 
-def told_of_masks(
+def masks_refusal(
     shape: Shape, folder: str, images: str | None, where: object, splits_of: SplitsOf
 ) -> str:
     """Why a folder of masks stops packing, and what to type."""
     above, _, name = folder.rpartition("/")
     others = [inside(above, other) for other in shape.with_images(above) if other != name]
-    text = f"{where}: {folder} is named as masks are, which are no samples. Choose:"
+    text = f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:"
     readings: dict[str, tuple[str, ...]] = {}
     alone = ""
     if images := images or next(iter(others), None):

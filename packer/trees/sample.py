@@ -41,7 +41,7 @@ class SampleParts:
     def sample(
         self, key: str, label: int, split: str, *, block: int = -1, is_beside: bool = False
     ) -> Sample:
-        """Return the sample; `is_beside`: all lies in the files that its name tells."""
+        """Return the sample; `is_beside`: all its files are found by its name."""
         places: Sequence[Place] = ()
         if not is_beside:
             at = self._tree.place(self._image)

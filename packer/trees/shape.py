@@ -1,6 +1,6 @@
-"""Where the images of a tree of folders lie, and which folders only describe others or hold masks.
+"""Positions of images in a tree, and folders that only describe others or have masks.
 
-Masks are no samples. Folders are told by their names. Pure.
+Masks are not samples. Folders are recognised by their names. Pure.
 """
 
 import re
@@ -68,39 +68,39 @@ class Shape:
         return [name for name in names if inside(path, name) not in self._aside]
 
     def aside(self, path: str) -> set[str]:
-        """The folders in a folder that only describe others."""
+        """Return the folders in a folder that only describe others."""
         names = self._children.get(path, ())
         return {name for name in names if inside(path, name) in self._aside}
 
     def with_images(self, path: str) -> list[str]:
-        """Those of them that hold images, somewhere."""
+        """Return those of them that hold images, somewhere."""
         return [name for name in self.folders(path) if self.below(inside(path, name))]
 
     def below(self, path: str) -> int:
-        """How many images a folder and those below it hold."""
+        """Return how many images a folder and those below it hold."""
         return self._below.get(path, 0)
 
     def without(self, folders: Collection[str]) -> "Shape":
-        """The tree as if these folders were not there."""
+        """Return the tree as if these folders were not there."""
         images = self.images.items()
         left = {path: count for path, count in images if enclosing(path, folders) is None}
         return Shape(left) if folders else self
 
 
 def inside(path: str, name: str) -> str:
-    """The path of what a folder holds; "" is the root, or the folder itself."""
+    """Return the path of what a folder holds; "" is the root, or the folder itself."""
     return f"{path}/{name}" if path and name else path or name
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders that hold the folder at a path; "" is the root."""
+    """Yield the folders that hold the folder at a path; "" is the root."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a folder is another one or lies in it."""
+def is_within(path: str, folder: str) -> bool:
+    """Return whether a folder is another one or within it."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
@@ -110,7 +110,7 @@ def enclosing(path: str, folders: Container[str]) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name by its letters and digits alone, in lower case."""
+    """Return only the letters and digits of a name, in lower case."""
     return _OTHER_SIGNS.sub("", name.lower())
 
 
@@ -119,7 +119,7 @@ class OfOthers(UnusableInput):
 
 
 def masks(shape: Shape) -> Iterator[tuple[str, str | None]]:
-    """Yield the folders that hold masks, each with the folder of its images, told from names."""
+    """Yield the folders of masks, each with the folder of its images, by their names."""
     known: dict[str, _Siblings] = {}  # of the folders in a folder
     for path in sorted(filter(None, shape.images)):
         above, _, name = path.rpartition("/")
@@ -133,7 +133,7 @@ def masks(shape: Shape) -> Iterator[tuple[str, str | None]]:
 
 
 def may_be_masks(name: str) -> bool:
-    """Whether folders of masks are called so, and others, too."""
+    """Return whether folders of masks are called so, and others, too."""
     return plain(name) in _WORDS
 
 
@@ -167,7 +167,7 @@ def _has_word(name: str) -> bool:
 
 
 def _rest(name: str, words: Collection[str]) -> str:
-    """What a name of several words says beside `words`: ``train`` of ``train_masks``."""
+    """Return a name of several words without `words`: ``train`` of ``train_masks``."""
     return "".join(token for token in _tokens(name) if token not in words)
 
 
@@ -178,7 +178,7 @@ def _tokens(name: str) -> list[str]:
 def certain_pair(
     shape: Shape, top: str, stems: Callable[[str], frozenset[str]]
 ) -> dict[str, str] | None:
-    """The one folder of masks that has a file for each image, and no other."""
+    """Return the one folder of masks that has a file for each image, and no other."""
     names = shape.with_images(top)
     images = [name for name in names if plain(name) in IMAGES]
     if len(names) != 2 or len(images) != 1 or shape.images.get(top):

@@ -1,4 +1,4 @@
-"""Which files of a folder belong to an image: those that continue its stem (pure).
+"""Finds the files that belong to an image: those that continue its stem (pure).
 
 A picture beside a picture, such as ``x.right.png`` beside ``x.jpg``, is a member or a sample; which
 one is decided once for the whole source, by `members_named`.
@@ -75,8 +75,8 @@ def _both_readings(
     count = sum(words.values())
     text = (
         f"{where}: the picture {example[1]!r} is named after {example[0]!r}. "
-        f"{many(count, 'picture')} {are(count)} named so, beside {many(owners, 'other')}: they are "
-        "members only if there are two others or more, and each of them has one. Choose:"
+        f"{many(count, 'picture')} {are(count)} named so, beside {many(owners, 'other')}. They "
+        "become members only if each of at least two other images has one. Choose:"
     )
     if len(words) <= _NAMED:
         pairs = (part for word in sorted(words) for part in ("--pair", f"{word}?={folder}"))
@@ -138,7 +138,7 @@ def _owner(name: str, images: dict[str, list[str]]) -> tuple[str, str]:
 
 
 def _divided(name: str) -> Iterator[tuple[str, str]]:
-    """Yield what lies before and behind each dot, the last one first."""
+    """Yield the parts before and after each dot, the last dot first."""
     end = len(name)
     while (end := name.rfind(".", 0, end)) > 0:
         yield name[:end], name[end + 1 :].lower()

@@ -48,12 +48,12 @@ class Member:
 
     @property
     def ext(self) -> str:
-        """What follows that dot, in lower case."""
+        """The part after that dot, in lower case."""
         return self.name[len(self.stem) + 1 :].lower()
 
 
 def image_of(run: Sequence[Member]) -> Member | None:
-    """The sample's image: ``x.jpg`` before ``x.input.jpg``; the first of each."""
+    """Return the sample's image: ``x.jpg`` before ``x.input.jpg``; the first of each."""
     images = [member for member in run if picture_format(member.ext) is not None]
     return min(images, key=lambda member: "." in member.ext, default=None)
 
@@ -66,7 +66,7 @@ class CheckedTarInfo(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "CheckedTarInfo":
-        """A header from its block; raises HeaderError."""
+        """Return a header from its block; raises HeaderError."""
         info = super().frombuf(buf, encoding, errors)
         if info.size < 0 or (info.type in _EXTENDED and info.size > MAX_EXTENDED):
             raise tarfile.HeaderError(
@@ -85,7 +85,7 @@ class CheckedTarInfo(tarfile.TarInfo):
 
 
 def is_tar(path: Path) -> bool:
-    """Whether a file begins as a tar does."""
+    """Return whether a file begins as a tar does."""
     try:
         with tarfile.TarFile(path, tarinfo=CheckedTarInfo):
             return True
@@ -179,14 +179,14 @@ def _check_end(path: Path, descriptor: int, offset: int, end: int) -> None:
     if more < offset + tarfile.BLOCKSIZE:
         raise _damaged(path, f"there is no header at byte {offset}")
     raise UnusableInput(
-        f"{os.fspath(path)} goes on at byte {more}, after its end of archive: it may be several "
-        "tars in one file, and most tools read the first alone. Give its parts one by one, join "
-        "them with tar -A, or unpack all of it with tar --ignore-zeros -xf."
+        f"{os.fspath(path)} continues at byte {more}, after its end of archive: it may be "
+        "several tars in one file, of which most tools read only the first. Pack its parts "
+        "separately, join them with tar -A, or unpack all of it with tar --ignore-zeros -xf."
     )
 
 
 def _first_data(descriptor: int, offset: int, end: int) -> int | None:
-    """Where the first byte that is not zero lies, if there is one; holes are not read."""
+    """Return the offset of the first byte that is not zero, if any; holes are not read."""
     while offset < end:
         if hasattr(os, "SEEK_DATA"):
             try:
@@ -205,6 +205,6 @@ def _first_data(descriptor: int, offset: int, end: int) -> int | None:
 
 def _damaged(path: Path, reason: str) -> UnusableInput:
     return UnusableInput(
-        f"{os.fspath(path)} is not a tar, or damaged: {reason.removesuffix('.')}. Leave it out, or "
-        "restore it from a copy; compressed tars are to be unpacked first."
+        f"{os.fspath(path)} is not a tar, or damaged: {reason.removesuffix('.')}. Restore it "
+        "from a copy, or remove it. Decompress compressed tars first."
     )

@@ -41,7 +41,7 @@ _MAX_LINE = 1 << 20  # characters
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What one folder holds itself; no name of the operating system's litter is in it."""
+    """The entries of one folder, without files of the operating system."""
 
     folders: tuple[str, ...] = ()  # sorted names, but for those that are skipped
     images: int = 0  # how many files are named as images are
@@ -83,7 +83,7 @@ class Level:
 
     @property
     def only(self) -> str:
-        """The one folder in it, if it holds no image itself; else ""."""
+        """The one folder in it, if it has no image itself, otherwise ""."""
         return self.folders[0] if len(self.folders) == 1 and not self.images else ""
 
 
@@ -95,7 +95,7 @@ class Tree(ABC):
     """
 
     root: Path  # the folder or the archive, for a person; paths below it are made by ``/``
-    files: Files  # what reads the samples that lie in it
+    files: Files  # what reads the samples that are in it
     unpack: str = ""  # the command that makes a folder of an archive; "" for a folder
     refused: Sequence[Skipped] = ()  # what of an archive cannot be read
     form: str = ""  # of an archive, behind what it holds: " in a zip"
@@ -141,7 +141,7 @@ class Tree(ABC):
         """Return a file's bytes and when it was written (ns)."""
 
     def place(self, path: str) -> Place:
-        """Return where the bytes of a file lie."""
+        """Return the place of a file's bytes."""
         return path
 
     @abstractmethod
@@ -150,7 +150,7 @@ class Tree(ABC):
 
     @abstractmethod
     def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """Return a file's first bytes; so many tell whether it is an image."""
+        """Return a file's first bytes, as many as identify an image."""
 
     @abstractmethod
     def watched(self, path: str) -> Watched:
@@ -196,7 +196,7 @@ class Tree(ABC):
         return Shape(images), counts
 
     def lines(self, path: str) -> Iterator[str]:
-        """The lines of a list that are not blank, stripped, without a byte order mark."""
+        """Yield the lines of a list that are not blank, stripped, without a byte order mark."""
         where = self.root / path
         try:
             with io.TextIOWrapper(open_text(self.watched(path)), "utf-8", newline="\n") as file:
@@ -206,16 +206,18 @@ class Tree(ABC):
                     if line := line.strip():
                         yield line
         except UnicodeDecodeError as error:
-            raise UnusableInput(f"{where} is not text (UTF-8).") from error
+            raise UnusableInput(f"{where} is not UTF-8 text. Convert it first.") from error
         except OSError as error:
             raise UnusableInput(f"{where} cannot be read: {error.strerror}.") from error
 
     def text(self, path: str) -> str:
-        """The text of a small file, without a byte order mark."""
+        """Return the text of a small file, without a byte order mark."""
         try:
             return decoded(self.whole(path))
         except UnicodeDecodeError as error:
-            raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
+            raise UnusableInput(
+                f"{self.root / path} is not UTF-8 text. Convert it first."
+            ) from error
 
     def head(self, path: str, size: int) -> bytes:
         """The first bytes of a file that may describe the images: it is not read past errors."""
@@ -225,7 +227,7 @@ class Tree(ABC):
             raise UnusableInput(f"{self.root / path}: {error}.") from error
 
     def whole(self, path: str, most: int = _MAX_TEXT) -> bytes:
-        """The bytes of a small file."""
+        """Return the bytes of a small file."""
         try:
             data, _ = self.read(path, most)
         except BadImage as error:

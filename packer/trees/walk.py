@@ -19,8 +19,8 @@ from reader.format.members import PICTURES
 HIDDEN = "it is a hidden folder"
 JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
-NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
-_MAY_BE_DATA = "it may hold labels or images, and nothing here reads it"
+NOT_AN_IMAGE = "it is not an image, judged by its name and first bytes"
+_MAY_BE_DATA = "it may have labels or images, and packer does not read this format"
 
 Identity = tuple[int, int]
 
@@ -95,7 +95,7 @@ def names_an_image(name: str) -> bool:
     return is_named_as_image(name) and not is_litter(name)
 
 
-def tells_of_file(error: OSError) -> bool:
+def is_file_error(error: OSError) -> bool:
     """Return whether an error is the file's own, and not the disk's, which may pass.
 
     If a file were skipped for an error that passes, the next run would find another source.
@@ -193,7 +193,7 @@ def folders_below(
         if found.folders:
             above |= {identity(folder)}
     except OSError as error:
-        if not tells_of_file(error):
+        if not is_file_error(error):
             raise
         yield Skipped(path, f"the folder cannot be read: {error.strerror}", damaged=True)
         return
@@ -205,7 +205,7 @@ def folders_below(
 
 
 def identity(folder: "str | os.PathLike[str]") -> Identity:
-    """Return what tells one folder from all others, whatever its path."""
+    """Return the identity of a folder, whatever its path."""
     status = os.stat(folder)
     return status.st_dev, status.st_ino
 

@@ -276,7 +276,7 @@ ROWS = [
     Row(
         "annotations whose images were not downloaded",
         "readme.jpg",
-        "no annotation file has its images here: .*train2017 with its images",
+        "no annotation file has its images in this folder: .*train2017 with its images",
         contents={"annotations/instances_train2017.json": annotations("1.jpg", "2.jpg")},
     ),
     Row(

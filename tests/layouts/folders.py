@@ -70,17 +70,17 @@ def _refused() -> list[Row]:
         Row(
             "one folder with all images",
             "all/1.jpg all/2.jpg labels.txt",
-            "all images lie in all, which would be the only class.*--as folder.*--as flat",
+            "all images are in all, which would be the only class.*--as folder.*--as flat",
         ),
         Row(
             "a stray image beside a folder of classes",
             "animals/cat/1.jpg animals/dog/2.jpg screenshot.png",
-            "all images lie in animals, which would be the only class",
+            "all images are in animals, which would be the only class",
         ),
         Row(
             "a class in two forms of Unicode",
             "caf\u00e9/1.jpg cafe\u0301/2.jpg tea/3.jpg",
-            "have names that look the same.*Rename them",
+            "have names that look the same.*rename them",
         ),
         # people.eecs.berkeley.edu/~taesung_park/CycleGAN/datasets
         Row(
@@ -214,7 +214,7 @@ ROWS = [
     Row(
         "one more folder beside splits",
         "train/a/1.jpg val/a/2.jpg extra_data/a/3.jpg",
-        r"train, val are named as splits are, and extra_data is not.*'\{label\}/\{key\}'",
+        r"train, val are named like splits, and extra_data is not.*'\{label\}/\{key\}'",
     ),
     Row(
         "the same as classes",
@@ -235,19 +235,19 @@ ROWS = [
     Row(
         "a test among classes",
         "cat/1.jpg dog/2.jpg Test/3.jpg",
-        "Test is named as splits are, and cat, dog are not",
+        "Test is named like splits, and cat, dog are not",
     ),
     Row(
         "a train beside masks",
         "train/1.jpg masks/2.jpg",
-        "train is named as splits are, and masks is not",
+        "train is named like splits, and masks is not",
     ),
     Row(
         "a test among the classes of a split",
         "train/cat/1.jpg train/test/2.jpg val/cat/3.jpg",
-        "test in train is named as splits are, where classes lie",
+        "test in train is named like splits, beside class folders",
     ),
-    Row("two folders of one split", "train/a/1.jpg Training/a/2.jpg", "splits of the same name"),
+    Row("two folders of one split", "train/a/1.jpg Training/a/2.jpg", "would become one split"),
     Row(
         "splits below the classes",
         "bottle/train/1.jpg bottle/test/2.jpg cable/train/3.jpg cable/test/4.jpg",
@@ -292,7 +292,7 @@ ROWS = [
     Row(
         "SUN397",
         "a/abbey/1.jpg a/airfield/2.jpg b/bar/indoor/3.jpg b/bar/outdoor/4.jpg",
-        r"a has no image of its own but the folders abbey, airfield.* '\{label:all\}/\{key\}'",
+        r"a has no images, only the folders abbey, airfield.* '\{label:all\}/\{key\}'",
     ),
     Row(
         "SUN397, each folder a class",
@@ -308,7 +308,7 @@ ROWS = [
         "Omniglot",
         "images_background/Greek/character01/1.png images_background/Greek/character02/2.png "
         "images_background/Latin/character01/3.png images_background/Latin/character02/4.png",
-        "Greek has no image of its own",
+        "Greek has no images, only",
     ),
     Row(
         "Omniglot, two levels",
@@ -349,7 +349,8 @@ ROWS = [
     Row(
         "images and some masks",
         "images/1.jpg images/2.jpg masks/1.png",
-        r"masks is named as masks are.* --images 'images/\{key\}' --member 'mask\?=masks/\{key\}'",
+        r"masks has the name of a folder of masks.* --images 'images/\{key\}' --member "
+        r"'mask\?=masks/\{key\}'",
     ),
     Row(
         "images and masks in splits",

@@ -249,7 +249,7 @@ if pa:
         Row(
             "a split beside a file that is not named as one",
             "",
-            "more.parquet is not named as a split is",
+            "more.parquet does not have the name of a split",
             contents={"train.parquet": parquet(rows(1)), "more.parquet": parquet(rows(0))},
         ),
         # huggingface.co/datasets/uoft-cs/cifar100: fine_label and coarse_label

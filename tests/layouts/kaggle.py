@@ -193,7 +193,7 @@ ROWS = [
     Row(
         "four numbers that may be two corners",
         "train/a.jpg",
-        "may be two corners, or a corner, width and height. Give --box-format",
+        "may be two corners, or a corner, width and height. Pass --box-format",
         contents={"train.csv": 'image_id,bbox\na,"[1, 2, 30, 40]"\n'},
     ),
     Row(
@@ -283,7 +283,7 @@ ROWS = [
     Row(
         "SKU110K: no names of columns",
         "images/train_0.jpg",
-        "its first line names no columns but 'train_0.jpg'. Write a line of names above it",
+        "its first line has data .'train_0.jpg'.*Add a line of names above it",
         contents={
             "annotations/annotations_train.csv": "train_0.jpg,208,537,422,814,object,3024,3024\n"
         },
@@ -423,7 +423,7 @@ ROWS = [
     Row(
         "a label with fractions",
         "1.jpg 2.jpg",
-        "labels such as 0.37: numbers with fractions are not classes. With --label-column none",
+        "labels such as 0.37: numbers with fractions are not classes. .* --label-column none",
         contents={"train.csv": "image,target\n1.jpg,0.37\n2.jpg,1\n"},
     ),
     # kaggle.com/competitions/ranzcr-clip-catheter-line-classification/data
@@ -531,7 +531,7 @@ ROWS = [
     Row(
         "paths of another machine",
         "train/1.jpg",
-        r"names '/kaggle/input/pets/train/1.jpg', and that path is not there.*--root",
+        r"names '/kaggle/input/pets/train/1.jpg', which does not exist.*--root",
         contents={"train.csv": "path,label\n/kaggle/input/pets/train/1.jpg,cat\n"},
     ),
     Row(
@@ -544,7 +544,7 @@ ROWS = [
     Row(
         "a table of images that are not here",
         "train/1.jpg",
-        "names images such as 'a.jpg', and none of the first 2 lies below.*--root",
+        "names images such as 'a.jpg', and none of the first 2 is in .*--root",
         contents={"train.csv": "filename,label\na.jpg,cat\nb.jpg,dog\n"},
     ),
     Row(
@@ -579,7 +579,7 @@ ROWS = [
     Row(
         "an id of two images",
         "a/1.jpg b/1.jpg",
-        "may be a/1.jpg or b/1.jpg. Say with --root",
+        "may be a/1.jpg or b/1.jpg. Pass .* with --root",
         contents={"list.csv": "id,label\n1,cat\n"},
     ),
     Row(

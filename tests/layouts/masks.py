@@ -57,7 +57,7 @@ ROWS = [
         "ADE20K in a folder that is named as a split",
         "train/ADE/images/training/1.jpg train/ADE/images/validation/2.jpg "
         "train/ADE/annotations/training/1.png train/ADE/annotations/validation/2.png",
-        "training, validation in train/ADE/images are named as splits are",
+        "training, validation in train/ADE/images are named like splits",
     ),
     # mvtec.com/company/research/datasets/mvtec-ad
     Row(
@@ -79,7 +79,7 @@ ROWS = [
         "MVTec AD, several objects",
         "bottle/train/good/0.png bottle/test/good/0.png bottle/ground_truth/broken/0_mask.png "
         "cable/train/good/0.png cable/test/good/0.png cable/ground_truth/bent/0_mask.png",
-        "ground_truth is named as masks are",
+        "ground_truth has the name of a folder of masks",
     ),
     # cvlibs.net/datasets/kitti/eval_object.php?obj_benchmark=2d
     Row(
@@ -140,7 +140,8 @@ ROWS = [
     Row(
         "KITTI's stereo",
         "training/image_2/0_10.png training/image_3/0_10.png training/disp_occ_0/0_10.png",
-        r"neither label_2 nor semantic.*packer pack \S*image_2 DST.*--pair 'disp_occ_0\?=",
+        r"without training/label_2 or training/semantic.*packer pack \S*image_2 DST.*--pair "
+        r"'disp_occ_0\?=",
     ),
     Row(
         "splits with images and masks",
@@ -235,7 +236,7 @@ ROWS = [
     Row(
         "images without masks, as pairs",
         "cat/1.jpg dog/2.jpg",
-        "is not what --as pairs reads",
+        "is not a source for --as pairs",
         {"kind": "pairs"},
     ),
 ]

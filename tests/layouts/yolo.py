@@ -86,7 +86,7 @@ ROWS = [
             COCO8_MEMBERS,
             classes=(),
             ignored=frozenset({"LICENSE", "README.md"}),
-            what="YOLO, its classes not named",
+            what="YOLO, its classes without names",
         ),
         contents={f"coco8/{name}": text for name, text in COCO8_LABELS.items()}
         | {"coco8/LICENSE": "x", "coco8/README.md": "x"},
@@ -306,19 +306,19 @@ ROWS = [
     Row(
         "a data.yaml whose images are not there",
         "docs/1.jpg",
-        "data.yaml says that its images are in images/train",
+        "data.yaml places its images in images/train",
         contents={"data.yaml": "train: images/train\nnames: [person]\n"},
     ),
     Row(
         "a data.yaml whose nc is not that of its names",
         "images/train/1.jpg",
-        "nc says 3 classes, and names has 1",
+        "nc is 3, and names has 1",
         contents={"data.yaml": "train: images/train\nnc: 3\nnames: [person]\n"},
     ),
     Row(
         "two data files",
         "images/train/1.jpg",
-        "several files say where YOLO's images are: a.yaml, b.yaml",
+        "several data files of YOLO locate the images: a.yaml, b.yaml",
         contents=dict.fromkeys(("a.yaml", "b.yaml"), "train: images/train\nnames: [person]\n"),
     ),
     Row(

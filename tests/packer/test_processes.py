@@ -152,7 +152,10 @@ def test_a_process_that_comes_no_further_is_told_of_once_with_what_it_is_at(
     told = [record.getMessage() for record in caplog.records]
     assert told
     for line in told:
-        assert f"at item {tmp_path / 'stopped'}, has come no further for 1 s. Was it stop" in line
+        assert (
+            f"at item {tmp_path / 'stopped'}, has made no progress for 1 s. Check "
+            "whether it was stop" in line
+        )
     assert len(told) <= 2 * len(set(told)), "twice is once at a slow start, and once stopped"
 
 
@@ -192,7 +195,7 @@ def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
 
     fork_server.end()
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    with pytest.raises(ProcessDied, match=r"started: .* smaller number for --jobs"):
+    with pytest.raises(ProcessDied, match=r"start a process: .* smaller --jobs"):
         list(map_unordered(square, range(3), 2, lambda more: None, name))
 
 

@@ -110,9 +110,9 @@ def test_nothing_but_leaving_the_block_commits(tmp_path: Path) -> None:
             writer.write(row)
             assert not (tmp_path / "dst" / "dataset.json").exists()
     assert (tmp_path / "dst" / "dataset.json").exists()
-    with pytest.raises(packer.UnusableInput, match="belongs into the block"):
+    with pytest.raises(packer.UnusableInput, match="inside the with block"):
         writer.write(pixels(0))
-    with pytest.raises(packer.UnusableInput, match="used once"), writer:
+    with pytest.raises(packer.UnusableInput, match="used only once"), writer:
         pass
     assert not {"close", "finish", "commit"}.intersection(dir(writer))
 
@@ -169,7 +169,7 @@ def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(
     write(tmp_path / "dst", [(pixels(0), "b")], classes=["b", "a"])
     with pytest.raises(
         packer.UnusableInput,
-        match=r"holds a dataset .dataset.json.. Give append=True .*overwrite=True",
+        match=r"holds a dataset .dataset.json.. Pass append=True .*overwrite=True",
     ):
         write(tmp_path / "dst", rows(1))
     write(tmp_path / "dst", [(pixels(1), "a"), (pixels(2), "c")], classes=["c", "a"], append=True)
@@ -187,7 +187,7 @@ def test_classes_that_are_numbers_grow(tmp_path: Path) -> None:
     write(tmp_path / "dst", [(pixels(1), 4)], append=True)
     assert reader.Dataset(tmp_path / "dst").classes == list("01234")
     with pytest.raises(
-        packer.UnusableInput, match="5 classes are numbers, and 2 names are given: give one"
+        packer.UnusableInput, match=r"5 classes are numbers, and 2 names are passed\. Pass one"
     ):
         write(tmp_path / "dst", [(pixels(1), 1)], append=True, classes=["a", "b"])
 
@@ -212,9 +212,7 @@ def test_each_sample_names_its_split_or_shares_divide_them(tmp_path: Path) -> No
     assert set(shares) == {"x", "y"}
     with pytest.raises(packer.Rejected, match="it names its split, and split= divides"):
         write(tmp_path / "both", samples, split={"x": 1.0})
-    with pytest.raises(
-        packer.UnusableInput, match="has the splits a, b, and what is to be added is"
-    ):
+    with pytest.raises(packer.UnusableInput, match="has the splits a, b, and the source is"):
         write(tmp_path / "own", rows(1), append=True)
     assert write(tmp_path / "own", [{"image": pixels(0), "split": "c"}], append=True).splits == {
         "a": 4,
@@ -241,7 +239,7 @@ def test_a_shard_that_cannot_be_written_is_told_without_the_promise_to_go_on(
         (tmp_path / "dst" / "val").write_text("in the way")
         yield {"image": pixels(1), "split": "val"}
 
-    with pytest.raises(packer.PackingFailed, match=r"Nothing was committed: .* begin again"):
+    with pytest.raises(packer.PackingFailed, match=r"Nothing was committed. .* again"):
         write(tmp_path / "dst", samples())
 
 
@@ -275,27 +273,27 @@ def test_an_iterable_is_packed_in_turn_and_says_that_it_cannot_be_continued(
     report = packer.pack(rows(12), tmp_path / "dst", shard_samples=5)
     assert "pack: 12 samples" in capfd.readouterr().err
     assert report.reading == "Read as a generator, in turn: 12 images; 3 classes (0, 1, 2)."
-    assert report.remarks[0].endswith("no such run can be continued.")
+    assert report.remarks[0].endswith("an interrupted run cannot be continued.")
     write(tmp_path / "written", rows(12), shard_samples=5)
     one, other = (files_of(tmp_path / name) for name in ("dst", "written"))
     one_json, other_json = (json.loads(files.pop("dataset.json")) for files in (one, other))
     assert one == other
     assert one_json["shards"] == other_json["shards"]
     for source in (5, object()):
-        with pytest.raises(packer.UnusableInput, match="has not a length and items by"):
+        with pytest.raises(packer.UnusableInput, match="neither a path nor a dataset with __len__"):
             packer.pack(source, tmp_path / "other")
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"jobs": 0}, "jobs is an integer of at least 1, not 0."),
-        ({"append": True, "overwrite": True}, "append=True adds to a dataset"),
+        ({"jobs": 0}, "jobs must be an integer of at least 1, not 0."),
+        ({"append": True, "overwrite": True}, "append=True and overwrite=True exclude each other"),
         (
             {"check": True, "jpeg": "verbatim", "png": "verbatim"},
             'jpeg="verbatim" and png="verbatim"',
         ),
-        ({"classes": ["a", "a"]}, "classes is class names in label order, each once"),
+        ({"classes": ["a", "a"]}, "classes must be class names in label order, each once"),
     ],
     ids=str,
 )
@@ -331,5 +329,5 @@ def test_a_fork_of_the_process_neither_writes_nor_commits(tmp_path: Path) -> Non
     command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "dst")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     told, count = done.stdout.splitlines()
-    assert told == "write() belongs into the block, and the process, of the Writer."
+    assert told == "Call write() inside the with block of the Writer, in the same process."
     assert count == "2", done.stderr

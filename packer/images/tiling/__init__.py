@@ -22,7 +22,7 @@ VERSION = "2"  # changes when other bytes are written
 
 @functools.cache
 def is_available() -> bool:
-    """Whether numba is installed; there are machines for which it has no wheel."""
+    """Return whether numba is installed; there are machines for which it has no wheel."""
     return find_spec("numba") is not None
 
 
@@ -33,8 +33,8 @@ def load() -> "Callable[[bytes, JpegHeader, int], tuple[bytes, TileTable]]":
         import numba  # noqa: F401
     except Exception as error:
         raise PackingFailed(
-            f"numba is installed, but cannot be imported: {error}. Install it again, or remove it: "
-            "then jpegtran is used."
+            f"numba is installed, but cannot be imported: {error}. Reinstall it, or uninstall "
+            "it to use jpegtran instead: pip uninstall numba"
         ) from error
     from packer.images.tiling.transcode import transcode
 

@@ -61,7 +61,7 @@ def folders() -> tuple[Path, ...]:
 
 
 def is_complete() -> bool:
-    """Whether it was compiled before."""
+    """Return whether it was compiled before."""
     return any((folder / _COMPLETE).exists() for folder in folders())
 
 
@@ -92,7 +92,7 @@ def kept() -> Iterator[bool]:
 
 @functools.cache
 def _usable() -> Path | None:
-    """The first folder that this user can write, and nobody else: what lies there is executed."""
+    """Return the first folder that only this user can write: its content is executed."""
     for folder in folders():
         with suppress(OSError):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

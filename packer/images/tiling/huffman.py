@@ -59,7 +59,7 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
 
 @helper
 def find_long(bits: int, spec: Array, longer: Array) -> int:
-    """The entry of a code that is longer than `PEEK`; 0 if it is none."""
+    """Return the entry of a code that is longer than `PEEK`; 0 if it is none."""
     for length in range(PEEK + 1, 17):
         code = np.int64(bits >> np.uint64(64 - length))
         if longer[length, 0] <= code < longer[length, 1]:
@@ -216,7 +216,7 @@ def bits_at(words: Array, position: int) -> int:
 
 
 def numbers_at(content: Array, dtype: type) -> Array:
-    """The little-endian numbers from each byte on that as many bytes follow; a view."""
+    """Return the little-endian numbers from each byte on that as many bytes follow; a view."""
     size = np.dtype(dtype).itemsize
     first: Array = content[: len(content) // size * size].view(dtype)
     return as_strided(first, (len(first) * size - size + 1,), (1,))

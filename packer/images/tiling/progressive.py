@@ -14,13 +14,13 @@ def _bit(words: Array, position: int) -> int:
 
 @helper
 def _number(words: Array, position: int, size: int) -> int:
-    """The next `size` bits, 16 at most."""
+    """Return the next `size` bits, 16 at most."""
     return np.int64((bits_at(words, position) >> np.uint64(1)) >> np.uint64(63 - size))
 
 
 @helper
 def _symbol(words: Array, position: int, table: int, tables: Tables) -> tuple[int, int]:
-    """The next symbol, -1 where there is none; and where its additional bits begin."""
+    """Return the next symbol, -1 where there is none; and where its additional bits begin."""
     specs, shorts, longers = tables
     bits = bits_at(words, position)
     entry = shorts[table, bits >> np.uint64(64 - PEEK)]

@@ -1,6 +1,6 @@
 """A stream's records, some segments of the target at a time, in bounded memory that is used again.
 
-They are made anew for each pass. Impossible sizes are refused before anything is allocated.
+They are made again for each pass. Impossible sizes are refused before anything is allocated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,7 @@ class Records:
 
 
 def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, int, int]:
-    """Decode one scan, anew each time; with the blocks of an MCU, and the most records of all."""
+    """Decode one scan, again each time; with the blocks of an MCU, and the most records of all."""
     [scan] = stream.scans
     if len(scan.components) != len(stream.components):
         raise Untileable("its components are not in one scan")
@@ -159,7 +159,7 @@ def _check_progression(stream: Stream) -> None:
 
 
 def _bits_of(scan: Scan, mcus: int) -> tuple[Array, Array]:
-    """The scan's bits from each byte on, and where the parts between its markers end."""
+    """Return the scan's bits from each byte on, and where the parts between its markers end."""
     content = np.frombuffer(bytearray().join([scan.data, bytes(PADDING)]), np.uint8)
     words = numbers_at(content, np.uint64)
     parts = -(-mcus // (scan.restart_interval or mcus))

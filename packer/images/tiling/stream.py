@@ -1,6 +1,6 @@
 """The segments around a JPEG's scan: as libjpeg reads them, and as it writes them (T.81, annex B).
 
-What libjpeg complains of is refused here, and so is what it forgives in silence but few files have.
+Streams that libjpeg warns about are refused, and rare faults that it ignores silently, too.
 """
 
 import struct
@@ -90,7 +90,7 @@ def read_stream(data: bytes, header: JpegHeader) -> Stream:
 def write_head(
     stream: Stream, specs: Mapping[int, bytes], restart_interval: int
 ) -> tuple[bytes, int]:
-    """All that lies before the scan, with these Huffman tables; and where the frame's height is."""
+    """All that is before the scan, with these Huffman tables; and where the frame's height is."""
     components = stream.components
     frame = b"\x08" + stream.height.to_bytes(2, "big") + stream.width.to_bytes(2, "big")
     frame += bytes([len(components)])
@@ -113,7 +113,7 @@ def write_head(
 
 
 def segment(marker: int, body: bytes) -> bytes:
-    """A marker segment (T.81, B.1.1.4)."""
+    """Return a marker segment (T.81, B.1.1.4)."""
     return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
 
 
@@ -221,7 +221,7 @@ def _metadata(kept: Sequence[tuple[int, bytes]], jfif: bytes | None, space: str)
 
 
 def _scans(data: bytes, at: int, tables: _Tables, process: int) -> Iterator[Scan]:
-    """Every scan, of which the first's header lies at `at`; between them are only tables."""
+    """Every scan, of which the first's header is at `at`; between them are only tables."""
     ids = tables.frame[6::3]
     marker, count = SOS, 0
     while marker != EOI:

@@ -33,7 +33,7 @@ class Times:
 
     @property
     def bound_by(self) -> str:
-        """What takes longest; empty where nothing is known."""
+        """The part that takes longest; empty if no time is known."""
         return max(self.seconds, key=self.seconds.__getitem__, default="")
 
 
@@ -52,13 +52,13 @@ class Memory:
 
     @property
     def vram_share(self) -> dict[str, float]:
-        """Of the GPU's memory, what batches take: 0 to 1."""
+        """The share of the GPU's memory that batches take, 0 to 1."""
         return {name: taken / self.vram for name, taken in self.gpu.items()}
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What comes of a setting; traffic and times are those of the first node, epoch by epoch."""
+    """The estimate for a setting; traffic and times are of the first node, epoch by epoch."""
 
     steps: int  # of an epoch, on every rank
     samples: int  # that the first rank reads in it, without padding
@@ -73,7 +73,7 @@ class Estimate:
 
     @property
     def seconds(self) -> float | None:
-        """Of all epochs; None where nothing is known of the time."""
+        """Seconds of all epochs; None if no time is known."""
         return sum(t.longest or 0 for t in self.times) if self.times[0].seconds else None
 
     def content(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _times(setting: Setting, samples: int, traffic: Traffic) -> Times:
 
 
 def _memory(stored: Stored, setting: Setting) -> Memory:
-    """What a Loader of images and labels, and its CUDAPrefetcher, hold."""
+    """Return what a Loader of images and labels, and its CUDAPrefetcher, hold."""
     layout = BatchSchema.of_images(setting.batch_size, setting.size).layout
     chunk = chunk_size(setting.batch_size, setting.workers, is_gathered=False)
     depth = depth_of(layout, setting.workers * chunk)

@@ -1,4 +1,4 @@
-"""Who reads what in an epoch: the steps, their padding, and how well they mix (pure)."""
+"""Samples that each rank reads in an epoch: steps, padding, and mixing (pure)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _ROWS = 1 << 20  # samples that are looked at together; all of 10^8 take many gi
 
 @dataclass(frozen=True)
 class Parts:
-    """What is fetched, in turn: of each request its step, and which places it brings."""
+    """Requests in order: the step of each, and the places that it fetches."""
 
     step: NDArray[np.int64]
     begin: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Parts:
             at = stop
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of each place that they bring, which of the parts it is, and the place."""
+        """Return the number of the request of each place that they fetch, and the place."""
         lengths = self.end - self.begin
         number = np.repeat(np.arange(len(self)), lengths)
         inside = np.arange(len(number)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -71,7 +71,7 @@ class Reading:
 
     @property
     def steps(self) -> int:
-        """Of an epoch, the same on every rank."""
+        """Steps of an epoch, equal on every rank."""
         return len(self.aheads[0].steps)
 
     @property

@@ -1,4 +1,4 @@
-"""What is asked and what is stored: who reads, how fast, and where the samples lie (pure)."""
+"""Inputs of an estimate: readers, rates, and the positions of samples in shards (pure)."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -64,7 +64,7 @@ class Stored:
 
     shards: tuple[ShardEntry, ...]
     manifest_bytes: int  # of dataset.json
-    spans: Spans  # of each sample in its tar, without what lies between them
+    spans: Spans  # of each sample in its tar, without what is between them
     pixels: int  # of all images
     disk_bytes: int  # what all samples take together
 
@@ -99,12 +99,12 @@ class Stored:
 
     @property
     def bytes(self) -> int:
-        """Of the tars."""
+        """Bytes of the tars."""
         return sum(shard.bytes for shard in self.shards)
 
     @property
     def index_bytes(self) -> int:
-        """Of the indexes."""
+        """Bytes of the indexes."""
         return sum(shard.index_bytes for shard in self.shards)
 
     @cached_property
@@ -114,7 +114,7 @@ class Stored:
 
     @cached_property
     def whole_spans(self) -> Spans:
-        """The spans with what lies between them."""
+        """The spans with the gaps between them."""
         sizes = np.array(self.sizes)
         has_samples = sizes > 0
         lasts = np.cumsum(sizes)[has_samples] - 1
@@ -132,7 +132,7 @@ class Stored:
 
 
 def usual_split(folder: Path) -> str | None:
-    """Return "train" if a dataset has such a split, which is read epoch after epoch; else None."""
+    """Return "train" if a dataset has such a split, otherwise None."""
     return _TRAIN if _TRAIN in Manifest.load(folder).splits else None
 
 

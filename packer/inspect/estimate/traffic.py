@@ -1,4 +1,4 @@
-"""What a node asks of the store in each epoch, and what its cache gives (pure).
+"""Requests of a node to the store in each epoch, and the hits of its cache (pure).
 
 The cache is that of `reader.cache`, and the rules of requests, prefetching and room are the
 reader's own (`reader.order.access`, `reader.cache.ranges`). Full, it evicts what the order needs
@@ -55,7 +55,7 @@ def traffic(readings: Iterator[Reading], limit: int | None, depth: int) -> Itera
 
 
 class _Cache:
-    """Which samples a node has; `room` is what they may take, None: as much as they do."""
+    """The samples in a node's cache; `room` is the limit in bytes, None for no limit."""
 
     def __init__(self, stored: Stored, room: int | None, limit: int) -> None:
         self._stored = stored
@@ -181,7 +181,7 @@ class _Needs:
         return int(np.searchsorted(self._positions, position))
 
     def _take(self, turn: int) -> None:
-        """What was needed before that turn is needed in the next epoch."""
+        """Move samples that were needed before that turn to the next epoch."""
         if turn > self._taken:
             gone = slice(self._taken, turn)
             places = self._places[gone][self._is_here[gone]]

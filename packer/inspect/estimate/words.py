@@ -1,4 +1,4 @@
-"""An estimate in words: what each line is about and what it says, and what a change would do."""
+"""An estimate as lines of text: a topic and a sentence each, and the effect of changes."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,7 +19,7 @@ _OF_TIME = ("time", _BOUND)
 def lines(
     place: str, stored: Stored, setting: Setting, found: Estimate, others: _Others, *, is_far: bool
 ) -> Iterator[str]:
-    """What `packer plan` prints; `is_far`: with what a store is asked for."""
+    """Yield what `packer plan` prints; `is_far`: with what a store is asked for."""
     what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
     yield f"{'dataset':<{_TITLE}}{place}: {what}, {in_bytes(stored.bytes)}"
     for about, text in summary(stored, setting, found, is_far=is_far):
@@ -28,7 +28,7 @@ def lines(
 
 
 def summary(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> Iterator[Line]:
-    """The plan; `is_far`: with what a store is asked for."""
+    """Yield the plan; `is_far`: with what a store is asked for."""
     yield (
         "read by",
         f"{many(setting.nodes, 'node')} of {many(setting.ranks, 'rank')}, each with "

@@ -1,4 +1,4 @@
-"""A page that shows a dataset: what it consists of, and what deserves a look.
+"""A page that shows a dataset: its content, and samples that need a look.
 
 `report` is the whole of it on one screen: `table` has the columns of all indexes, `look` numbers of
 some samples' pixels, `sample` and `annotations` what one of them holds. Of these the rules make

@@ -1,4 +1,4 @@
-"""What a member holds of its image: boxes, outlines and captions (pure but for parsing)."""
+"""Annotations in a member: boxes, outlines and captions (pure but for parsing)."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -14,8 +14,8 @@ from reader.geometry import CORNERS_OF
 EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
 _CAPTIONS = ("captions", "caption", "text")
 _NOT_RECORDED = (
-    "it has boxes, and dataset.json does not record how: pass --box-format, and --normalized where "
-    "they are fractions of the image"
+    "it has boxes, and dataset.json does not record their format: pass --box-format, and "
+    "--normalized if they are fractions of the image"
 )
 _BOX = 5  # numbers of a line: a class and a box; an outline has more, and an odd number
 
@@ -34,13 +34,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Annotated:
-    """What a sample's members hold; M objects."""
+    """The annotations of a sample; M objects."""
 
     boxes: Points = field(default_factory=lambda: np.zeros((0, 4)))  # (M, 4), corners x, y, x, y
     labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1: none
     outlines: list[Points] = field(default_factory=list)  # polygons, (points, 2) each
     captions: list[str] = field(default_factory=list)
-    is_upright: bool = False  # fractions of the upright image, as YOLO's; else of the stored one
+    is_upright: bool = False  # fractions of the upright image, as YOLO's, or of the stored one
 
     def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
         """Return the same with each point, (N, 2), where `carry` puts it."""

@@ -1,4 +1,4 @@
-"""Samples as the page shows them: drawn small, with what lies over them in fractions of that."""
+"""Cards of samples on the page: thumbnails, with overlays in fractions of their size."""
 
 import base64
 import io
@@ -46,13 +46,13 @@ class Card:
     boxes: list[Box] = field(default_factory=list)  # the smallest last, so that none hides another
     labels: frozenset[int] = frozenset()  # the classes of all its boxes, also of those not drawn
     outlines: list[str] = field(default_factory=list)  # ``points`` of SVG polygons, in fractions
-    masks: list[str] = field(default_factory=list)  # data URLs of what lies over the image
+    masks: list[str] = field(default_factory=list)  # data URLs of what is over the image
     captions: list[str] = field(default_factory=list)  # texts
     more_boxes: int = 0
     reason: str = ""
 
     def classes(self, label: int) -> list[int]:
-        """Those of a sample of this label, or of its boxes; -1 for none."""
+        """Return those of a sample of this label, or of its boxes; -1 for none."""
         own = {label} if label >= 0 else self.labels
         return sorted(own or {-1})
 
@@ -96,7 +96,7 @@ def _card(sample: Sample, reading: Reading) -> Card:
         masks,
         [shortened(text, _CAPTION) for text in found.captions[:5]],
         max(len(found.boxes) - _BOXES, 0),
-        f"its annotations were not understood: {fault}" if fault else "",
+        f"its annotations cannot be read: {fault}" if fault else "",
     )
 
 

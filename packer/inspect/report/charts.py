@@ -33,7 +33,7 @@ class Chart:
 
 
 def charts(table: Table, looked: Looked) -> list[Chart]:
-    """All distributions that the dataset has."""
+    """Return all distributions that the dataset has."""
     from matplotlib import rc_context
 
     with (
@@ -107,7 +107,7 @@ def _tail(total: NDArray[np.int64], unit: str) -> Chart:
     half = int(np.searchsorted(np.cumsum(total), total.sum() / 2)) + 1
     summary = (
         f"{many(len(total), 'class')}, from {many(int(total[0]), unit)} down to {total[-1]:,}; "
-        f"half of all lie in the first {many(half, 'class') if half > 1 else 'one'}"
+        f"half of all are in the first {many(half, 'class') if half > 1 else 'one'}"
     )
 
     def draw(axes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which samples are alike, byte for byte or to the eye, and what deserves a look of them (pure).
+"""Groups of samples that are alike, byte for byte or to the eye, and findings on them (pure).
 
 Samples are never compared all with all: the same bytes have the same size and checksum, and those
 alike to the eye share at least one of five parts of hashes that differ in four bits at most.
@@ -51,7 +51,7 @@ def copy_findings(
         for kind, title, wanted, values, differs, is_light, text in (
             (
                 *("leakage", f"{copies} in another split", across, table.split, labels, False),
-                ", over several splits: {all} in all. What is trained on is tested on.",
+                ", over several splits: {all} in all. Training uses images of the test.",
             ),
             (
                 *("contradicting", of_several, contradict, table.label, other, False),
@@ -70,7 +70,7 @@ def copy_findings(
             sentence = f"{many(len(shown), 'group')} of images that are {how}{text}"
             sentence += _agreement(differs, wanted)
             if kind == "duplicates" and not prefix:
-                sentence += " `packer pack --dedupe` leaves such copies out."
+                sentence += " `packer pack --dedupe` skips such copies."
             found = _ordered(shown, values, _any(differs, wanted))
             weight = WEIGHTS[bool(prefix) + is_light]
             yield Finding(f"{prefix}{kind}", weight, title, sentence, count, found)
@@ -97,7 +97,7 @@ def _rows(annotated: Annotated) -> Points:
 
 
 def _same(first: Points, second: Points) -> bool:
-    """Whether there are as many rows, and each is near one of the others."""
+    """Return whether there are as many rows, and each is near one of the others."""
     from scipy.spatial import KDTree
 
     if not len(first) or len(first) != len(second):
@@ -131,7 +131,7 @@ def _ordered(groups: Groups, values: NDArray[np.int64], differs: Flags) -> list[
 
 
 def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) -> Groups:
-    """The groups of `samples` (None: 0 to N) that have the same values in all columns."""
+    """Return the groups of `samples` (None: 0 to N) that have the same values in all columns."""
     order = np.lexsort(columns)
     differs = np.zeros(len(order) + 1, np.bool_)
     differs[[0, -1]] = True
@@ -145,7 +145,7 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
 
 
 def near_copies(table: Table, looked: Looked) -> Groups:
-    """Group samples that look the same and have different bytes; one colour says nothing."""
+    """Group samples that look the same and have different bytes; skip those of one colour."""
     varied = looked.spread > 4 * UNIFORM
     hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
     groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])

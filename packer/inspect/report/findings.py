@@ -1,4 +1,4 @@
-"""What deserves a look, and the rules about images, classes and files that were left out (pure)."""
+"""Findings, and the rules about images, classes and rejected files (pure)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Reads samples and keeps numbers of them: what the rules ask for that no index knows."""
+"""Reads samples and keeps figures of their pixels that no index has, for the rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,11 +41,11 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known of the samples that were looked at; N of them, M boxes in all."""
+    """Figures of the samples that were read: N samples, M boxes in all."""
 
     numbers: NDArray[np.int64]  # ascending
     spread: NDArray[np.float64]  # the standard deviation of the channel that varies most
-    tint: NDArray[np.float64]  # how far the channels lie apart on average; 0: it is grey
+    tint: NDArray[np.float64]  # how far the channels are apart on average; 0: it is grey
     cut_off: NDArray[np.float64]  # see `_cut_off`
     hash: NDArray[np.uint64]  # perceptual, as is that of the mirror image
     mirrored: NDArray[np.uint64]
@@ -66,7 +66,7 @@ class Looked:
         return len(self.numbers) + len(self.damages)
 
     def are_mirrored(self, first: int, second: int) -> bool:
-        """Whether one is rather the other's mirror image, of two that are alike."""
+        """Return whether one is rather the other's mirror image, of two that are alike."""
         if not np.isin([first, second], self.numbers).all():
             return False
         one, other = self.tiny[np.searchsorted(self.numbers, [first, second])].astype(np.int16)

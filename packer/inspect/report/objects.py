@@ -23,7 +23,7 @@ _RARE = 0.02  # of the masks
 def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
     """Find boxes that cannot be right, and masks and captions that may not be."""
     if unread := list(looked.unread):
-        title = "Annotations that were not understood"
+        title = "Annotations that cannot be read"
         sentence = f"The members of {many(len(unread), 'sample')} could not be read."
         lines = [(f"sample {number}", looked.unread[number]) for number in unread[:SHOWN]]
         kind = "unread_annotations"
@@ -94,14 +94,14 @@ def _in_corner(
     wider, higher = (f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist())
     larger = f"{wider} times" if wider == higher else f"{wider} times as wide, {higher} times"
     sentence = (
-        f"Of {many(int(found.sum()), 'box')}"
+        f"In {many(int(found.sum()), 'box')}"
         + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
-        + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
+        + f", no corner is beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
         f"height; {larger} as {'large' if wider == higher else 'high'} they would fill it. "
-        f"Read as {reading.format}, {reading.source}, they may be those of smaller images, or "
-        "fractions taken for pixels."
+        f"They are read as {reading.format}, {reading.source}; they may belong to smaller "
+        "images, or be fractions instead of pixels."
     )
-    samples, title = np.unique(of[found]), "Boxes in the upper left alone"
+    samples, title = np.unique(of[found]), "Boxes only in the upper left"
     yield finding_of(samples, "boxes_in_corner", "wrong", title, sentence)
 
 
@@ -127,18 +127,16 @@ def _masks(table: Table, looked: Looked) -> Iterator[Finding]:
             beyond = found & (values > named)
             kind, title = "mask_beyond", "Masks with values beyond the classes"
             reason = (
-                f"are beyond the {many(named, 'class')} with a name (0 is taken for background, "
-                f"{VOID} for void)"
+                f"are beyond the {many(named, 'class')} with a name (0 is background, {VOID} "
+                "is void)"
             )
         else:
             usual = found & (held.sum(axis=0) > _RARE * len(samples))
             highest = int(np.flatnonzero(usual).max(initial=0))
             is_semantic = len(samples) >= _MANY and usual.sum() <= len(values) // 2
             beyond = found & (values > highest) & is_semantic
-            kind, title = "rare_mask_values", "Masks with values that hardly any other has"
-            reason = (
-                f"hardly any other of {many(len(samples), 'mask')} has, above the usual {highest}"
-            )
+            kind, title = "rare_mask_values", "Masks with rare values"
+            reason = f"few of {many(len(samples), 'mask')} have, above the usual {highest}"
         if "instance" in ext or "panoptic" in ext or not beyond.any():
             continue
         with_them = samples[held[:, beyond].any(axis=1)]

@@ -1,4 +1,4 @@
-"""The page: what was found, in a template that escapes all that a dataset says.
+"""The page: a template that escapes all text of a dataset.
 
 Its style and script are in it, and its policy names their checksums: nothing else runs, and nothing
 is fetched, whatever names, captions and classes hold.
@@ -33,7 +33,7 @@ _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 def page(
     table: Table, looked: Looked, cards: dict[int, Card], gallery: Sequence[int], **shown: Any
 ) -> str:
-    """Return the HTML file's text; `shown` is all else that the template names."""
+    """Return the HTML file's text; `shown` has all other names of the template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -87,7 +87,7 @@ def page(
 
 
 def _readable(value: Any) -> Any:
-    """A text without the characters that turn the direction of what stands around them."""
+    """Return a text without the characters that turn the direction of what stands around them."""
     if not isinstance(value, str):
         return value
     return _TURNING.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
@@ -107,7 +107,7 @@ def _filters(
 
 
 def _options(table: Table) -> Iterator[tuple[str, str]]:
-    """Those of dataset.json that somebody chose."""
+    """Yield those of dataset.json that somebody chose."""
     chosen, usual = by_name(table.manifest.options), by_name(PackOptions().dump())
     for name, value in chosen.items():
         known = f"max_{name}" if name in ("pixels", "bytes") else name

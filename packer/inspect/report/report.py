@@ -34,13 +34,13 @@ _GALLERY = 600  # samples
 _ROOM = 8_000_000  # characters of the page that pictures may take
 _KEYS = 300  # of a finding, to be copied
 _KEYS_ROOM = 30_000  # characters that they may take
-_GIVEN = "as was told"
+_GIVEN = "as passed on the command line"
 _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
 
 @dataclass(frozen=True)
 class Reported:
-    """What became of a report."""
+    """The result of a report."""
 
     dataset: str
     page: str
@@ -58,12 +58,15 @@ def check_extra(out: Path) -> None:
             f"A report needs {' and '.join(missing)}: pip install 'shardfeed[report]'."
         )
     if out.is_dir() or not out.absolute().parent.is_dir():
-        raise UnusableInput(f"{out} is not the name of a file in a folder that is there.")
+        raise UnusableInput(
+            f"{out} is not a file name in an existing folder. Create the "
+            "folder, or choose another name."
+        )
     if out.exists():
         with out.open("rb") as file:
             if file.read(len(MARK)) == MARK.encode():
                 return
-        raise UnusableInput(f"{out} is there and is no report: give another name, or remove it.")
+        raise UnusableInput(f"{out} exists and is not a report. Choose another name, or remove it.")
 
 
 def report(

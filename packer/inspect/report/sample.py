@@ -104,7 +104,7 @@ class Sample:
         return found, ""
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield upright pictures of classes: of colours if the name says so, never of depths."""
+        """Yield upright pictures of classes: of colours by the name, never of depths."""
         for ext in self._members:
             kind, name = picture_format(ext), ext.rpartition(".")[0]
             if kind is None or kind in PHOTOGRAPHS:
@@ -125,7 +125,7 @@ def mask_values(mask: NDArray[Any]) -> NDArray[np.bool_] | None:
 
 
 def mask_as_png(mask: NDArray[Any], height: int, width: int) -> bytes:
-    """A PNG of this size with a colour for each value; 0 is clear."""
+    """Return a PNG of this size with a colour for each value; 0 is clear."""
     from PIL import Image
 
     rows = (np.arange(height) * mask.shape[0]) // height
@@ -153,7 +153,7 @@ def _palette() -> NDArray[np.uint8]:
 
 @dataclass
 class Done(Generic[Result]):
-    """What came of some samples."""
+    """The results of some samples."""
 
     results: dict[int, Result] = field(default_factory=dict)  # by number
     damages: dict[int, str] = field(default_factory=dict)  # why there is none, by number
@@ -187,7 +187,7 @@ class Samples:
                     done.results |= part.results
                     done.damages |= part.damages
                 elif (number := part.item[0]) not in done.results:
-                    done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
+                    done.damages.setdefault(number, f"decoding it ends the process ({part.cause})")
         return done
 
 

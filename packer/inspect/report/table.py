@@ -24,7 +24,7 @@ _TURNED = 4  # EXIF orientations beyond it swap height and width
 
 @dataclass(frozen=True)
 class Table:
-    """What the indexes hold of every sample; N samples."""
+    """Columns of the indexes for every sample; N samples."""
 
     manifest: Manifest
     label: NDArray[np.int64]  # (N,), -1 where there is none
@@ -59,7 +59,7 @@ class Table:
         return bool((self.label >= 0).any())
 
     def tally(self, label: NDArray[np.int64], split: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How often each class occurs in each split, (classes, splits)."""
+        """Return how often each class occurs in each split, (classes, splits)."""
         known = (label >= 0) & (label < len(self.classes))
         places = label[known] * len(self.splits) + split[known]
         size = len(self.classes) * len(self.splits)
@@ -76,7 +76,7 @@ class Table:
         return np.maximum(self.height, self.width)
 
     def class_name(self, label: int) -> str:
-        """The name of a class, "" for none; its number where it has no name."""
+        """Return the name of a class, "" for none; its number where it has no name."""
         if label < 0:
             return ""
         return self.classes[label] if label < len(self.classes) else f"class {label}"

@@ -95,10 +95,12 @@ class CifarSource:
                     raise UnusableInput(f"{path}: {name} has {size} bytes; {few}.")
                 files[name] = read()
         except (OSError, EOFError, *TAR_ERRORS) as error:
-            raise UnusableInput(f"{path} is damaged or cut short: {error}.") from error
+            raise UnusableInput(
+                f"{path} is damaged or truncated: {error}. Download it again."
+            ) from error
         version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
         if missing := sorted(version.files - files.keys()):
-            raise UnusableInput(f"{path} lacks {', '.join(missing)}: unpack the archive anew.")
+            raise UnusableInput(f"{path} lacks {', '.join(missing)}. Unpack the archive again.")
         names = _class_names(files[version.names], version, path)
         batches = {}
         for name, split in version.batches.items():
@@ -115,11 +117,11 @@ class CifarSource:
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.path)
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The batches in their order."""
+        """Yield the batches in their order."""
         numbers = [self.classes.index(name) for name in self.names]
         for name in self.others:
             if name in _IGNORED:
@@ -177,7 +179,7 @@ def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:
 def _read_binary(data: bytes, coarse: bool, name: str) -> _Columns:
     labels = 2 if coarse else 1
     if not data or len(data) % (labels + _PIXELS):
-        raise UnusableInput(f"{name} is cut short: its rows have {labels + _PIXELS} bytes each.")
+        raise UnusableInput(f"{name} is truncated: its rows have {labels + _PIXELS} bytes each.")
     rows = np.frombuffer(data, np.uint8).reshape(-1, labels + _PIXELS)
     found = rows[:, :labels].astype(np.int64)
     return rows[:, labels:], found[:, -1], found[:, 0] if coarse else None

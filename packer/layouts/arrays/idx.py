@@ -42,7 +42,7 @@ class IdxSource:
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
-        """Whether a folder holds images in IDX files."""
+        """Return whether a folder holds images in IDX files."""
         matches = filter(None, map(_NAME.fullmatch, os.listdir(path)))
         return any(match[3] == "images" for match in matches)
 
@@ -52,18 +52,18 @@ class IdxSource:
         sets = {match[1] for match in map(_NAME.fullmatch, os.listdir(path)) if match}
         if len(sets) > 1:
             raise UnusableInput(
-                f"{path} holds several datasets: {', '.join(sorted(sets))}. "
-                "Put the files of the one that you want into a folder of their own."
+                f"{path} holds several datasets: {', '.join(sorted(sets))}. Move the files of "
+                "one of them to a separate folder."
             )
         return cls(path, tuple(classes or ()))
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.path)
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """The splits, train first."""
+        """Yield the splits, train first."""
         files: dict[tuple[str, str], str] = {}  # split and what it holds -> file
         for name in sorted(os.listdir(self.path)):
             if not (match := _NAME.fullmatch(name)):
@@ -71,7 +71,7 @@ class IdxSource:
                 continue
             part = (_SPLITS[match[2]], match[3])
             if part in files:
-                yield Skipped(name, f"{files[part]} holds the same", ignored=True)
+                yield Skipped(name, f"{files[part]} has the same content", ignored=True)
             else:
                 files[part] = name
         for split in sorted({split for split, _ in files}, reverse=True):
@@ -107,9 +107,9 @@ class IdxSource:
 
 
 def _load(path: Path) -> NDArray[np.uint8]:
-    """The array in an IDX file: (N, height, width), or (N,) where the name says labels."""
+    """Return the array in an IDX file: (N, height, width), or (N,) for a file of labels."""
     match = _NAME.fullmatch(path.name)
-    assert match is not None, "only files of that name are looked at"
+    assert match is not None, "only files of that name are read"
     dimensions = _DIMENSIONS[match[3]]
     try:
         with gzip.open(path) if match[4] else open(path, "rb") as file:
@@ -123,13 +123,15 @@ def _load(path: Path) -> NDArray[np.uint8]:
             most = os.fstat(file.fileno()).st_size * (_MAX_RATIO if match[4] else 1)
             if size > min(MAX_BYTES, most) or any(not 0 < side <= MAX_SIDE for side in shape[1:]):
                 raise UnusableInput(
-                    f"{path} says that it holds {shape}, and it cannot: {most} bytes could be in "
+                    f"{path} declares {shape}, which is not possible: {most} bytes can be in "
                     f"it, at most {MAX_BYTES} are read, and {MAX_SIDE} is the longest side."
                 )
             data = file.read(size + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise UnusableInput(f"{path} is damaged or cannot be read: {error}.") from error
+        raise UnusableInput(
+            f"{path} is damaged or cannot be read: {error}. Download it again."
+        ) from error
     if len(data) != size:
         longer = "more" if len(data) > size else f"{len(data)}"
-        raise UnusableInput(f"{path} says that it holds {size} bytes, and has {longer}.")
+        raise UnusableInput(f"{path} declares {size} bytes and has {longer}. Download it again.")
     return np.frombuffer(data, np.uint8).reshape(shape)

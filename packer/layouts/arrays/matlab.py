@@ -26,7 +26,7 @@ _NUMERIC = range(6, 16)
 
 
 def read_matlab(tree: Tree, path: str) -> dict[str, Any]:
-    """The variables of the file at `path`, as `load_matlab` has them."""
+    """Return the variables of the file at `path`, as `load_matlab` has them."""
     return load_matlab(tree.whole(path, MAX_BYTES), tree.root / path)
 
 
@@ -64,7 +64,7 @@ def _elements(data: bytes, order: Order) -> Iterator[tuple[int, bytes]]:
 def _variable(
     kind: int, body: bytes, order: Order, depth: int, most: int = MAX_BYTES
 ) -> tuple[str, Any]:
-    """The name and the value of a matrix; the name of what is passed over is empty."""
+    """Return the name and the value of a matrix; the name of what is passed over is empty."""
     if kind == _PACKED and not depth:
         unpacker = zlib.decompressobj()
         whole = unpacker.decompress(body, most)

@@ -1,4 +1,4 @@
-"""Which annotation files a folder has, and in which folders the images of each lie.
+"""Finds the annotation files of a folder, and the folders of their images.
 
 COCO itself has ``annotations/instances_train2017.json`` beside ``train2017``; tools put the images
 into ``images/train2017``, ``images`` or ``data``, or the file in among them. So each file is asked
@@ -62,14 +62,16 @@ def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tup
         folder = _images(tree, path, word, part.names)
         if folder is None:
             what = f"there is no folder {word} with its images"
-            reason = what if word else f"its images, such as {part.names[:1]}, lie nowhere here"
+            reason = (
+                what if word else f"its images, such as {part.names[:1]}, are not in this folder"
+            )
             unused.append(Skipped(path, reason, ignored=True))
         else:
             parts.append(replace(part, images=folder, split=_split(word, folder)))
     chosen = list(_chosen(parts, unused, tree))
     if not chosen:
         raise UnusableInput(
-            f"{tree.root}: no annotation file has its images here: "
+            f"{tree.root}: no annotation file has its images in this folder: "
             + "; ".join(f"{item.name}: {item.reason}" for item in unused)
         )
     return tuple(sorted(chosen, key=attrgetter("images", "split"))), tuple(unused)
@@ -90,12 +92,12 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
 
 
 def _is_of_lists(tree: Tree, folder: str) -> bool:
-    """Whether a folder is named as one of annotations and holds no image."""
+    """Return whether a folder is named as one of annotations and holds no image."""
     return plain(os.path.basename(folder)) in _FOLDERS and not tree.level(folder).images
 
 
 def _word(tree: Tree, path: str) -> str:
-    """What a file's name says of its images, such as train2017; "" for nothing."""
+    """Return the part of a file's name that names its images, such as train2017; "" for none."""
     folder, name = os.path.split(path)
     word = name[: -len(".json")].removesuffix(".coco")
     while match := _KIND.match(word):
@@ -107,7 +109,7 @@ def _word(tree: Tree, path: str) -> str:
 
 
 def _split(word: str, folder: str) -> str:
-    """The split of a file's images: its word is that of one, or the name of their folder."""
+    """Return the split of a file's images: its word is that of one, or the name of their folder."""
     if found := splits_of([word]).get(word):
         return found
     if word and os.path.basename(folder) == word:
@@ -116,7 +118,7 @@ def _split(word: str, folder: str) -> str:
 
 
 def _images(tree: Tree, path: str, word: str, names: Sequence[str]) -> str | None:
-    """The folder that a file's images lie in; None if there is none."""
+    """Return the folder of a file's images; None if there is none."""
     folder = os.path.dirname(path)
     base = os.path.dirname(folder) if _is_of_lists(tree, folder) else folder
     parts = (word, f"images/{word}", f"{word}/images") if word else ()
@@ -168,5 +170,5 @@ def _chosen(
                     f"{tree.root}: {name} and {path} both have {part.kind} of the images in "
                     f"{part.images or tree.root}. Pack one of them: {one}"
                 )
-            reason = f"its objects are those of {name}; to take them, pack it by itself"
+            reason = f"its objects are those of {name}; to use them, pack this file separately"
             unused.append(Skipped(str(path), reason, ignored=True))

@@ -1,4 +1,4 @@
-"""COCO's annotation files: what each is about, and where the entries of each image lie in it."""
+"""COCO's annotation files: the kind of each, and the positions of each image's entries."""
 
 from array import array
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ _NAMES = 5  # of images that are kept
 
 @dataclass
 class Entries:
-    """Where the entries of a file lie: places are kept only, of 24 bytes."""
+    """Positions of the entries of a file, 24 bytes each."""
 
     ids: dict[int | str, int] = field(default_factory=dict)  # of images -> their numbers here
     names: list[str] = field(default_factory=list)  # of the listed images
@@ -128,7 +128,7 @@ class Annotations:
 
 
 class Index:
-    """The entries of the images of one split, which lie in one file or several."""
+    """The entries of the images of one split, from one file or several."""
 
     def __init__(self, parts: Mapping[int, Annotations]) -> None:
         each = [(part, annotations.entries) for part, annotations in parts.items()]
@@ -147,9 +147,10 @@ class Index:
             if names[at] != (other := names[first[group[at]]]):
                 number, part = self._images[at, :2].tolist()
                 raise UnusableInput(
-                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} is "
-                    f"{names[at]} here and {other} in another annotation file of the same images. "
-                    f"Pack each file by itself, with {option('root')} for the folder of its images."
+                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} "
+                    f"is {names[at]} here and {other} in another annotation file of the same "
+                    f"images. Pack each file separately, with {option('root')} for the folder "
+                    "of its images."
                 )
         first.sort()
         self.file_names = [names[at] for at in first.tolist()]  # of the images, in their order
@@ -183,7 +184,7 @@ def _id(entry: Any, name: str) -> int | str | None:
 
 
 def file_name_of(element: Element) -> str | None:
-    """Where an image lies: its file name, or, as LVIS has it, the end of its address."""
+    """Return the path of an image: its file name, or the end of its URL, as in LVIS."""
     try:
         entry = element.load()
         name, address = entry.get("file_name"), entry.get("coco_url")

@@ -23,7 +23,7 @@ _CUT = ("", ".", "e", "E")  # what follows a number that may go on behind the wi
 
 @dataclass(frozen=True)
 class Element:
-    """An element of the list `of` in the top object, and where it lies in the file.
+    """An element of the list `of` in the top object, and its position in the file.
 
     Numbers, lists and ASCII text in `value` are right.
     """
@@ -92,7 +92,7 @@ class _Text:
         self._begin = file.tell()
 
     def peek(self) -> str:
-        """The next character that is not a space."""
+        """Return the next character that is not a space."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -169,4 +169,4 @@ class _Text:
 
     def _unsound(self, reason: str) -> UnusableInput:
         place = self._begin + self._at
-        return UnusableInput(f"{self._path} is not sound JSON at byte {place}: {reason}.")
+        return UnusableInput(f"{self._path} is not valid JSON at byte {place}: {reason}.")

@@ -65,7 +65,7 @@ def _open(
         images.rows,
         order,
         (*files, *(item.name for item in unused)),
-        aside(tree, used, "no annotation file lists its images", _names_a_split),
+        aside(tree, used, "no annotation file lists the images in it", _names_a_split),
         boxes=in_json("xywh") if has_boxes else {},
         heeds=frozenset({"columns"}),
         mtime_ns=max(part.file.mtime_ns for part in parts),
@@ -117,18 +117,18 @@ class _Images:
                 yield self._pictures(part)
 
     def _groups(self) -> "groupby[tuple[str, str], tuple[int, Annotations]]":
-        """The files, with their numbers, of each folder of images and split."""
+        """Return the files, with their numbers, of each folder of images and split."""
         return groupby(enumerate(self.parts), key=lambda item: (item[1].images, item[1].split))
 
     def _path(self, images: str, file_name: str) -> str:
-        """An image's path relative to the root; raise BadImage if it has none."""
+        """Return an image's path relative to the root; raise BadImage if it has none."""
         return os.path.join(images, path_inside(self.tree.root / images, file_name))
 
     def _pictures(self, part: Annotations) -> str:
         return os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
 
     def _completed(self, places: Sequence[Sequence[int]], row: Row) -> Row:
-        """A row with what its image's entry and annotations say, which lie at `places`."""
+        """Return a row with the entry and annotations of its image, which are at `places`."""
         entry, *annotations = self._entries(places)
         part = self.parts[places[-1][0]]
         is_class = part.kind == CLASSES
@@ -151,7 +151,7 @@ class _Images:
 
 
 def _names_a_split(folder: str) -> bool:
-    """Whether a folder is named as that of a split, such as test2017 and unlabeled2017."""
+    """Return whether a folder has the name of a split, such as test2017 and unlabeled2017."""
     name = os.path.basename(folder)
     return name in splits_of([name, "train"])
 
@@ -159,7 +159,7 @@ def _names_a_split(folder: str) -> bool:
 def _numbered(
     parts: Sequence[Annotations], classes: Sequence[str] | None
 ) -> tuple[tuple[str, ...], dict[int, int]]:
-    """The class names, and the class number of each category id."""
+    """Return the class names, and the class number of each category id."""
     categories: dict[int, str] = {}
     for part in parts:
         for number, name in part.categories.items():
@@ -182,7 +182,7 @@ def _described(
     class_of: Mapping[int, int],
     has_boxes: bool,
 ) -> Objects:
-    """What is stored of an image; `has_boxes`: each of its objects has to have one."""
+    """Return the JSON of an image; `has_boxes`: each of its objects requires a box."""
     objects = _objects(annotations)
     names = dict.fromkeys(name for item in objects for name in item) if class_of else {}
     fields = {
@@ -203,7 +203,7 @@ def _described(
 
 
 def _objects(annotations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The annotations of objects; of a panoptic one, its segments."""
+    """Return the annotations of objects; of a panoptic one, its segments."""
     found: list[Mapping[str, Any]] = []
     for item in annotations:
         segments = item.get("segments_info", ())
@@ -225,7 +225,7 @@ def _class_of_image(annotations: Sequence[Mapping[str, Any]], class_of: Mapping[
 
 
 def _picture_of(annotations: Sequence[Mapping[str, Any]]) -> str:
-    """The name of the picture of an image's panoptic segments."""
+    """Return the name of the picture of an image's panoptic segments."""
     names = [item.get("file_name") for item in annotations if "segments_info" in item]
     if len(names) != 1 or not isinstance(names[0], str) or "/" in names[0] or not names[0]:
         raise BadImage(f"its panoptic annotation names no picture: {names!r:.80}")

@@ -31,7 +31,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Described:
-    """What a record says of an image; `split` is as it is written."""
+    """The data of one image in a record; `split` is not normalised."""
 
     image: str
     objects: Sequence[Thing]
@@ -50,7 +50,7 @@ class Form:
             after "^", how it begins.
         suffixes: of such files, with spaces between them.
         of: member of the top object that holds the records; "": the top list, or lines of JSON;
-            "*": all members; "file": the file is one record, and others lie beside it.
+            "*": all members; "file": the file is one record, and others are beside it.
         image: its name; "@key": the name of the record, "@stem": that of the file.
         objects: a list of them.
         label: of an object; `names` is then a path in the rest of the file to the names of numbers.
@@ -92,14 +92,14 @@ class Form:
         return any(some <= fields for some in each)
 
     def describe(self, data: bytes, key: str, path: str, others: Mapping[str, Any]) -> Described:
-        """Return what the bytes of a record in the file `path` say; raise BadImage."""
+        """Parse the bytes of a record in the file `path`; raise BadImage."""
         try:
             record = self.reader.complete(self.reader.parse(data), {**others, "@key": key})
         except _FAULTS as error:
             raise BadImage(f"it cannot be read as {self.what}: {error!s:.200}") from error
         stem = os.path.splitext(os.path.basename(path))[0]
         if not isinstance(record, dict):
-            raise BadImage(f"it is no record of {self.what}: {record!r:.80}")
+            raise BadImage(f"it is not a record of {self.what}: {record!r:.80}")
         known = {"@key": key, "@stem": stem}
         image = known.get(self.image) or first(record, self.image)
         if type(image) not in (str, int) or image == "":
@@ -116,7 +116,7 @@ class Form:
 
     def _thing(self, item: Any, names: Sequence[Any]) -> Thing:
         if not isinstance(item, dict):
-            raise BadImage(f"it has an object that is none: {item!r:.80}")
+            raise BadImage(f"it has an object that is not valid: {item!r:.80}")
         path, _, names_of_four = self.box.partition(":")
         found, corners = first(item, path) if path else item, names_of_four.split()
         box: list[Any] | None = None
@@ -184,7 +184,7 @@ def without(value: Any, steps: Sequence[str]) -> Any:
 
 
 def _name(value: Any, names: Sequence[Any]) -> str | None:
-    """The name of a class; a number counts `names`, and other ids are looked up in them."""
+    """Return the name of a class; a number counts `names`, and other ids are looked up in them."""
     if names and isinstance(names[0], dict):
         value = names[0].get(value, value)
     elif type(value) is int and names:

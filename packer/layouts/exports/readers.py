@@ -141,18 +141,18 @@ def _sagemaker(record: Any) -> Any:
     """Find the attribute of a labelling job by its metadata."""
     jobs = [name.removesuffix("-metadata") for name in record if name.endswith("-metadata")]
     for job in jobs:
-        told, value = record[f"{job}-metadata"], record.get(job)
-        names = told.get("class-map", {})
+        metadata, value = record[f"{job}-metadata"], record.get(job)
+        names = metadata.get("class-map", {})
         if isinstance(value, dict) and "annotations" in value:
             things = [
                 one | {"_label": names[str(one["class_id"])]} for one in value.pop("annotations")
             ]
-            scores = told.get("objects", ())
+            scores = metadata.get("objects", ())
             for thing, score in zip(things, scores, strict=False):
                 thing.update({name: one for name, one in score.items() if name not in thing})
             return record | {"_objects": things}
-        if "class-name" in told:
-            return record | {"_labels": [told["class-name"]]}
+        if "class-name" in metadata:
+            return record | {"_labels": [metadata["class-name"]]}
         if isinstance(value, list) and names:
             return record | {"_labels": [names[str(one)] for one in value]}
     raise ValueError("no attribute of a job with classes or boxes")

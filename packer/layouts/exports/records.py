@@ -1,4 +1,4 @@
-"""Where the records of images lie in files of annotations: JSON, lines, CVAT's XML, WIDER's text.
+"""Finds the records of images in annotation files: JSON, lines, CVAT's XML, WIDER's text.
 
 Each gives the name of a record in its file, if it has one, its offset and its bytes, one at a time.
 """
@@ -22,9 +22,9 @@ _CHUNK = 1 << 20
 
 
 class Reader(NamedTuple):
-    """How files are read: the key, offset and bytes of each record, and what its bytes say.
+    """A reader of files: the key, offset and bytes of each record, and its parsed content.
 
-    `complete` adds to a record what the rest of its file says of it.
+    `complete` adds to a record what the rest of its file has for it.
     """
 
     records: Callable[[Watched, str, dict[str, Any]], Records]
@@ -33,7 +33,7 @@ class Reader(NamedTuple):
 
 
 def of_json(file: Watched, of: str, others: dict[str, Any]) -> Records:
-    """Yield the elements of a JSON file, its lines, or the file itself, as `Form.of` says."""
+    """Yield the elements of a JSON file, its lines, or the file itself, by `Form.of`."""
     if of == "file":
         if file.size > _MAX_FILE:
             raise UnusableInput(f"{file.path} has more than {_MAX_FILE} bytes.")
@@ -108,7 +108,9 @@ def of_cvat(file: Watched, of: str, others: dict[str, Any]) -> Records:
         state["is_open"] = state["depth"] == 1 and name == "image"
 
     def refuse(*_: Any) -> None:
-        raise UnusableInput(f"{file.path} has a document type, which no annotation has.")
+        raise UnusableInput(
+            f"{file.path} has a document type declaration, which is not accepted. Remove it."
+        )
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = parser.CommentHandler = mark
@@ -123,7 +125,7 @@ def of_cvat(file: Watched, of: str, others: dict[str, Any]) -> Records:
                     yield "", begin, file.read((begin, behind - begin))[0]
             parser.Parse(b"", True)
         except expat.ExpatError as error:
-            raise UnusableInput(f"{file.path} is not sound XML: {error}.") from error
+            raise UnusableInput(f"{file.path} is not valid XML: {error}.") from error
 
 
 def of_tracks(file: Watched, of: str, others: dict[str, Any]) -> Records:

@@ -51,7 +51,7 @@ def open_export(
     if not export.numbers:
         faults = "; ".join(f"{one.name}: {one.reason}" for one in export.wrong[:3])
         raise UnusableInput(
-            f"{tree.root}: {form.what} ({paths[0]}) name no image that lies here. {faults}. To "
+            f"{tree.root}: {form.what} ({paths[0]}) name no image in this source. {faults}. To "
             f"pack without it, type: {command(tree.root, '--ignore', glob.escape(paths[0]))}"
         )
     listing = export.find_splits(paths[0])
@@ -145,7 +145,7 @@ class _Export:
         elif self.form.joins:
             self.splits[at] = self.splits[at] or split
         elif not self.form.several:
-            raise BadImage("an earlier record names it too")
+            raise BadImage("an earlier record also names it")
         return at
 
     def _learn(self, found: Described) -> None:
@@ -159,7 +159,7 @@ class _Export:
     def find_splits(self, path: str) -> list[str]:
         """Find the split of each image; return the lists of splits that are read for it.
 
-        Records say it, or the names of files, or lists beside `path`, or the folders of all images.
+        Its sources are records, names of files, lists beside `path`, or the folders of all images.
         """
         if known := splits_of(sorted(set(self.splits) - {""})):
             both = zip(self.splits, self.of_files, strict=True)
@@ -177,7 +177,7 @@ class _Export:
         return lists
 
     def _split_lists(self, beside: str) -> tuple[list[str], dict[str, str]]:
-        """The lists beside a file that are named as splits are, and the split of each image.
+        """Return the lists beside a file that are named as splits are, and the split of each image.
 
         Flickr8k has ``Flickr_8k.trainImages.txt``. All lines of a list have to name images.
         """
@@ -219,7 +219,7 @@ class _Export:
                 yield Row(inside(folder, name), None, split)
 
     def _completed(self, records: Numbers, spans: Numbers, row: Row) -> Row:
-        """A row with the class of its image and its ``json``."""
+        """Return a row with the class of its image and its ``json``."""
         found = []
         for number, (_, file, offset, size) in zip(records.tolist(), spans.tolist(), strict=True):
             watched, others = self.files[file], self.others[file]
@@ -232,7 +232,7 @@ class _Export:
         return replace(row, label=label, members={"json": data} if data else {})
 
     def _json(self, found: Sequence[Described]) -> tuple[str | None, bytes | None]:
-        """The class of an image and its ``json``."""
+        """Return the class of an image and its ``json``."""
         form, (one, *_) = self.form, found
         if form.several:
             rests = [one.rest for one in found]
@@ -248,7 +248,9 @@ class _Export:
             return label, to_json(image) if image else None
         things = one.objects
         if self.categories and (lacking := sum(thing.label is None for thing in things)):
-            raise BadImage(f"{lacking} of its {len(things)} objects have no class, and others do")
+            raise BadImage(
+                f"{lacking} of its {len(things)} objects have no class, and the others have one"
+            )
         boxed = [thing for thing in things if thing.box is not None or not self.has_boxes]
         if further := [thing for thing in things if thing.box is None and self.has_boxes]:
             image["shapes"] = [
@@ -318,7 +320,7 @@ def _image(images: ImageIndex, written: str, folder: str, split: str) -> str:
     ):
         found = [path for path in found if is_nearer(path)] or found
     if not found:
-        raise Damaged("no image of that name was found")
+        raise Damaged("no image has that name")
     if len(found) > 1:
         raise BadImage(f"it may be {found[0]} or {found[1]}")
     return found[0]

@@ -43,7 +43,7 @@ class Contents:
 
     @property
     def shape(self) -> Shape:
-        """Where the images lie."""
+        """The folders of the images."""
         return self.tree.shape
 
     @property
@@ -67,7 +67,7 @@ class Contents:
         return self.layout.splits.keys() != {""}
 
     def stems(self, folder: str) -> dict[str, str]:
-        """The paths of images below a folder, relative to it, without extension -> that.
+        """Return the paths of images below a folder, relative to it, without extension -> that.
 
         Of many, some folders' first ones.
         """
@@ -79,7 +79,7 @@ class Contents:
         return found
 
     def names_in(self, folder: str) -> list[str]:
-        """The names of the images in a folder."""
+        """Return the names of the images in a folder."""
         found = self._listed.get(folder)
         if found is None:
             found = self.tree.images(folder)
@@ -94,7 +94,7 @@ class Contents:
                 yield path, self.names_in(path)
 
     def beside_images(self, folder: str) -> set[str]:
-        """The extensions of the files that lie beside several images of a folder."""
+        """Return the extensions of the files beside several images of a folder."""
         counts: Counter[str] = Counter()
         for _, level in islice(self.tree.walk(folder), FOLDERS):
             if level.images:
@@ -102,13 +102,13 @@ class Contents:
         return {ext for ext, count in counts.items() if count >= LEAST}
 
     def some(self) -> list[str]:
-        """A few of the folders with images of their own, in order."""
+        """Return a few of the folders with images of their own, in order."""
         found = [path for path, count in self.shape.images.items() if count]
         return found[:: len(found) // FOLDERS + 1]
 
     @property
     def start(self) -> str | None:
-        """What templates of images begin with; None if they cannot say it."""
+        """The start of the templates of images; None if no template fits."""
         if self.has_splits and any("/" in base for base in self.layout.splits.values()):
             return None
         top = f"{literal(self.layout.top)}/" if self.layout.top else ""
@@ -120,5 +120,5 @@ class Contents:
         return member(name) + "?" * lacks
 
     def packing(self, folder: str, meaning: str) -> str:
-        """The command that packs only a folder; an archive has none."""
+        """Return the command that packs only a folder; an archive has none."""
         return "" if self.tree.unpack else f"\n  {meaning}: {command(self.where / folder)}"

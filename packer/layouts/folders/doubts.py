@@ -1,4 +1,4 @@
-"""Folders that may be something else than classes: refused, with the command of each reading.
+"""Folders that may not be classes: refused, with the command of each interpretation.
 
 Copies, the parts of one sample beside each other, and what a set is divided into without a meaning
 look like class folders. Each rule is one function here. Rules look at what folders hold, and at
@@ -15,7 +15,7 @@ from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, 
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts, variants
 from packer.layouts.folders.source import FolderSource
-from packer.trees.meaning import splits_of, understand
+from packer.trees.meaning import interpret, splits_of
 from packer.trees.names import (
     are_counters,
     chunks,
@@ -48,7 +48,7 @@ def open_folders(
         raise
     except UnusableInput:
         if doubted:
-            _refuse(Contents(tree, understand(tree.shape, tree.root, kind="flat")))
+            _refuse(Contents(tree, interpret(tree.shape, tree.root, kind="flat")))
         raise
     if not doubted or source.layout.pairs:
         return source
@@ -74,7 +74,7 @@ def _refuse_labels_in_names(folders: Contents) -> None:
         ways.append(f"{{split={split}}}{way}" if split else way)
     if words and (said := by_templates(ways)):
         raise Ambiguous(
-            f"{folders.where}: the names of the images may begin with their classes: "
+            f"{folders.where}: the names of the images may start with their classes: "
             f"{listed(sorted(words))}.",
             {"They do": said, "The names mean nothing": ("--as", "flat")},
         )
@@ -106,13 +106,14 @@ def _same_names(folders: Contents) -> str:
         return ""
     both = " and ".join(map(ascii, sorted(same)))
     return (
-        f"the folders {both} have names that look the same, and would be {len(same)} classes. "
-        "Rename them: to one name if they are one class."
+        f"the folders {both} have names that look the same, but would be {len(same)} classes. "
+        "If they are one class, rename them to one name. Otherwise, rename them to names that "
+        "differ."
     )
 
 
 def _copy(folders: Contents) -> str:
-    """A folder that repeats the folder it lies in: an archive unpacked twice, or thumbnails."""
+    """Find a folder that repeats its parent: an archive unpacked twice, or thumbnails."""
     shape = folders.shape
     found: dict[str, list[str]] = defaultdict(list)  # name of the folder -> where it lies
     for path, count in shape.images.items():
@@ -167,7 +168,7 @@ def _domains(folders: Contents) -> str:
     top = folders.start or ""
     ways = [f"{{split={splits_of([s])[s]}}}{top}{literal(s)}{{label}}/{{key}}" for s in splits]
     readings = {"They are splits of classes": by_templates(ways), "They are classes": FOLDER}
-    text = f"the folders {listed(folders.names)} have the names of splits before something else."
+    text = f"the names of the folders {listed(folders.names)} start with names of splits."
     return f"{text} Choose:{choices(folders.where, readings)}"
 
 
@@ -179,7 +180,7 @@ def _masks_alone(folders: Contents) -> str:
     if not alone or all(counts.values()) or have_roles([path.rpartition("/")[2] for path in alone]):
         return ""
     example = inside(alone[0], some[alone[0]][0])
-    text = f"{example} and all beside it are named as masks are, and others are not. Choose:"
+    text = f"{example} and all files beside it have names of masks, and others do not. Choose:"
     ignoring = [word for path in alone for word in ("--ignore", f"{path}/*")]
     readings = {"They are masks without images": ignoring, "They are samples": FOLDER}
     return text + choices(folders.where, readings)
@@ -213,14 +214,14 @@ def _chunks(folders: Contents) -> str:
 
         if what := chunks(names, images):
             return (
-                f"the folders {listed(names)} look like {what}, which are no classes. Choose:"
+                f"the folders {listed(names)} look like {what} instead of classes. Choose:"
                 + choices(folders.where, {"Folders mean nothing": FLAT, "They are classes": FOLDER})
             )
     return ""
 
 
 def _only_one(folders: Contents) -> str:
-    """One folder with all images, which is no class without being said to be."""
+    """Find one folder with all images, which is a class only with an option."""
     if len(folders.names) != 1 or len(folders.classes) > 1:
         return ""
     (name,) = folders.names
@@ -231,6 +232,6 @@ def _only_one(folders: Contents) -> str:
         inner = folders.packing(folder, f"The folders in {name} are classes")
     readings = choices(folders.where, {"It means nothing": FLAT})
     return (
-        f"all images lie in {folder}, which would be the only class. If it is one, give "
+        f"all images are in {folder}, which would be the only class. If it is a class, pass "
         f"{option('kind', 'folder')}. Otherwise choose:{inner}{readings}"
     )

@@ -14,10 +14,10 @@ from packer.trees.meaning import splits_of
 from packer.trees.outright import paired
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
-from packer.trees.walk import skipped, tells_of_file
+from packer.trees.walk import is_file_error, skipped
 from packer.words import choices
 
-BESIDE = "."  # the folder of files that lie beside their images
+BESIDE = "."  # the folder of files that are beside their images
 _CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
 _LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})
 _TEXTS = (".txt", ".xml", ".json")
@@ -41,7 +41,7 @@ class Pairs:
 
     @property
     def beside_images(self) -> frozenset[str]:
-        """The names whose files lie beside the images."""
+        """The names whose files are beside the images."""
         names = self.folders.keys() - self.elsewhere_only.keys()
         return frozenset(name.removesuffix("?") for name in names)
 
@@ -78,11 +78,11 @@ class Pairs:
 
 
 def unused(path: str) -> Skipped:
-    """A parallel folder's file that belongs to no image."""
+    """Return a parallel folder's file that belongs to no image."""
     if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
         return Skipped(path, "it is another program's cache", ignored=True)
     if os.path.basename(path) == _CLASS_NAMES:
-        return Skipped(path, "it names the classes and belongs to no image", ignored=True)
+        return Skipped(path, "it lists the classes, and belongs to no image", ignored=True)
     return skipped(path, "the source has no image of this path")
 
 
@@ -90,7 +90,7 @@ def _files(tree: Tree, folder: str) -> list[str]:
     try:
         return tree.names(folder)
     except OSError as error:
-        if not tells_of_file(error):
+        if not is_file_error(error):
             raise
         return []  # the images then lack what should be there, and are named for it
 
@@ -120,7 +120,6 @@ def refuse_labels(shape: Shape, where: Path, names: Callable[[str], Iterable[str
             some = {meaning: one for meaning, one in readings.items() if "Some" in meaning}
             alone = {f"Pack the images without {path}": ("--as", "folder")}
             raise OfOthers(
-                f"{where}: {path} has labels of the images in {images}, one file for an image. "
-                f"Choose:{choices(where, some)}"
-                f"{choices(where / images, alone)}"
+                f"{where}: {path} has labels of the images in {images}, one file for each "
+                f"image. Choose:{choices(where, some)}{choices(where / images, alone)}"
             )

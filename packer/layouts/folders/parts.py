@@ -40,7 +40,7 @@ def parts(folders: Contents) -> str:
     """Folders beside each other whose images have the same names: parts of one sample."""
     for base, names in folders.classes.items():
         if 2 <= len(names) <= _MOST and (suffixes := _suffixes(folders, base, names)):
-            return _told_of_parts(folders, base, suffixes)
+            return _parts_refusal(folders, base, suffixes)
     return ""
 
 
@@ -70,7 +70,7 @@ def _suffixes(folders: Contents, base: str, names: Sequence[str]) -> dict[str, s
 
 
 def _continued(stems: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Whether the names in all folders but one continue those of that one by one text each."""
+    """Return templates of the folders if all but one have that one's names, with a suffix."""
     for main, mains in stems.items():
         found = {main: ""}
         for name, others in stems.items():
@@ -94,7 +94,7 @@ def _suffix(mains: Mapping[str, str], others: Sequence[str], name: str) -> str:
 
 
 def _of_several(stems: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Whether each name in one folder begins with one in the other, which has fewer."""
+    """Return templates of two folders if names in one start with the names in the other."""
     (one, few), (other, many) = sorted(stems.items(), key=lambda item: len(item[1]))
     rests = {re.sub(r"[^\W_]+|\.", "*", stem.partition("_")[2]) for stem in many}
     if (
@@ -109,13 +109,13 @@ def _of_several(stems: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def _named_after_others(names: Sequence[str], stems: frozenset[str]) -> bool:
-    """Whether pictures have the name of a folder beside theirs in their own."""
+    """Return whether pictures have the name of a folder beside theirs in their own."""
     found = re.findall(r"[^\W\d_]+", next(iter(stems)).lower())
     return any(plain(name) in found for name in names)
 
 
 def _differ_in_kind(stems: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether the images of each folder end in another extension."""
+    """Return whether the images of each folder end in another extension."""
     kinds = [frozenset(some.values()) for some in stems.values()]
     return len(set(kinds)) > 1 and len(frozenset.union(*kinds)) == sum(map(len, kinds))
 
@@ -126,7 +126,7 @@ def _are_alike(
     stems: Mapping[str, Mapping[str, str]],
     shared: Sequence[str],
 ) -> bool:
-    """Whether images of the same name are of one size, which others have not, or of two modes."""
+    """Return whether images of the same name, and only these, share a size, or have two modes."""
     sizes: list[list[tuple[int, int]]] = []
     modes: list[tuple[str, ...]] = []
     for stem in shared[:: len(shared) // _PICTURES + 1]:
@@ -151,7 +151,7 @@ def _picture(tree: Tree, path: str) -> tuple[tuple[int, int], str] | None:
         return None
 
 
-def _told_of_parts(folders: Contents, base: str, suffixes: Mapping[str, str]) -> str:
+def _parts_refusal(folders: Contents, base: str, suffixes: Mapping[str, str]) -> str:
     names = sorted(suffixes, key=lambda name: (plain(name) not in IMAGES, may_be_masks(name)))
     text = f"the images in {listed(names)} have the same names: they may be parts of one "
     text += "sample. Choose:"

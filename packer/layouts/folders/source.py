@@ -1,6 +1,6 @@
 """Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
 
-`layout` tells which folders are splits and classes. The sorted names of the classes are numbered,
+`layout` decides which folders are splits and classes. The sorted names of the classes are numbered,
 nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share
 an image's stem are its members (`sidecars.py`). Unlike in ImageFolder, a file counts by its content
 and not by its extension, so every file is either packed or named, and folders whose names begin
@@ -18,10 +18,10 @@ from packer.keys import clashing
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
-from packer.trees.meaning import Layout, understand
+from packer.trees.meaning import Layout, interpret
 from packer.trees.outright import FLAT
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import Shape, folders_above, inside, lies_in
+from packer.trees.shape import Shape, folders_above, inside, is_within
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered, skipped
@@ -52,7 +52,7 @@ class FolderSource:
         kind: str | None = None,
         depth: int | None = None,
     ) -> "FolderSource":
-        """Tell class folders, split folders and a flat folder from each other."""
+        """Distinguish class folders, split folders and a flat folder."""
         pairs = pairs or Pairs()
         folders = pairs.elsewhere_only
         leave = [os.path.normpath(folder) for folder in folders.values()]
@@ -65,7 +65,7 @@ class FolderSource:
         stems = None if folders else partial(_stems, tree)
         if kind is None and not folders:
             refuse_labels(shape, tree.root, partial(_names, tree))
-        layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
+        layout = interpret(shape, tree.root, kind=kind, depth=depth, stems=stems)
         if layout.depth != FLAT:
             layout = replace(layout, aside=layout.aside | _others(tree, shape, layout))
         below = {
@@ -142,7 +142,7 @@ class FolderSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     @property
@@ -152,9 +152,9 @@ class FolderSource:
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True
     ) -> Iterator[Skipped]:
-        """Yield what lies in a folder beside the `known` ones, or those that the layout names.
+        """Yield the entries of a folder except the `known` ones, or those that the layout names.
 
-        `what` names these in the reason; `files` says whether the folder's own files are strays.
+        `what` names these in the reason; `files`: whether the folder's own files are strays.
         """
         level = self.tree.level(path)
         for name, reason in level.skipped.items():
@@ -170,24 +170,24 @@ class FolderSource:
             for item in self.tree.files_below(below):
                 if isinstance(item, Skipped):
                     yield item
-                elif not any(lies_in(item[0], folder) for folder in self._paired):
+                elif not any(is_within(item[0], folder) for folder in self._paired):
                     strays += [f"{item[0]}/{name}" for name in item[1]]
-        reason = f"it lies beside {what} and belongs to none of them"
+        reason = f"it is beside {what}, and belongs to none of them"
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
 
     def _tops(self, base: str) -> list[str]:
-        """The folders in that of a split which may be classes."""
+        """Return the folders in that of a split which may be classes."""
         folders = self.tree.level(base).folders
         return [name for name in folders if not self._is_aside(inside(base, name))]
 
     def _is_aside(self, path: str) -> bool:
-        return path in self.layout.aside or any(lies_in(folder, path) for folder in self._paired)
+        return path in self.layout.aside or any(is_within(folder, path) for folder in self._paired)
 
     def _class(
         self, path: str, base: str, split: str, number_of: Mapping[str, int]
     ) -> Iterator[Sample | Skipped | str]:
-        """Yield what lies below a folder of classes, with the name of each class that begins."""
+        """Yield the images below a folder of classes, with the name of each class that begins."""
         folders: list[tuple[str, str, list[str]]] = []
         for item in self.tree.files_below(path):
             if isinstance(item, Skipped):
@@ -203,7 +203,7 @@ class FolderSource:
                 yield from self._files(folder, files, number_of.get(name, -1), split)
                 continue
             for file in files:
-                reason = "it lies above the class folders and belongs to none of them"
+                reason = "it is above the class folders, and belongs to none of them"
                 yield self.tree.ignored(f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
 
     def _files(
@@ -277,7 +277,7 @@ def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozense
     levels = (
         level.companions
         for folder, level in tree.walk()
-        if not any(lies_in(folder, other) for other in aside)
+        if not any(is_within(folder, other) for other in aside)
     )
     unpack = f"{tree.unpack} && " if tree.unpack else ""
     return members_named(levels, tree.root, chosen=chosen, unpack=unpack)
@@ -289,7 +289,7 @@ def _names(tree: Tree, path: str) -> Iterator[str]:
 
 
 def _stems(tree: Tree, path: str) -> frozenset[str]:
-    """The paths of the images below a folder, relative to it and without extension."""
+    """Return the paths of the images below a folder, relative to it and without extension."""
     return frozenset(
         os.path.splitext(f"{folder}/{name}")[0][len(path) :]
         for folder, _ in tree.walk(path)

@@ -1,6 +1,6 @@
-"""The layouts that are recognised: each public function of these modules recognises one.
+"""Recognisers of layouts: each public function of these modules recognises one.
 
-Its docstring says what the layout is, whose documentation describes it, and what becomes of it; the
+Its docstring describes the layout, links its documentation, and states the result; the
 docs are made of that. It looks at the names in a candidate's ``tree``, and at the beginning of a
 list at most, and returns the `Interpretation`, or None. `class_lists`, `box_lists` and
 `matlab_lists` are publishers' images and lists, of which `packer.layouts.lists.published` makes it;

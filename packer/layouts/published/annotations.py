@@ -24,7 +24,7 @@ from packer.words import choices, command, listed
 def coco(candidate: Candidate) -> Interpretation | None:
     """COCO's annotation files, or the folders that hold them and their images.
 
-    The format is that of https://cocodataset.org/#format-data. The files lie in ``annotations``, in
+    The format is that of https://cocodataset.org/#format-data. The files are in ``annotations``, in
     the folder itself (FiftyOne, Label Studio), or among the images of each split (Roboflow). Boxes,
     categories, outlines, key points and captions become each sample's ``json``, the pictures of
     panoptic segments its ``panoptic.png``; where a category is all that there is, as iNaturalist
@@ -70,8 +70,9 @@ def kitti(candidate: Candidate) -> Interpretation | None:
             for name in further[:1]
         }
         raise UnusableInput(
-            f"{candidate.path} is laid out as KITTI's, and has neither label_2 nor semantic in "
-            f"training. Choose:\n  The images alone: {command(images)}{choices(images, readings)}"
+            f"{candidate.path} has the layout of KITTI, without training/label_2 or "
+            "training/semantic. Choose:\n  The images alone: "
+            f"{command(images)}{choices(images, readings)}"
         )
     what = "KITTI's objects" if "label_2" in beside else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
@@ -97,7 +98,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
 
 
 def _kitti_objects(data: bytes) -> Objects:
-    """The objects of a label file, with the names of their kinds; raises BadImage."""
+    """Return the objects of a label file, with the names of their kinds; raises BadImage."""
     kinds, rows, names = [], [], []
     for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
         words = line.split()
@@ -148,7 +149,7 @@ def _is_year(tree: Tree, folder: str) -> bool:
 
 
 def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
-    """The folders `years` with the lists of a task, "" for the usual one."""
+    """Return the folders `years` with the lists of a task, "" for the usual one."""
     tasks = tree.level(inside(years[0], "ImageSets")).folders
     usual = (name for name in ("Main", "Segmentation", "Layout") if name in tasks)
     task = task or next(usual, "")
@@ -173,12 +174,12 @@ def _of_years(tree: Tree, years: list[str], task: str = "") -> Interpretation:
         )
         splits = sorted(of_year.keys() - less or of_year.keys())
         parts += [part(name, list=of_year[name]) for name in splits] or [part("")]
-    reason = f"the lists of {task} tell the splits"
+    reason = f"the lists of {task} define the splits"
     ignored = {f"{inside(year, 'ImageSets')}/": reason for year in years}
     has_lists = any(part.list for part in parts)
-    unlisted = f"no list in ImageSets/{task} names it" if has_lists else ""
+    leftover_reason = f"it is in no list of ImageSets/{task}" if has_lists else ""
     what = f"VOC, the lists of {task}" if task else "VOC without lists"
-    return Interpretation("voc", what, partial(open_parts, tree, parts, ignored, unlisted))
+    return Interpretation("voc", what, partial(open_parts, tree, parts, ignored, leftover_reason))
 
 
 _XML = frozenset({"annotations", "annotation", "annots", "xmls", "xml", "labels", "bboxes"})
@@ -204,7 +205,7 @@ def voc_xml(candidate: Candidate) -> Interpretation | None:
 
 
 def _xml_parts(tree: Tree) -> Iterator[Part]:
-    """Where images and XML may lie, in this folder."""
+    """Yield the folders that may have images and XML, in this folder."""
     splits = splits_of(tree.level().folders)
     for name, split in ({"": ""} | splits).items():
         yield Part(split, name, name)
@@ -242,8 +243,8 @@ def yolo(candidate: Candidate) -> Interpretation | None:
         described = [found for file in files if (found := by_data_file(tree, file))]
         if len(described) > 1:
             raise UnusableInput(
-                f"{path}: several files say where YOLO's images are: {', '.join(files)}. Pack one "
-                f"of them: {command(path / files[0])}"
+                f"{path}: several data files of YOLO locate the images: {', '.join(files)}. "
+                f"Pack one of them: {command(path / files[0])}"
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
     return Interpretation("yolo", found.what, found.open) if found else None

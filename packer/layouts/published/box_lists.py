@@ -94,7 +94,7 @@ def gtsrb(candidate: Candidate) -> Interpretation | None:
     """GTSRB, the German traffic signs: ``Final_Training`` and ``Final_Test`` with semicolon lists.
 
     As https://benchmark.ini.rub.de/gtsrb_dataset.html has it. The box of a sign becomes ``json``;
-    the labels of the test images lie in ``GT-final_test.csv``, an archive of its own.
+    the labels of the test images are in ``GT-final_test.csv``, an archive of its own.
     """
     train, test, truth = "Final_Training/Images", "Final_Test/Images", "GT-final_test.csv"
     unlabelled = f"{test}/GT-final_test.test.csv"

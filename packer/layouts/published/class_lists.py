@@ -23,7 +23,7 @@ _PLACES = {  # split -> its list, and where its images may lie
     ),
     "val": ("places365_val.txt", ("val_256", "val_large")),
 }
-_ANOTHER_FORM = "it has the lists in another form"
+_ANOTHER_FORM = "it has the same lists in another form"
 
 
 @published(
@@ -68,7 +68,7 @@ def celeba(tree: Tree) -> Lists:
                 yield Row(path, None, split, {"json": json.dumps(fields).encode()})
 
     further = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
-    ignored = {f"{name}{ext}": "what it tells of an image is not packed" for name in further}
+    ignored = {f"{name}{ext}": "its data about images is not packed" for name in further}
     return Lists(rows, (), (attributes, partition, identities), ignored)
 
 
@@ -137,7 +137,7 @@ def oxford_pet(tree: Tree) -> Lists:
         tuple(class_of[number] for number in sorted(class_of)),
         ignored={"annotations/list.txt": "its lines are those of trainval and test"}
         | dict.fromkeys(strays, "it is not part of the official lists"),
-        unlisted="the official lists leave it out",
+        leftover_reason="it is not in the official lists",
     )
 
 

@@ -49,7 +49,7 @@ def idx(candidate: Candidate) -> Interpretation | None:
 
 
 def _beside_raw(tree: Tree) -> Iterator[Skipped]:
-    reason = "it lies beside the IDX files and belongs to nothing"
+    reason = "it is beside the IDX files, and belongs to no sample"
     for name in tree.level().folders:
         if name == "processed":
             yield Skipped("../processed/", "it has the same in torch's form", ignored=True)
@@ -96,7 +96,7 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
         if candidate.suffix in TABLES or not is_tar(path):
             return None
     elif not tree or tree.unpack:
-        return None  # it lies in an archive
+        return None  # it is in an archive
     else:
         if tree.level().images or (tree.level().folders and tree.shape.below("")):
             return None  # tars beside folders of images are not the dataset
@@ -117,7 +117,7 @@ def _open_parts(
     interpret: Callable[[Path], Interpretation],
     classes: Sequence[str] | None,
 ) -> PartsSource:
-    """A source for each split, with the classes of all."""
+    """Return a source for each split, with the classes of all."""
     known, boxes = packed(src)
     classes = classes or known or None
     parts = {split: interpret(path).open(classes) for split, path in paths.items()}

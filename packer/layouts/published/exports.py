@@ -46,8 +46,8 @@ def exports(candidate: Candidate) -> Interpretation | None:
     if len(forms) > 1:
         files = listed([name for _, name in found], 3)
         raise UnusableInput(
-            f"{path} has {' and '.join(forms)} ({files}). Move all but one of them elsewhere, or "
-            f"give {option('kind', 'folder')} for the folders alone."
+            f"{path} has {' and '.join(forms)} ({files}). Move all but one of them to another "
+            f"folder, or pass {option('kind', 'folder')} to pack only the folders."
         )
     each = {name: form for form, name in sorted(found, key=lambda one: not one[0].objects)}
     what = f"{forms[0]} ({listed(list(each), 3)})"
@@ -55,7 +55,7 @@ def exports(candidate: Candidate) -> Interpretation | None:
 
 
 def _found(tree: Tree) -> Iterator[tuple[Form, str]]:
-    """The files that are of a form, with it."""
+    """Yield the files that are of a form, with it."""
     looked_at = 0
     for folder, level in tree.walk():
         for suffix in suffixes():

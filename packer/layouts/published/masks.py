@@ -1,4 +1,4 @@
-"""Images whose masks lie in files of their own."""
+"""Images with masks in separate files."""
 
 import os
 from bisect import bisect_left
@@ -11,10 +11,10 @@ from packer.errors import UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import Lists, Row, by_lists
 from packer.samples.records import Skipped
-from packer.trees.meaning import Layout, refuse_doubtful_classes, splits_of, understand
+from packer.trees.meaning import Layout, interpret, refuse_doubtful_classes, splits_of
 from packer.trees.names import are_counters, share_a_word
 from packer.trees.outright import FLAT, by_templates, literal
-from packer.trees.shape import certain_pair, enclosing, inside, lies_in, may_be_masks
+from packer.trees.shape import certain_pair, enclosing, inside, is_within, may_be_masks
 from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
 from packer.words import choices, listed, option
@@ -95,7 +95,7 @@ def mvtec(candidate: Candidate) -> Interpretation | None:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A folder of images and that of their masks; the same if these lie beside each other.
+    """A folder of images and that of their masks; one folder if they are beside each other.
 
     Attributes:
         suffix: what the name of a mask has behind that of its image.
@@ -128,7 +128,7 @@ def masks(candidate: Candidate) -> Interpretation | None:
         if kind is None:
             readings = {"These are masks": ("--as", "pairs"), "All are samples": ("--as", "folder")}
             raise UnusableInput(
-                f"{where}: many images have another one beside them whose name ends in {suffix}. "
+                f"{where}: many images are beside another image whose name ends in {suffix}. "
                 f"Choose:{choices(where, readings)}"
             )
         pairs = [_Pair("", "", suffix)]
@@ -142,10 +142,10 @@ def masks(candidate: Candidate) -> Interpretation | None:
     def lists(tree: Tree) -> Lists:
         depth = candidate.options.class_depth
         shape = tree.shape.without([pair.masks for pair in pairs if pair.masks != pair.images])
-        layout = understand(shape, where, depth=depth)
+        layout = interpret(shape, where, depth=depth)
         _refuse_others(tree, layout, pairs, where)
         for pair in pairs if depth is None else ():
-            if not any(lies_in(base, pair.images) for base in layout.bases):
+            if not any(is_within(base, pair.images) for base in layout.bases):
                 refuse_doubtful_classes(shape, pair.images, where)
             _refuse_videos(tree, layout, pair, where)
         pair_of = {pair.images: pair for pair in _with_classes(layout, pairs, depth, where)}
@@ -168,9 +168,9 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
     ]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
-            f"beside those of {listed([pair.images for pair in pairs])} and their masks. "
-            "Move what belongs to neither, or choose:"
-            f"{choices(where, {'All are samples': ('--as', 'folder')})}"
+            f"beside those of {listed([pair.images for pair in pairs])} and their masks. Move "
+            "the images that are neither to another folder, or "
+            f"choose:{choices(where, {'All are samples': ('--as', 'folder')})}"
         )
 
 
@@ -187,9 +187,9 @@ def _refuse_videos(tree: Tree, layout: Layout, pair: _Pair, where: object) -> No
         template, member = (f"{literal(folder)}/{{key}}" for folder in (images, files))
         readings = {"They are videos": by_templates([template], {"mask": member})}
         raise UnusableInput(
-            f"{where}: the images in each folder of {images} are counted in the same way. If these "
-            f"folders are classes, give {option('class_depth', 1)}. They may be videos of frames:"
-            f"{choices(where, readings)}"
+            f"{where}: the images in each folder of {images} are numbered in the same way. If "
+            f"these folders are classes, pass {option('class_depth', 1)}. They may be videos "
+            f"of frames:{choices(where, readings)}"
         )
 
 
@@ -214,8 +214,8 @@ def _with_classes(
         template = f"{start}{literal(images)}/{{key}}"
         readings[meaning] = by_templates([template], {"mask": f"{start}{literal(files)}{end}"})
     raise UnusableInput(
-        f"{where}: the folders {listed(above)}, which hold images and masks, may be classes, or "
-        f"sets of the same. Choose:{choices(where, readings)}"
+        f"{where}: the folders {listed(above)}, which have images and masks, may be classes, "
+        f"or parts of one set. Choose:{choices(where, readings)}"
     )
 
 
@@ -227,7 +227,7 @@ def _around(layout: Layout, images: str) -> str:
 
 
 def _pairs(tree: Tree, *, lax: bool) -> list[_Pair]:
-    """The folders of masks; none if one of them does not fit its images."""
+    """Return the folders of masks; none if one of them does not fit its images."""
     found: dict[str, _Pair] = {}
     for folder, images in mask_folders(tree.shape):
         if enclosing(folder, found) is not None:
@@ -256,7 +256,7 @@ def _fitting(tree: Tree, images: str, folder: str, *, lax: bool) -> _Pair | None
 
 
 def _beside(tree: Tree) -> str:
-    """What the names of masks end in that lie beside many of the images, "" for nothing."""
+    """Return the suffix of the names of masks beside many of the images, "" for none."""
     folders = [folder for folder, level in tree.walk() if level.images]
     stems = [list(_stems(tree, folder, False)) for folder in folders[:_LOOKED_AT]]
     for suffix in _BESIDE:
@@ -274,7 +274,7 @@ def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
 
 
 def _masked(tree: Tree, layout: Layout, pair_of: Mapping[str, _Pair]) -> Iterator[Row]:
-    """The images of each split in the order of their folders."""
+    """Yield the images of each split in the order of their folders."""
     apart = {pair.masks for pair in pair_of.values() if pair.masks != pair.images}
     for split, base in layout.splits.items():
         for folder, _ in tree.walk(inside(layout.top, base)):
@@ -302,7 +302,7 @@ def _label(layout: Layout, pair_of: Mapping[str, _Pair], folder: str) -> str | N
 def _with_masks(
     tree: Tree, folder: str, pair: _Pair | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """The images of one folder, each with its mask."""
+    """Yield the images of one folder, each with its mask."""
     names = tree.images(folder)
     if pair is None:
         yield from ((name, {}) for name in names)

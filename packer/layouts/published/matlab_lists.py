@@ -28,11 +28,11 @@ _IGNORED = {
     "LOC_train_solution.csv": "its boxes are those of Annotations",
     "LOC_sample_submission.csv": "it is an example of a submission",
     "ILSVRC/ImageSets/": "its lists are those of the folders",
-    "ILSVRC2012_devkit_t12.tar.gz": "its lists lie unpacked beside it",
+    "ILSVRC2012_devkit_t12.tar.gz": "its lists are unpacked beside it",
     "meta.bin": "it is torchvision's copy of the devkit's lists",
 } | dict.fromkeys(
     (f"ILSVRC2012_img_{name}.tar" for name in ("train", "val", "test_v10102019")),
-    "its images lie unpacked beside it",
+    "its images are unpacked beside it",
 )
 
 
@@ -68,7 +68,7 @@ def stanford_cars(tree: Tree) -> Lists:
     """Stanford Cars: ``cars_train`` and ``cars_test`` beside a devkit of MATLAB lists.
 
     As https://ai.stanford.edu/~jkrause/cars/car_dataset.html had it, and as torchvision lays it
-    out. The box of a car becomes ``json``; the labels of the test images lie in
+    out. The box of a car becomes ``json``; the labels of the test images are in
     ``cars_test_annos_withlabels.mat``.
     """
     (meta, train), test = _CARS, "cars_test_annos"
@@ -120,7 +120,7 @@ def _texts(tree: Tree, path: str, name: str) -> list[str]:
 
 
 def imagenet(candidate: Candidate) -> Interpretation | None:
-    """ImageNet (ILSVRC 2012) whose validation images lie in one folder, with what labels them.
+    """ImageNet (ILSVRC 2012) whose validation images are in one folder, with what labels them.
 
     The devkit of https://www.image-net.org/challenges/LSVRC/2012/ has the numbers of their classes
     in ``ILSVRC2012_validation_ground_truth.txt``, Kaggle's form of it
@@ -170,7 +170,7 @@ def _of_devkit(tree: Tree, folders: Mapping[str, str], truth: str, meta: str) ->
     labels = {}
     for number, text in enumerate(tree.lines(truth), 1):
         if not text.isdecimal() or int(text) not in names:
-            raise UnusableInput(f"{tree.root / truth}:{number} is the number of no class.")
+            raise UnusableInput(f"{tree.root / truth}:{number} is not the number of a class.")
         labels[f"ILSVRC2012_val_{number:08d}.JPEG"] = names[int(text)]
     return Lists(partial(_rows, tree, folders, labels), tuple(sorted(names.values())), (), _IGNORED)
 
@@ -187,7 +187,7 @@ def _rows(
                 stem = image.rpartition(".")[0]
                 label = folder or (label_of.get(image) if split == "val" else None)
                 if split == "val" and label is None:
-                    yield Skipped(f"{path}/{image}", "the list has no class for it")
+                    yield Skipped(f"{path}/{image}", "it has no class in the list")
                     continue
                 files = {"xml": f"{boxes}/{stem}.xml"} if stem in boxed else {}
                 yield Row(f"{path}/{image}", label, split, files)

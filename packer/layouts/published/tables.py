@@ -20,12 +20,12 @@ from packer.tables.find import (
 )
 from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
-from packer.tables.source import TableSource, Unlisted
+from packer.tables.source import Leftovers, TableSource
 from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import Layout, splits_of, understand
-from packer.trees.outright import told_of_masks
+from packer.trees.meaning import Layout, interpret, splits_of
+from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
@@ -49,7 +49,7 @@ def table(candidate: Candidate) -> Interpretation | None:
 
 
 def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> Interpretation:
-    """The reading of one table."""
+    """Return the reading of one table."""
     path, options = candidate.path, candidate.options
 
     def open_one(classes: Sequence[str] | None) -> Source:
@@ -88,7 +88,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     for path in paths:
         folder, name = os.path.split(path)
         if _SUBMISSION.search(name.lower()):
-            aside[path] = "it is an example of what is to be handed in, and holds no labels"
+            aside[path] = "it is an example of a submission, without labels"
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
         folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
@@ -119,26 +119,26 @@ def tables(candidate: Candidate) -> Interpretation | None:
         if column not in (None, NONE, *has):
             doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
-    unlisted = Unlisted(images, frozenset(names), aside)
+    leftovers = Leftovers(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            text = f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
+            text = f"{doubts[0]} To pack without tables, pass {option('kind', 'folder')}."
             without = {} if has else {"Pack without tables": ("--as", "folder")}
             raise Ambiguous(text, getattr(doubts[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
-            raise UnusableInput(told_of_masks(shape, folder, of, candidate.path, splits_of))
+            raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
         if options.kind != "table":
             _refuse_other_classes(candidate, images.tree, parts)
-        return TableSource.open(candidate.path, parts, options, classes, unlisted)
+        return TableSource.open(candidate.path, parts, options, classes, leftovers)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, open_tables, general=True)
 
 
 def _of(table: Table, options: SourceOptions) -> SourceOptions:
-    """The options without the columns that this one of several tables does not have."""
+    """Return the options without the columns that this one of several tables does not have."""
     known, (image, label, split) = table.columns, options.columns
     return options.with_columns(
         image=image if image in known else None,
@@ -148,7 +148,7 @@ def _of(table: Table, options: SourceOptions) -> SourceOptions:
 
 
 def _tables(tree: Tree) -> Iterator[str]:
-    """The paths of the tables."""
+    """Yield the paths of the tables."""
     for folder, level in tree.walk():
         for suffix in (*TEXT_TABLES, PARQUET):
             if level.counts.get(suffix, 0) <= _MOST:
@@ -156,9 +156,9 @@ def _tables(tree: Tree) -> Iterator[str]:
 
 
 def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
-    """Raise where the folders are classes, too, of which the tables say nothing."""
+    """Raise where the folders are also classes, which the tables do not have."""
     try:
-        layout = understand(tree.shape, candidate.path, depth=candidate.options.class_depth)
+        layout = interpret(tree.shape, candidate.path, depth=candidate.options.class_depth)
     except UnusableInput:
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
@@ -183,12 +183,12 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
                 raise UnusableInput(
                     f"{candidate.path} may be folders of classes, such as {of_folder} "
                     f"({option('kind', 'folder')}), or the images that {table} names "
-                    f"({option('kind', 'table')}). Say which one."
+                    f"({option('kind', 'table')}). Choose one of the two options."
                 )
 
 
 def _class_of(folder: str, layout: Layout) -> str:
-    """The class of the images in a folder, "" for none."""
+    """Return the class of the images in a folder, "" for none."""
     base = enclosing(folder, layout.bases)
     return "" if base is None else layout.class_of(folder[len(base) :].strip("/")) or ""
 
@@ -232,7 +232,7 @@ def parquet(candidate: Candidate) -> Interpretation | None:
 
 
 def _files(tree: Tree) -> Iterator[str]:
-    """The files that hold rows, sorted."""
+    """Yield the files that hold rows, sorted."""
     for folder, level in tree.walk():
         written = ".json" in level.counts and tree.has(inside(folder, "state.json"))
         for name in tree.names(folder) if level.counts.get(PARQUET) or written else ():
@@ -241,7 +241,7 @@ def _files(tree: Tree) -> Iterator[str]:
 
 
 def _whose(path: str) -> tuple[str, str | None]:
-    """The configuration and the split that the folders of a file tell; None: its name tells it."""
+    """Return the configuration and the split by the folders of a file; None: by its name."""
     *folders, name = path.split("/")
     split = "" if name.endswith(_ARROW) else None
     if folders and (found := splits_of([folders[-1].removeprefix("partial-")])):
@@ -267,8 +267,8 @@ def _of_files(
         if tree and "" in splits and any(splits):
             stray = files[splits.index("")].relative_to(folder)
             raise UnusableInput(
-                f"{src}: {stray} is not named as a split is, and other files are. Pack it by "
-                "itself, or rename it, such as train-00000-of-00001.parquet."
+                f"{src}: {stray} does not have the name of a split, unlike other files. Pack "
+                "it separately, or rename it, such as train-00000-of-00001.parquet."
             )
         beside = tuple(_beside_files(tree, files)) if tree else ()
         return ParquetImages.open(src, table, options, classes, beside, splits)
@@ -278,12 +278,12 @@ def _of_files(
 
 
 def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:
-    """What else lies there."""
+    """Yield the other files."""
     known = {str(file.relative_to(tree.root)) for file in files}
     for folder, level in tree.walk():
         for name, reason in level.skipped.items():
             yield not_entered(inside(folder, name), reason)
         for path in (inside(folder, name) for name in tree.names(folder)):
             if path not in known:
-                reason = f"it is no part of {os.path.basename(tree.root)}"
+                reason = f"it is not a part of {os.path.basename(tree.root)}"
                 yield tree.ignored(path) or Skipped(path, reason)

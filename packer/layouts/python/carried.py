@@ -21,7 +21,7 @@ F = TypeVar("F", bound=IO[bytes])
 class Carried:
     """A dataset for each split, pickled before anything is read from it: no handle is open yet.
 
-    On Linux that lies in anonymous memory, which each process reads once, so that jobs stay small.
+    On Linux it is in anonymous memory, which each process reads once, so that jobs stay small.
     """
 
     def __init__(self, parts: Mapping[str, Any], what: str) -> None:
@@ -42,9 +42,10 @@ class Carried:
         except Exception as error:  # whatever its own __reduce__ raises
             self.put_down()
             raise UnusableInput(
-                f"What is to be packed, {self._what}, cannot be sent to the packing processes: "
-                f"{_culprit(self.parts)}{said(error)}. Open files, HDF5 or LMDB where an item is "
-                "first read, not in __init__; or give jobs=1, and it is read in this process."
+                f"The source, {self._what}, cannot be sent to the packing processes: "
+                f"{_culprit(self.parts)}{said(error)}. Open files, HDF5 or LMDB when an item "
+                "is first read instead of in __init__. Or pass jobs=1 to read it in this "
+                "process."
             ) from error
 
     def put_down(self) -> None:
@@ -54,7 +55,7 @@ class Carried:
         self._parcel = None
 
     def __reduce__(self) -> Any:
-        assert self._parcel is not None, "it was not packed up"
+        assert self._parcel is not None, "it was not pickled"
         return Sent, (self._parcel, self._what)
 
 
@@ -73,9 +74,9 @@ class Sent:
                 return _made(self.parcel)
         except Exception as error:
             raise UnusableInput(
-                f"What is to be packed, {self.what}, cannot be made again in a packing process: "
-                f"{type(error).__name__}, {said(error)}. What it needs has to be importable there; "
-                "or give jobs=1, and it is read in this process."
+                f"The source, {self.what}, cannot be unpickled in a packing process: "
+                f"{type(error).__name__}, {said(error)}. Define its classes in a module that "
+                "can be imported there. Or pass jobs=1 to read it in this process."
             ) from error
 
 

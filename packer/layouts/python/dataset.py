@@ -30,8 +30,8 @@ from packer.samples.labels import class_order
 from packer.samples.records import Content, Facts, Sample, Skipped
 
 _TOO_LATE = (
-    "names its split, which comes too late, as shards are planned before items are read: give a "
-    'dict of datasets, {"train": ..., "val": ...}, or iter(dataset), which is read in turn'
+    "names its split, but shards are planned before items are read: pass a dict of datasets, "
+    '{"train": ..., "val": ...}, or iter(dataset), which is read in order'
 )
 _reading = threading.Lock()  # datasets are not made for several threads
 
@@ -65,7 +65,7 @@ class DatasetSource:
 
     @property
     def files(self) -> "DatasetSource":
-        """What reads the samples: itself."""
+        """The source that reads the samples: itself."""
         return self
 
     def scan(self) -> Iterator[Sample | Skipped]:
@@ -81,13 +81,15 @@ class DatasetSource:
         return ()
 
     def read(self, sample: Sample) -> Content:
-        """The item, with the label and the key that it has."""
+        """Return the item, with the label and the key that it has."""
         split, _, number = sample.name.rpartition("/")
         seed = xxhash.xxh3_64_intdigest(sample.name.encode())
         draws = seed if self.probed.drawn else None
         item = read_item(self.carried.parts[split], int(number), self.fields, draws)
         if (item.key is None) is self.probed.keyed:
-            raise BadImage("it has a key or none, unlike others: give all of them one, or none")
+            raise BadImage(
+                "some items have a key and others have none: give all items a key, or none"
+            )
         name, key = sample.name, sample.key
         if item.key is not None:
             name, key = item.key, f"{split}/{escape(item.key)}" if split else escape(item.key)
@@ -99,10 +101,13 @@ class DatasetSource:
             yield AS_PNG
         if not self.probed.drawn:
             return
-        then = "and another run would draw otherwise, so that none can be continued"
+        then = "and another run would draw other values, so an interrupted run cannot be continued"
         if self.probed.repeatable:
             then = "which is the same in every run"
-        yield f"Items differ when they are read twice: each is stored as drawn once, {then}."
+        yield (
+            "Items differ between two reads (random transforms): each is stored as in its "
+            f"first read, {then}."
+        )
 
 
 @contextmanager
@@ -151,20 +156,21 @@ def opened(
     parts = parts_of(dataset, image or "image")
     for split, part in parts.items():
         if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):
-            raise UnusableInput(f"{split!r} is not the name of a split, such as train.")
+            raise UnusableInput(f'{split!r} is not a name of a split, such as "train".')
         if not is_map_style(part):
             raise UnusableInput(
-                f"What is given for the split {split!r}, {described(part)}, has not a length and "
-                'items by number. Of what is read in turn, each item names its "split".'
+                f"The value of the split {split!r}, {described(part)}, has no __len__ and "
+                "__getitem__. To pack an iterator, pass it as the source, and give each item a "
+                'field "split".'
             )
     known = {split: know(part, image, label) for split, part in parts.items()}
     what = ", ".join(dict.fromkeys(one.what for one in known.values()))
     lengths = {split: len(one.dataset) for split, one in known.items()}
     if not sum(lengths.values()):
-        raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
+        raise NothingToPack(f"The source, {what}, has no items.", [])
     declared, *others = {one.classes for one in known.values()}
     if others:
-        reason = "The splits have different classes: give those of all as classes=[...]."
+        reason = "The splits have different classes. Pass all class names as classes=[...]."
         raise UnusableInput(reason)
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))

@@ -1,4 +1,4 @@
-"""What an item of a dataset holds: the image, the label, and what else belongs to a sample."""
+"""Items of a dataset: the image, the label, and the other members of a sample."""
 
 import datetime
 import io
@@ -30,7 +30,7 @@ _METADATA = re.compile(r"__.*__")  # of webdataset's: where a sample came from
 
 @dataclass(frozen=True)
 class Item:
-    """What is stored for an item."""
+    """The stored content of an item."""
 
     image: bytes | Image.Image  # an image file's bytes, or pixels
     label: int  # class number, -1 without one
@@ -58,7 +58,7 @@ class Fields:
         fields = self._fields(value)
         for name in filter(None, (self.image, self.label, self.split)):
             if name not in fields:
-                what = f" Say which one holds the image with {option('image_column')}"
+                what = f" Choose the one with the image by {option('image_column')}"
                 raise BadImage(
                     f"it has no field {name!r}, but {listed(list(fields))}."
                     f"{what * (name == self.image)}"
@@ -76,8 +76,8 @@ class Fields:
             return {self.image: value}
         if len(value) != 2:
             raise BadImage(
-                f"it is a tuple of {len(value)}, and only (image, label) says by itself what is "
-                'what: give a dict, such as {"image": ..., "label": ..., "mask": ...}'
+                f"it is a tuple of {len(value)}, and only (image, label) is accepted: return a "
+                'dict, such as {"image": ..., "label": ..., "mask": ...}'
             )
         return {self.image: value[0], self.label or "label": value[1]}
 
@@ -116,8 +116,8 @@ def key_of(key: Any) -> str | None:
 def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
     """Return the members of a sample; its image, label and key are not among these fields.
 
-    A name that says its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
-    member's; bytes are stored as they are. Other arrays become ``NAME.npy`` and other images
+    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
+    member's; bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images
     ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
     """
     members: dict[str, bytes] = {}

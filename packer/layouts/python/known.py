@@ -1,4 +1,4 @@
-"""What the datasets of libraries tell of themselves; none of these libraries is imported here."""
+"""Metadata of libraries' datasets, such as class names; imports none of these libraries."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _LIBRARIES = ("torch", "torchvision", "numpy", "datasets")
 
 @dataclass(frozen=True)
 class Known:
-    """A dataset, and what it tells of itself."""
+    """A dataset, and its metadata."""
 
     dataset: Any  # as it is to be read: where its images are files, it gives these
     what: str  # for a person
@@ -67,7 +67,7 @@ def _classes(names: Any) -> tuple[str, ...]:
 
 
 def _gives_files(dataset: Any) -> bool:
-    """Whether its items are nothing but its files, decoded: an ImageFolder without transforms."""
+    """Return whether its items are only its decoded files: an ImageFolder without transforms."""
     folder = sys.modules.get("torchvision.datasets.folder")
     if folder is None or not isinstance(dataset, folder.DatasetFolder):
         return False
@@ -97,19 +97,19 @@ def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Know
 def _one(names: Sequence[str], usual: str, what: str, option: str) -> str | None:
     if len(names) > 1 and usual not in names:
         raise UnusableInput(
-            f"The dataset declares several {what}: {', '.join(map(repr, names))}. Say which one it "
-            f"is with {option}."
+            f"The dataset declares several {what}: {', '.join(map(repr, names))}. Choose one "
+            f"with {option}."
         )
     return usual if usual in names else next(iter(names), None)
 
 
 def is_map_style(source: Any) -> bool:
-    """Whether it has a length and items by number, and is not meant to be read in turn alone."""
+    """Return whether it has __len__ and __getitem__, and is not an iterable dataset."""
     has_items = hasattr(source, "__getitem__") and hasattr(source, "__len__")
     return has_items and not _is(source, "torch.utils.data", "IterableDataset")
 
 
 def parts_of(source: Any, image: str) -> dict[str, Any]:
-    """The datasets of a dict of splits; else the only one, as that of no split."""
+    """Return the datasets of a dict of splits; otherwise the only one, without a split."""
     is_split = isinstance(source, Mapping) and not _way_to_samples(source, image)
     return dict(source) if is_split else {"": source}

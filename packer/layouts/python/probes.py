@@ -17,7 +17,7 @@ Read = Callable[[int, int | None], Item]
 
 @dataclass(frozen=True)
 class Probed:
-    """What a few items tell."""
+    """Findings from a few items."""
 
     size: int  # bytes that an item takes in the shards, on average
     digest: str
@@ -41,14 +41,14 @@ class _Look:
 
 
 def probe(read: Read, count: int, policy: Policy) -> Probed:
-    """Read items that lie evenly in the whole; raise UnusableInput if none can be packed."""
+    """Read items at even distances; raise UnusableInput if none can be packed."""
     numbers = sorted({n * (count - 1) // (_ITEMS - 1) for n in range(_ITEMS)})
     looks = [_look(read, number, None, policy) for number in numbers]
     sound = [look for look in looks if not look.reason]
     if not sound:
         raise UnusableInput(
-            f"None of the {len(looks)} items that were tried can be packed. Of item {numbers[0]}: "
-            f"{looks[0].reason}."
+            f"None of the {len(looks)} items that were read first can be packed. Item "
+            f"{numbers[0]}: {looks[0].reason}."
         )
     twice = list(zip(numbers, looks, strict=True))[::_EVERY]
     drawn = any(_look(read, number, None, policy) != look for number, look in twice)

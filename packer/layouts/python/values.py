@@ -22,7 +22,7 @@ _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
 def image_of(value: Any) -> bytes | Image.Image:
-    """Return an image file's bytes where the value has or names them, else the pixels.
+    """Return an image file's bytes where the value has or names them, otherwise the pixels.
 
     A value is a picture of Pillow's, a uint8 array (height, width) or (height, width, 1 or 3), the
     bytes of an image file, a path, or ``{"bytes": ..., "path": ...}`` as Hugging Face has it.
@@ -56,8 +56,8 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
             return numbers[value]
         if not numbers:
             raise BadImage(
-                f"its label is a name, {value[:80]!r}, and nothing says which number that has: "
-                "give classes=[...], the names in label order"
+                f"its label is a name, {value[:80]!r}, but the classes have no names: pass "
+                "classes=[...], the names in label order"
             )
         raise BadImage(f"its label, {value[:80]!r}, is none of the {len(numbers)} classes")
     try:
@@ -66,8 +66,8 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
         number = None
     if number is None or isinstance(value, (bool, np.bool_)):
         raise BadImage(
-            f"its label is {described(value)}, and a label is one whole number or a class name. "
-            'Anything else goes into another field, such as "json": {"target": ...}'
+            f"its label is {described(value)}, but a label is one whole number or a class "
+            'name: put other values into another field, such as "json": {"target": ...}'
         )
     if not -1 <= number < (len(numbers) or MAX_CLASSES):
         raise BadImage(f"its label, {number}, is none of the {len(numbers) or MAX_CLASSES} classes")
@@ -75,7 +75,7 @@ def label_of(value: Any, numbers: Mapping[str, int]) -> int:
 
 
 def is_file(value: Any) -> bool:
-    """Whether it is an image as Hugging Face has it undecoded."""
+    """Return whether it is an image as Hugging Face has it undecoded."""
     return isinstance(value, Mapping) and value.keys() == {"bytes", "path"}
 
 
@@ -167,14 +167,16 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     way = 'other arrays go into a field of their own, such as "depth.npy": array'
     if len(shape) == 1 and array.dtype == np.uint8:
         way = "for the bytes of an image file give array.tobytes()"
-    elif len(shape) == 2 and name != "image":  # a mask, whose numbers stay as they are
+    elif len(shape) == 2 and name != "image":  # a mask, whose numbers stay unchanged
         way = "give array.astype(np.uint8), if its numbers are whole and from 0 to 255"
     elif len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3):
         way = "channels come last: np.moveaxis(image, 0, -1), or tensor.permute(1, 2, 0)"
         if array.dtype.kind == "f":
-            way = "leave ToTensor() out, so that the dataset gives pictures as they are"
+            way = "remove ToTensor(), so that the dataset returns PIL images"
     elif len(shape) == 3 and shape[2] == 4:
-        way = 'for an alpha channel give Image.fromarray(image, "RGBA"), else image[:, :, :3]'
+        way = (
+            'for an alpha channel return Image.fromarray(image, "RGBA"), otherwise image[:, :, :3]'
+        )
     elif array.dtype.kind == "f":
         way = "scale it yourself: (image * 255).astype(np.uint8), if it is from 0 to 1"
     elif array.dtype == np.uint16:
@@ -185,7 +187,7 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
 
 
 def described(value: Any) -> str:
-    """What kind of thing it is, for a sentence."""
+    """Return the kind of a value, for a sentence."""
     if hasattr(value, "__array__") and hasattr(value, "dtype"):
         return f"an array of {value.dtype} {tuple(value.shape)}"
     kind = type(value)

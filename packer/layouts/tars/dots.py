@@ -1,4 +1,4 @@
-"""Which dot ends the keys of a tar: the first of a name, as webdataset has it, or the last one."""
+"""The dot that ends the keys of a tar: the first in a name, as in webdataset, or the last."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -45,9 +45,9 @@ def keys_end_at_last_dot(tar: Path, looked_at: int | None = _LOOKED_AT) -> bool:
         return True
     run = next(filter(is_doubtful, runs_of(tar)))
     raise UnusableInput(
-        f"{tar}: keys have dots: by webdataset's rule, {run[0].name} and {run[1].name} are one "
-        f"sample of several images, and by the last dot not every key has one image. Unpack it "
-        f"and pack the folder: mkdir {tar.stem} && tar -xf {tar} -C {tar.stem}"
+        f"{tar}: keys have dots. By webdataset's rule, {run[0].name} and {run[1].name} are one "
+        "sample with several images. By the last dot, some keys have no image or several. "
+        f"Unpack the tar, and pack the folder: mkdir {tar.stem} && tar -xf {tar} -C {tar.stem}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Splits that lie apart: ``train.tar`` beside ``val.tar``, folders of tars, or lists of shards.
+"""Splits in separate files: ``train.tar`` beside ``val.tar``, folders of tars, or shard lists.
 
 timm lists shards in ``_info.json``, Energon in ``.nv-meta/split.yaml``; other files beside tars
 only count what these hold.
@@ -51,7 +51,7 @@ class PartsSource:
     def scan(self) -> Iterator[Sample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
         for split, source in self.parts:
-            assert isinstance(source.files, Files), "it lies on the disk"
+            assert isinstance(source.files, Files), "it is a file on the disk"
             prefix = os.path.relpath(source.files.root, self.folder)
             for record in source.scan():
                 if isinstance(record, Skipped):
@@ -61,7 +61,7 @@ class PartsSource:
 
     @property
     def facts(self) -> Facts:
-        """What its parts say, and of labels that they lack."""
+        """The remarks of its parts, and those on missing labels."""
         remarks = dict.fromkeys(one for _, part in self.parts for one in part.facts.remarks)
         return Facts(remarks=tuple(remarks), unlabelled=self._unlabelled, boxes=self.boxes)
 
@@ -71,7 +71,7 @@ class PartsSource:
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.folder)
 
 

@@ -64,15 +64,15 @@ class WebDatasetSource:
             return True
         if path.is_dir():
             raise UnusableInput(
-                f"{path} holds tars that are neither shards of one series nor have samples of "
-                f"several members ({tars[0].name}). If each is a class, put them into one, which "
-                f"is read in place: tar -cf classes.tar -C {path} ."
+                f"{path} has tars that are not numbered shards of one series, and whose "
+                f"samples have one member ({tars[0].name}). If each tar is a class, put them "
+                f"into one tar: tar -cf classes.tar -C {path} ."
             )
         return False
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
-        """The tar at `path`, or those in it; what packer wrote has its classes beside it."""
+        """Return the tar at `path`, or those in it; what packer wrote has its classes beside it."""
         if path.is_dir():
             known, boxes = packed(path)
             source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
@@ -90,7 +90,7 @@ class WebDatasetSource:
         number_of = {name: number for number, name in enumerate(self.classes)}
         if not self.only:
             yield from self._beside()
-        earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
+        earlier: set[int] = set()  # keys of the tars before: many sets number again in each
         for tar in [self.only] if self.only else _tars(self.folder):
             own: set[int] = set()
             for record in self._tar(tar, number_of):
@@ -107,14 +107,14 @@ class WebDatasetSource:
     def facts(self) -> Facts:
         """How the members hold boxes, if packer wrote them, and where keys have dots."""
         remark = (
-            f"Keys end at the last dot in {listed(sorted(self.dotted), 3)}: by the first dot, "
-            "several images would be one sample."
+            f"Keys in {listed(sorted(self.dotted), 3)} end at the last dot, because by the "
+            "first dot several images would be one sample."
         )
         return Facts(remarks=(remark,) if self.dotted else (), boxes=self.boxes)
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.folder)
 
     def _beside(self) -> Iterator[Skipped]:
@@ -131,7 +131,7 @@ class WebDatasetSource:
             if is_index(name):
                 yield Skipped(name, "it is an index", ignored=True)
             elif ext in _REPEATS and f"{stem}.tar" in tars:
-                yield Skipped(name, f"it repeats what {stem}.tar holds", ignored=True)
+                yield Skipped(name, f"{stem}.tar has the same content", ignored=True)
             else:
                 yield FolderTree(self.folder).ignored(name) or Skipped(name, "it is not a tar")
 
@@ -145,8 +145,8 @@ class WebDatasetSource:
             if not is_known and is_doubtful(run):
                 if keys_end_at_last_dot(path, None):
                     raise UnusableInput(
-                        f"{path}: from {run[0].name} on, keys have dots. Put the samples whose "
-                        "keys have none into another tar."
+                        f"{path}: keys have dots from {run[0].name} on, and none before. Move "
+                        "the samples without dots in their keys to another tar."
                     )
                 is_known = True
             image = image_of(run)
@@ -167,7 +167,7 @@ class WebDatasetSource:
                 if EXTENSION.fullmatch(member.ext):
                     kept.append(member)
                 else:
-                    reason = "its extension is not made of letters, digits, - and _ alone"
+                    reason = "its extension has characters other than letters, digits, - and _"
                     yield Skipped(f"{tar}/{member.name}", reason)
             yield Sample(
                 name=f"{tar}/{image.name}",
@@ -194,7 +194,7 @@ class WebDatasetSource:
             if name in number_of:
                 return number_of[name]
             raise BadImage(
-                f"its .cls is {name!r}: for classes by name, give --classes FILE that has them all"
+                f"its .cls is {name!r}: for classes by name, pass --classes FILE with all names"
             )
         number = class_number(data)
         if self.classes and number >= len(self.classes):
@@ -216,8 +216,8 @@ def _splits_of_tars(folder: Path) -> dict[str, str]:
     if found := listed_splits(folder):
         if missing := [name for name in tars if name not in found]:
             raise UnusableInput(
-                f"{folder}: the list of splits beside the tars lacks {missing[0]}. Mend the list, "
-                "or move it elsewhere."
+                f"{folder}: the list of splits beside the tars lacks {missing[0]}. Correct the "
+                "list, or move it to another folder."
             )
         return {name: found[name] for name in tars}
     series = {name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", name.removesuffix(".tar")) for name in tars}
@@ -227,8 +227,8 @@ def _splits_of_tars(folder: Path) -> dict[str, str]:
         return {}
     if others:
         raise UnusableInput(
-            f"{folder}: some tars are named as splits are ({', '.join(sorted(splits))}), and "
-            f"{others[0]} is not. Move what belongs to no split elsewhere, or rename it."
+            f"{folder}: some tars have names of splits ({', '.join(sorted(splits))}), and "
+            f"{others[0]} does not. Rename it, or move it to another folder."
         )
     return {name: splits[stem] for name, stem in series.items()}
 
@@ -269,7 +269,7 @@ def _are_numbered(tars: Sequence[Path]) -> bool:
 
 
 def _key(stem: str) -> str:
-    """A key that packer has escaped before stays what it is."""
+    """Return an escaped key as it was; packer's own keys stay unchanged."""
     try:
         return stem if escape(unescape(stem)) == stem else escape(stem)
     except UnicodeEncodeError:  # bytes that are not UTF-8, which no key has

@@ -1,6 +1,6 @@
-"""A person's own layout: templates that say which files are images, and what their paths mean.
+"""A custom layout: templates that define which files are images, and what their paths mean.
 
 `template` parses and matches one, `lines` reads files by the same fields, `lists` keeps them,
-`joined` finds those of an image, `chosen` is all that is said, and `source` gives the samples.
+`joined` finds those of an image, `chosen` has all of them, and `source` gives the samples.
 `proposed` finds the fields of a list for the command that a refusal proposes.
 """

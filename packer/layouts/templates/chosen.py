@@ -1,4 +1,4 @@
-"""What a person has said of a source: templates of images, members and lists; members' files."""
+"""The templates of a source, for images, members and lists; and the files of members."""
 
 import os
 from array import array
@@ -15,7 +15,7 @@ from packer.words import listed, option
 
 @dataclass(frozen=True)
 class Templates:
-    """What a person has said of a source, parsed."""
+    """The parsed templates of a source."""
 
     images: tuple[Template, ...]
     members: tuple[Member, ...] = ()
@@ -31,7 +31,7 @@ class Templates:
 
     @property
     def top(self) -> str:
-        """The folder that holds all images, as far as it is named outright."""
+        """The folder of all images, as far as the templates have it without a field."""
         return os.path.commonpath([template.folder for template in self.images])
 
     @property

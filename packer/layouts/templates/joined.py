@@ -61,8 +61,8 @@ class Joined:
                 names = ", ".join(f"{{{name}}}" for name in left[0].names)
                 raise UnusableInput(
                     f"{option('labels')} {left[0].files[0]}: none of {names} is a field of "
-                    f"{option('images')} or of another list, so its lines belong to no image. Name "
-                    "{key} in it, or a field that another one has."
+                    f"{option('images')} or of another list, so its lines match no image. Add "
+                    "{key} to it, or a field of another template."
                 )
             rows = linked[0]
             left.remove(rows)
@@ -145,7 +145,7 @@ class Joined:
         if len(found) > 1:
             raise BadImage(f"{len(found)} images have that {{key}}")
         if not found:
-            raise Damaged("no image of that name was found")
+            raise Damaged("no image has that name")
         return found[0]
 
     def _number(self, path: str) -> int:

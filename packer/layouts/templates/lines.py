@@ -52,7 +52,7 @@ class ListTemplate(Form):
             fail(what, form, again.at - 1, f"{{{again.name}}} comes twice. Write {{_}} for one")
         for before, after in pairwise(found.shown):
             if isinstance(before, Field) and isinstance(after, Field):
-                reason = "nothing divides this field from the one before it"
+                reason = "no text separates this field from the one before it"
                 fail(what, form, after.at - 1, reason)
         if not names:
             raise UnusableInput(f"{what} {text!r} has no field, such as {{key}} or {{label}}.")
@@ -88,7 +88,7 @@ class ListTemplate(Form):
         if not set("{*").intersection(self.file):
             if not tree.has(self.file):
                 raise UnusableInput(
-                    f"{what}: {tree.root} has no file {self.file}. FILE is relative to SRC."
+                    f"{what}: {tree.root} has no file {self.file}. FILE is a path relative to SRC."
                 )
             yield self.file, {}
             return
@@ -100,7 +100,7 @@ class ListTemplate(Form):
                     is_found = True
                     yield path, fields
         if not is_found:
-            raise UnusableInput(f"{what}: no file of {tree.root} is named so.")
+            raise UnusableInput(f"{what}: no file of {tree.root} has this name.")
 
     def record(self, item: Any, fields: Sequence[Field]) -> dict[str, Any] | str:
         """Return the fields of a record, or why it has none; an optional one may be missing."""
@@ -163,7 +163,7 @@ class _Texts(LineTable):
     template: ListTemplate | None = None
 
     def parse(self, lines: Iterator[str]) -> Iterator[dict[str, str] | None]:
-        assert self.template is not None, "it is always given"
+        assert self.template is not None, "all images have one"
         divide = divider(self.template)
         for line in map(str.strip, lines):
             if line and (found := divide(line)) is None:
@@ -271,7 +271,7 @@ def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Li
 
 
 def _member(value: Any, path: str) -> Any:
-    """Return what lies at a path of members: the whole value at ""."""
+    """Return the value at a path of members; at "", the whole value."""
     if isinstance(value, dict) and path in value:
         return value[path]
     for name in path.split(".") if path else ():

@@ -38,7 +38,7 @@ class Rows:
         return {name: value for name, value in pairs if value is not None}
 
     def where(self, row: int) -> str:
-        """The file and the line of a row, for a person."""
+        """Return the file and the line of a row, for a person."""
         return f"{self.files[bisect_right(self.starts, row) - 1]}:{self.lines[row]}"
 
     def add(self, tree: Tree, template: ListTemplate) -> None:

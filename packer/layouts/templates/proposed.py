@@ -1,6 +1,6 @@
-"""Which ``FILE: FIELDS`` reads a file that names images: by the fields of its records (pure).
+"""Finds the ``FILE: FIELDS`` that reads a file that names images (pure).
 
-Nothing of a record may be lost: where a field cannot be said, or an image has several records, no
+Nothing of a record may be lost: if no template has its fields, or an image has several records, no
 template is proposed.
 """
 
@@ -27,7 +27,7 @@ _ROLES = ("key", "label", "class", "split", "_")
 
 
 def proposed(path: str, text: str, names: Names) -> str | None:
-    """Return the value of ``--labels`` that reads a file; None where no template says all of it."""
+    """Return the value of ``--labels`` that reads a file; None if no template reads all of it."""
     stem, suffix = os.path.splitext(os.path.basename(path))
     try:
         if suffix.lower() == ".json":
@@ -112,7 +112,7 @@ def _of_records(records: Sequence[Any], names: Names) -> str | None:
 
 
 def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str | None:
-    """Return a field for all that the records have beside the key; None if one cannot be said."""
+    """Return a field for all that the records have beside the key; None if one has no template."""
     found: dict[tuple[str, ...], list[Any]] = {}
     for record in records:
         for path, value in _beside(record, key):

@@ -25,14 +25,14 @@ from packer.tables.classes import Labels, label_text
 from packer.tables.images import HashIndex, name_hash
 from packer.trees.meaning import splits_of
 from packer.trees.sample import sample_of_files
-from packer.trees.shape import inside, lies_in
+from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree
-from packer.trees.walk import names_an_image, not_entered, tells_of_file
+from packer.trees.walk import is_file_error, names_an_image, not_entered
 
 _ROLES = frozenset({"split", "label", "class", KEY})
-_NO_TEMPLATE = "no template of --images fits it"
-_NO_IMAGE = "no image has it as its member"
+_NO_TEMPLATE = "no template of --images matches it"
+_NO_IMAGE = "no image has it as a member"
 
 
 class TemplateSource:
@@ -94,7 +94,7 @@ class TemplateSource:
         return Labels(class_order(where, of_paths - {""}, classes), named=True)
 
     def _below(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield each folder with the names of its files; those of members may lie elsewhere."""
+        """Yield each folder with the names of its files; members may be in other folders."""
         tops = {files.member.template.folder for files in self._members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
             for folder, _ in self._tree.walk(top):
@@ -105,7 +105,7 @@ class TemplateSource:
         try:
             return self._tree.names(folder)
         except OSError as error:
-            if not tells_of_file(error):
+            if not is_file_error(error):
                 raise
             return None
 
@@ -150,7 +150,7 @@ class TemplateSource:
 
     @property
     def files(self) -> Reader:
-        """What reads the samples."""
+        """The reader of the samples."""
         return self.tree.files
 
     @cached_property
@@ -253,7 +253,7 @@ class TemplateSource:
 
     def _relative(self, path: str) -> str:
         top = self.templates.top
-        if lies_in(path, top):
+        if is_within(path, top):
             return path[len(top) :].lstrip("/")
         return os.path.relpath(path, top)
 

@@ -39,7 +39,7 @@ def parse(text: str, what: str) -> tuple[str | Field, ...]:
         elif sign == "{":
             end = text.find("}", at)
             if end < 0:
-                fail(what, text, at, "this brace is never closed. For a brace in a name, write {{")
+                fail(what, text, at, "this brace is not closed. For a brace in a name, write {{")
             parts += [plain] * bool(plain) + [_field(text, what, at, end)]
             plain, at = "", end + 1
         elif sign == "}":
@@ -113,7 +113,7 @@ class Template(Form):
                 "'images/{key}'."
             )
         if clean.endswith("/"):
-            fail(what, text, len(text) - 1, "a folder. Write {key} behind it, for its images")
+            fail(what, text, len(text) - 1, "a folder. Append {key} for the images in it")
         if needs_key and names.count(KEY) != 1:
             count = "no {key}" if KEY not in names else "several {key}"
             raise UnusableInput(
@@ -171,7 +171,7 @@ class Template(Form):
         return re.compile(pattern + (_EXTENSION if self.is_open else ""), re.DOTALL)
 
     def _begins_last(self, number: int) -> bool:
-        """Whether a part begins the last component."""
+        """Return whether a part begins the last component."""
         before = self.parts[:number]
         texts = _texts(before)
         begins = texts.endswith("/") and isinstance(before[-1], str)

@@ -1,4 +1,4 @@
-"""YOLO's data files, which say how classes are named and where the images of each split lie.
+"""YOLO's data files, with the names of the classes and the folders of each split.
 
 ultralytics' is YAML (https://docs.ultralytics.com/datasets/detect/), darknet's has lines of
 ``name = value`` (https://github.com/AlexeyAB/darknet).
@@ -20,7 +20,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True)
 class DataFile:
-    """What a data file says; paths are as they are written, "" for none."""
+    """The content of a data file; paths are unchanged, "" for none."""
 
     names: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # folders, lists of a split
@@ -30,9 +30,9 @@ class DataFile:
 
 
 def of_yaml(text: str, where: object, *, needs_parts: bool = True) -> DataFile | None:
-    """Return the data file that YAML is; None if it is another kind of YAML.
+    """Return the data file in YAML; None if it is another kind of YAML.
 
-    Without `needs_parts` it may say only how the classes are named.
+    Without `needs_parts` it may have only the names of the classes.
     """
     if len(text) > _LONGEST:
         return None
@@ -73,15 +73,18 @@ def _names(names: Any, count: Any, where: object) -> tuple[str, ...]:
         names = [numbered.get(str(number)) for number in range(len(names))]
         if None in names:
             raise UnusableInput(
-                f"{where}: its names are not numbered from 0 on: number {names.index(None)} is "
-                "missing."
+                f"{where}: the numbers of its names have a gap: {names.index(None)} is "
+                "missing. Add a name for it."
             )
     if names in (None, "") and _is_whole(count) and int(count) <= 10**6:
         names = list(map(str, range(int(count))))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UnusableInput(f"{where}: names is neither a list of names nor numbers with names.")
     if _is_whole(count) and int(count) != len(names):
-        raise UnusableInput(f"{where}: nc says {int(count)} classes, and names has {len(names)}.")
+        raise UnusableInput(
+            f"{where}: nc is {int(count)}, and names has {len(names)} classes. "
+            "Correct one of the two."
+        )
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UnusableInput(f"{where}: two classes have the name {twice!r}.")
     return tuple(names)

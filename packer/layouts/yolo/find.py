@@ -49,8 +49,8 @@ class Found:
         tree, names = self.tree, self.lists.classes
         if classes and names and tuple(classes[: len(names)]) != names:
             raise UnusableInput(
-                f"{tree.root}: its labels are numbers of the classes {', '.join(names[:20])}"
-                ", which keep their order."
+                f"{tree.root}: its labels are the numbers of the classes "
+                f"{', '.join(names[:20])}, which keep their order."
             )
         images = (row for row in self.lists.rows() if isinstance(row, Row))
         first = next(images, None)
@@ -78,8 +78,9 @@ def by_data_file(tree: Tree, path: str) -> Found | None:
             return _of_data_file(base, content, rule, file, os.path.basename(path))
         tried.append(str(base.root))
     raise UnusableInput(
-        f"{where} says that its images are in {', '.join(written)}, and nothing of that is in "
-        f"{', '.join(dict.fromkeys(tried))}. Put the file into the folder of the dataset."
+        f"{where} places its images in {', '.join(written)}, which does not exist in "
+        f"{', '.join(dict.fromkeys(tried))}. Correct its paths, or move it to the folder of "
+        "the dataset."
     )
 
 
@@ -111,18 +112,18 @@ def by_folders(tree: Tree) -> Found | None:
 def _of_data_file(
     tree: Tree, content: DataFile, rule: Callable[[str], str], file: str, name: str
 ) -> Found:
-    """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
+    """The images that a data file names; `file`: its path if it is in the tree, otherwise ""."""
     part_at: dict[str, Part] = {}
     missing = []
     for split, paths in content.parts.items():
         for path in map(rule, paths):
             if same := part_at.get(path):
-                reason = f"{name} names it for {same.split}, too, and a sample is of one split"
+                reason = f"{name} also lists it for {same.split}, and a sample has one split"
                 missing.append(Skipped(f"{split}: {path}", reason, ignored=True))
             elif _exists(tree, path):
                 part_at[path] = Part(split, path)
             else:
-                reason = f"{name} names it for {split}, and it is not there"
+                reason = f"{name} lists it for {split}, and it does not exist"
                 is_list = Part(split, path).is_list  # else a folder that was not exported
                 missing.append(Skipped(path, reason, ignored=not is_list))
     parts = list(part_at.values())
@@ -133,14 +134,15 @@ def _of_data_file(
         if to_names is None:
             where = tree.root / content.names_file
             raise UnusableInput(
-                f"{name} says that the names of the classes are in {where}, which is not there."
+                f"{name} places the names of the classes in {where}, which does not exist. "
+                "Correct the path, or add the file."
             )
         sources.append(to_names(content.names_file))
         names = tuple(tree.lines(sources[-1]))
     ignored = {}
     if not lists:
         folders = [part.path for part in parts]
-        reason = f"{name} names it for no split"
+        reason = f"{name} lists it for no split"
         above = {os.path.dirname(folder) for folder in folders}
         images = {path for path in above if os.path.basename(path) == "images"}
         ignored = aside(tree, folders, reason, lambda path: os.path.dirname(path) in images)
@@ -150,7 +152,7 @@ def _of_data_file(
         tuple(filter(None, sources)),
         ignored,
         partial(check, len(names), content.keypoints),
-        "no list names it" if lists else "",
+        "it is in no list" if lists else "",
     )
     return _found(tree, found, parts, name, content.keypoints)
 
@@ -174,9 +176,9 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
 
 
 def _found(tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints: int = 0) -> Found:
-    """The finding; `file` is the one that names the classes."""
+    """Return the finding; `file` is the one that names the classes."""
     count = len(lists.classes)
-    names = f"{many(count, 'name')} from {file}" if count else "its classes not named"
+    names = f"{many(count, 'name')} from {file}" if count else "its classes without names"
     kinds = _kinds(tree, parts, keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""
@@ -185,7 +187,7 @@ def _found(tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints
 
 
 def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
-    """What the lines of the first label files are; empty if these are all something else."""
+    """Return the kinds of lines in the first label files; empty if none is known."""
     found: set[str | None] = set()
     for part in parts:
         folder = os.path.dirname(part.path) if part.is_list else part.path
@@ -198,7 +200,7 @@ def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
 
 
 def _bases(tree: Tree, content: DataFile) -> Iterator[Tree]:
-    """Where the images may be: beside the data file, else where ultralytics looks for them."""
+    """Where the images may be: beside the data file, otherwise where ultralytics looks for them."""
     yield tree
     folder = tree.root
     if content.base:
@@ -217,7 +219,7 @@ def _bases(tree: Tree, content: DataFile) -> Iterator[Tree]:
 
 
 def _folders(tree: Tree, content: DataFile) -> list[str]:
-    """The folders of a tree that the paths of a data file may be relative to."""
+    """Return the folders of a tree that the paths of a data file may be relative to."""
     base = content.base
     rule = to_tree([base], ["", "datasets"], partial(folder_at, tree)) if base else None
     return [rule(base), ""] if rule else [""]

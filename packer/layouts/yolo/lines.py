@@ -1,4 +1,4 @@
-"""What the lines of a YOLO label file are: boxes, outlines or poses (pure).
+"""Lines of YOLO label files: boxes, outlines or poses (pure).
 
 A line is a class and the fractions of a box's middle and size; or a class and the corners of an
 outline, at least three; or a class, a box and key points, which only the number of these tells from
@@ -15,7 +15,7 @@ _BEYOND = 0.01  # of the image's size: as far outside may fractions lie, as for 
 
 
 def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
-    """Return what the lines of a label file are: `BOX`, `OUTLINE`, `POSE`, or "" without lines.
+    """Return the kind of a label file's lines: `BOX`, `OUTLINE`, `POSE`, or "" without lines.
 
     One of boxes and outlines is one of outlines. BadImage names the lines that are something else,
     or of none of so many `classes`. `keypoints` is how many numbers a line has behind its box.

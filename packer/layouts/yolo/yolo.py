@@ -1,6 +1,6 @@
 """Images and their label files: ``images`` in an image's path becomes ``labels``, as YOLO has it.
 
-Without such a folder the label file lies beside its image. Its lines are checked, and it is stored
+Without such a folder the label file is beside its image. Its lines are checked, and it is stored
 as the member ``txt``; an image without one is background.
 """
 
@@ -82,7 +82,7 @@ def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Itera
                 digest = name_hash(image)
                 if (split := split_of.get(digest)) is not None:
                     if split != part.split:
-                        reason = f"it is in {split}, too, and a sample is of one split"
+                        reason = f"it is also in {split}, and a sample has one split"
                         yield Skipped(f"{part.path}: {image}", reason, ignored=True)
                     continue
                 split_of[digest] = part.split
@@ -143,7 +143,7 @@ def _strays(tree: Tree, folder: str, labels: str) -> Iterator[Skipped]:
         if ext.lower() != ".txt" or stem in stems or name.lower() in _OTHERS:
             continue
         if labels != folder or kind_at(tree, path):
-            reason = "it is a label file, and there is no image of its name"
+            reason = "it is a label file, and no image has its name"
             yield Skipped(path, reason, damaged=True)
 
 

@@ -18,13 +18,13 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
     [
         ("pack", "Missing argument"),
         ("pack missing dst", "does not exist"),
-        ("pack file dst", "neither a folder nor an archive"),
+        ("pack file dst", "not a folder, an archive or"),
         ("pack src file", "is a file"),
         ("pack src file/dst", "file"),
         ("pack src loop/dst", "loop"),
         ("pack src /proc/dst", "/proc/dst"),
-        ("pack src src", "lies inside"),
-        ("pack src src/class0/dst", "lies inside"),
+        ("pack src src", "is inside"),
+        ("pack src src/class0/dst", "is inside"),
         ("pack void dst", "no file to pack"),
         ("pack classes dst", "one/: it is a class folder without images"),
         ("pack src dst --shard-size ten", "is not a size"),
@@ -34,7 +34,7 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src dst --on-error maybe", "is not one of"),
         ("pack src dst --raw 32", "is not a height and width"),
         ("pack src dst --raw 0x5", "is not a height and width"),
-        ("pack src dst --split train=0.9", "do not make 1"),
+        ("pack src dst --split train=0.9", "do not add up to 1"),
         ("pack src dst --split train", "is not of the form"),
         ("pack src dst --split a=0.5,a=0.5", "is not of the form"),
         ("pack src dst --split ../a=1", "is not of the form"),
@@ -50,14 +50,14 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src dst --pair mask=src --pair mask?=src", "each NAME has one folder"),
         ("pack src dst --classes missing", "cannot be read"),
         ("pack src dst --classes file", "not in the list of classes"),
-        ("pack src dst --append", "dst holds no dataset to add to: leave out --append"),
-        ("pack src dst --root void", "go with a list of images"),
+        ("pack src dst --append", "dst has no dataset to add to. Remove --append"),
+        ("pack src dst --root void", "require a list of images"),
         (
             "pack src dst --check --jpeg verbatim --png verbatim",
             "--jpeg verbatim and --png verbatim transcode none",
         ),
         ("pack src dst --raw 8x8 --quality 9", "--raw stores pixels"),
-        ("pack src dst --append --overwrite", "give only one"),
+        ("pack src dst --append --overwrite", "exclude each other"),
         ("pack src dst --fast", "No such option"),
         ("unpack", "No such command"),
     ],
@@ -99,8 +99,8 @@ def test_the_help_of_pack_has_headings_with_the_options_under_them(run_packer: R
     shown = run_packer("pack", "--help").stdout
     _, *parts = re.split(r"^(\S.*):$", shown, flags=re.MULTILINE)
     under = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert "--label-column" in under["What the source is"]
-    assert "--split " in under["How it is divided"]
+    assert "--label-column" in under["Source"]
+    assert "--split " in under["Splits, shards and order"]
     assert "-j, --jobs" in under["This run"]
     assert "--help" in under["This run"]
 

@@ -100,7 +100,7 @@ def test_bad_files_stop_and_can_then_be_skipped(
     assert stopped.returncode == 2
     assert stopped.stderr.count(r"class1/\xff empty.jpg: it is empty") == 1
     assert stopped.stderr.count("class0/text.jpg: it is not an image") == 1
-    assert "1 file rejected, so nothing will be committed. Packing goes on" in stopped.stderr
+    assert "1 file rejected, so nothing will be committed. Packing continues" in stopped.stderr
     assert len(json.loads(stopped.stdout)["rejected"]) == 2
     empty.unlink()
     stopped = run_packer(*command, "--on-error", "stop")
@@ -267,7 +267,7 @@ def test_a_part_says_what_it_has_written_and_what_is_left(
     done = run_packer(*command, "--part", "1/2")
     assert done.returncode == 0, done.stderr
     assert "part 1/2, 20 samples in 2 shards (2 written now)" in done.stdout
-    assert "2 shards of the whole still missing" in done.stdout
+    assert "2 shards of the dataset still missing" in done.stdout
     report = json.loads(run_packer(*command, "--part", "2/2", "--json").stdout)
     assert (report["part"], report["shards_written"], report["missing"]) == ("2/2", 2, 0)
     assert not report["committed"]

@@ -46,7 +46,7 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
     assert [sample["split"] for sample in told["samples"]] == ["trainval", "test"]
     assert {
         "file": "images/Abyssinian_34.jpg",
-        "reason": "the official lists leave it out",
+        "reason": "it is not in the official lists",
     } in told["ignored"]
     assert sorted(pets.parent.rglob("*")) == before
 
@@ -96,7 +96,7 @@ def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(
     (pets / "scores.mat").write_bytes(b"x")
     done = run_packer("pack", "--explain", pets)
     assert done.returncode == 1
-    assert "scores.mat: it may hold labels or images" in done.stderr
+    assert "scores.mat: it may have labels or images" in done.stderr
     done = run_packer("pack", pets)
     assert done.returncode == 2
     assert "Missing argument 'DST'" in done.stderr

@@ -38,11 +38,14 @@ def test_the_command_and_the_call_have_the_same_options() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--shard-size", "10"], "'--shard-size': '10' is 10 bytes, which is too little. Give 10"),
+        (
+            ["--shard-size", "10"],
+            "'--shard-size': '10' is 10 bytes, which is too small. For megabytes, pass 10",
+        ),
         (["--quality", "101"], "'--quality': '101' is not an integer from 1 to 100."),
         (["--as", "guess"], "'--as': 'guess' is not one of 'folder', 'flat'"),
         (["--pair", "a=.", "--pair", "a?=."], "--pair: each NAME has one folder."),
-        (["--max-bytes", "1TB"], "--max-bytes 1000000000000 is too much"),
+        (["--max-bytes", "1TB"], "--max-bytes 1000000000000 is too large"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_option_before_anything_is_written(

@@ -118,7 +118,7 @@ def test_what_cannot_be_planned_with_is_named(packed: Path, wrong: tuple[str, st
 def test_a_cache_that_is_too_small_is_refused_with_what_would_do(packed: Path) -> None:
     found = run(packed, "--cache-limit", "1kB")
     assert found.exit_code == 2
-    assert "Give at least --cache-limit 1MB" in found.stderr
+    assert "Pass at least --cache-limit 1MB" in found.stderr
 
 
 def test_what_is_no_dataset_or_has_no_such_split_is_named(tmp_path: Path, packed: Path) -> None:

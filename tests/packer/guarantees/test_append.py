@@ -114,8 +114,9 @@ def test_what_was_packed_stays_when_its_file_is_gone_and_is_named(
     report = run(own_source, append=True)
     assert report.samples == 40
     assert [remark for remark in report.remarks if "class1/image001" in remark] == [
-        "1 sample is in the dataset and not in the source: class1/image001. What was removed or "
-        "moved there stays here; pack anew with --overwrite to be rid of it."
+        "1 sample is in the dataset and not in the source: class1/image001. Samples that were "
+        "removed or moved in the source stay in the dataset. To remove them, pack again with "
+        "--overwrite."
     ]
 
 
@@ -142,8 +143,8 @@ def test_files_that_were_written_added_or_removed_since_are_named(
     (own_source / "class1/image003.json").write_text("{}")
     (remark,) = run(own_source, append=True, policy={"jpeg": jpeg}).remarks
     assert remark.startswith(
-        "3 samples are there already and have files that were written, added or removed since: "
-        "class1/image000, class1/image001, class1/image003."
+        "3 samples are already in the dataset and have files that were written, "
+        "added or removed since: class1/image000, class1/image001, class1/image003."
     )
 
 
@@ -158,9 +159,9 @@ def test_a_copy_of_the_whole_source_has_not_changed(
 @pytest.mark.parametrize(
     ("column", "change", "told"),
     [
-        ("label", "bird", "class0/image000 (cat there, bird in the source)"),
-        ("label", "", "class0/image000 (cat there, no label in the source)"),
-        ("split", "val", "class0/image000 (train there, val in the source)"),
+        ("label", "bird", "class0/image000 (cat in the dataset, bird in the source)"),
+        ("label", "", "class0/image000 (cat in the dataset, no label in the source)"),
+        ("split", "val", "class0/image000 (train in the dataset, val in the source)"),
     ],
 )
 def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
@@ -188,7 +189,7 @@ def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
     with pytest.raises(UnusableInput) as error:
         run(table, append=True)
     assert (
-        f"1 sample is there already and has another label or split in the source now: {told}"
+        f"1 sample is already in the dataset and has another label or split in the source: {told}"
         in (str(error.value))
     )
     assert files_of(tmp_path / "dst") == before
@@ -238,7 +239,7 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
 
 def test_appending_with_other_options_is_refused(own_source: Path, run: Any) -> None:
     run(own_source)
-    told = r"other options: shard_samples \(10 there, 11 now\)"
+    told = r"other options: shard_samples \(10 in the dataset, 11 now\)"
     with pytest.raises(UnusableInput, match=told):
         run(own_source, append=True, policy={"shard_samples": 11})
 
@@ -267,7 +268,7 @@ def test_appending_a_further_split_is_no_mixture(
 
 
 def test_there_must_be_a_dataset_to_append_to(own_source: Path, run: Any) -> None:
-    with pytest.raises(FormatError, match="holds no dataset to add to: leave out --append"):
+    with pytest.raises(FormatError, match=r"has no dataset to add to\. Remove --append"):
         run(own_source, append=True)
 
 

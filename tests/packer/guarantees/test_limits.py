@@ -99,7 +99,7 @@ def test_indexing_and_verifying_have_the_same_limits(
     report = index(tmp_path, 1, limits=few)
     large = [name for name, reason in report.rejected if "(--max-pixels)" in reason]
     assert 0 < len(large) < len(Dataset(packed))
-    with pytest.raises(Exception, match="no image"):
+    with pytest.raises(Exception, match="no tar has a sample with an image"):
         index(tmp_path, 1, limits=Limits(bytes=2))
     index(tmp_path, 1)
     damages = verify(tmp_path, 1, decode=True, limits=few).damages

@@ -92,7 +92,7 @@ def test_shares_divide_the_samples_and_the_same_command_repeats_them(
 
 
 def test_shares_do_not_replace_splits_that_the_source_has(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnusableInput, match=r"splits of its own: train, val\. Leave --split out"):
+    with pytest.raises(UnusableInput, match=r"already has splits: train, val\. Remove --split"):
         pack(source, tmp_path / "dst", PackOptions(split={"train": 0.5, "val": 0.5}), 1)
     assert not (tmp_path / "dst").exists()
 

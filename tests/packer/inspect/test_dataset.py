@@ -69,7 +69,7 @@ def test_export_writes_for_a_url_what_is_to_lie_beside_its_shards(
         assert run("export", server.url, "--to", tool, "--out", out, "--quiet") == (0, "")
         assert server.tars == []
         code, said = run("export", server.url, "--to", tool)
-        assert (code, "give --out FOLDER, and upload" in said) == (2, True)
+        assert (code, "Pass --out FOLDER, and upload" in said) == (2, True)
     assert run("export", shards, "--to", tool, "--quiet")[0] == 0
     written = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
     before = {path.relative_to(packed) for path in packed.rglob("*")}
@@ -88,12 +88,12 @@ def test_export_of_tars_from_elsewhere_needs_the_tars(packed: Path, tmp_path: Pa
     assert run("index", folder, "--quiet")[0] == 0
     with serving(folder) as server:
         code, said = run("export", server.url, "--to", "dali", "--out", tmp_path / "out")
-    assert (code, "copy it to a folder, and export that" in said) == (2, True)
+    assert (code, "Copy it to a folder, and export the copy" in said) == (2, True)
 
 
 def test_repair_of_a_url_says_what_to_do_in_its_stead(source: Path) -> None:
     code, said = run("repair", "s3://bucket/shards", "--from", source)
-    assert (code, "copy the dataset to a folder, repair that" in said) == (2, True)
+    assert (code, "Copy it to a folder, repair the copy" in said) == (2, True)
 
 
 def test_a_url_that_names_no_place_is_a_mistake_in_a_sentence() -> None:

@@ -260,7 +260,7 @@ def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer:
 
 
 def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
-    with pytest.raises(UnusableInput, match="lies in the dataset"):
+    with pytest.raises(UnusableInput, match="is inside the dataset"):
         extract(packed, packed / "out", 1)
     assert Manifest.load(packed)
 
@@ -294,7 +294,10 @@ def test_classes_and_splits_that_no_name_tells_are_counted(
     (tmp_path / "list.csv").write_text("path,label,split\nx.jpg,dog,train\n")
     assert run_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
     spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
-    assert "no name tells the class of 1 sample; no name tells the split of 1 sample" in spoken
+    assert (
+        "1 sample without the class in the file's name; 1 sample without the split "
+        "in the file's name" in spoken
+    )
     report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
     assert (report["unlabelled"], report["unsplit"]) == (1, 1)
 
@@ -312,5 +315,5 @@ def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_pack
     assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
     spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
-    assert "; 2 members written beside the images: folders of labels and lists of" in spoken
-    assert "no name tells" not in spoken
+    assert "; 2 members written beside the images (folders of labels and lists of" in spoken
+    assert "in the file's name" not in spoken

@@ -290,7 +290,7 @@ def test_tars_joined_by_cat_are_refused_with_what_to_do(
     for command in (("index", tmp_path), ("pack", tmp_path / "c.tar", tmp_path / "dst")):
         done = run_packer(*command)
         assert done.returncode == 2
-        assert "c.tar goes on at byte 10240, after its end of archive" in done.stderr
+        assert "c.tar continues at byte 10240, after its end of archive" in done.stderr
         assert "tar --ignore-zeros" in done.stderr
     assert not (tmp_path / "dataset.json").exists()
     assert not (tmp_path / "dst").exists()
@@ -318,18 +318,18 @@ def test_a_folder_without_tars_is_refused(tmp_path: Path, run_packer: RunPacker)
     (tmp_path / "x.tar.gz").touch()
     done = run_packer("index", tmp_path)
     assert done.returncode == 2
-    assert "holds no .tar file" in done.stderr
+    assert "has no .tar file" in done.stderr
 
 
 def test_tars_without_an_image_are_refused(tmp_path: Path) -> None:
     write_tar(tmp_path / "x.tar", ("a.txt", b""))
-    with pytest.raises(UnusableInput, match="no image"):
+    with pytest.raises(UnusableInput, match="no tar has a sample with an image"):
         index(tmp_path, 1)
 
 
 def test_a_packed_dataset_is_not_indexed_over(tmp_path: Path, packed: Path) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
-    with pytest.raises(UnusableInput, match="already is a dataset"):
+    with pytest.raises(UnusableInput, match="is already a dataset"):
         index(copy, 1)
 
 

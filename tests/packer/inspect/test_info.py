@@ -77,7 +77,7 @@ def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) ->
     assert done.returncode == 0
     assert "39 samples in 4 shards" in done.stdout
     assert "154.1 MB float32" in done.stdout
-    assert "usual shard size: 10 MB (smaller ones would cost more" in done.stdout
+    assert "usual shard size: 10 MB (smaller shards would cost more" in done.stdout
     done = run_packer("info", packed, "--json")
     assert json.loads(done.stdout)["samples"] == 39
 

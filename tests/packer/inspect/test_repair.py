@@ -70,7 +70,7 @@ def test_what_a_program_has_packed_only_that_can_make_again(
     flip(tmp_path / "dst" / "shard-000000.tar", 700)
     done = run_packer("repair", tmp_path / "dst", "--from", source)
     assert done.returncode == 2
-    assert "packed by a program, and only that can make it again" in done.stderr
+    assert "packed from Python, and `packer repair` cannot run that program" in done.stderr
 
 
 def test_shards_with_rejected_files_are_the_same_again(
@@ -118,7 +118,7 @@ def test_another_source_repairs_nothing(
         assert len(repair(copy, own_source, 1).failed) == 1
     else:
         path.unlink() if change == "missing" else path.rename(path.with_name("x.jpg"))
-        with pytest.raises(UnusableInput, match=r"is not what .* was packed from"):
+        with pytest.raises(UnusableInput, match=r"is not the source of"):
             repair(copy, own_source, 1)
     assert files_of(copy) == before
 
@@ -144,7 +144,7 @@ def test_a_damaged_manifest_is_refused_with_advice(
     path = copy / "dataset.json"
     path.write_text(damage) if damage == "{}" else flip(path, 700)
     before = files_of(copy)
-    with pytest.raises(UnusableInput, match="restore it from a copy, or pack the source again"):
+    with pytest.raises(UnusableInput, match="Restore it from a copy, or pack the source again"):
         repair(copy, source, 1)
     assert files_of(copy) == before
 
@@ -208,7 +208,7 @@ def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repai
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert (
-        f"shard-000000.tar: to encode the sample {key!r} (Segmentation fault (signal 11)) ends the "
+        f"shard-000000.tar: encoding the sample {key!r} (Segmentation fault (signal 11)) ends the "
         "process"
     ) in done.stderr
     assert {damage.file for damage in verify(shards, 1).damages} == {"shard-000000.tar"}

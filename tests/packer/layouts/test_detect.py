@@ -167,14 +167,14 @@ def test_what_is_added_to_a_list_is_appended(
 def test_what_is_no_source_is_refused(tmp_path: Path, opened: Callable[..., Source]) -> None:
     path = tmp_path / "notes.doc"
     path.write_text("x")
-    with pytest.raises(UnusableInput, match=r"notes\.doc is neither a folder nor"):
+    with pytest.raises(UnusableInput, match=r"notes\.doc is not a folder, an archive"):
         opened(path)
 
 
 def test_parallel_folders_go_with_folders_alone(
     images: Path, opened: Callable[..., Source]
 ) -> None:
-    with pytest.raises(UnusableInput, match=r"--pair goes with a folder"):
+    with pytest.raises(UnusableInput, match=r"--pair requires a folder"):
         opened(write_csv(images), pairs={"mask": "masks"})
 
 

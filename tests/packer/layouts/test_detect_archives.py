@@ -186,7 +186,7 @@ def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
 
 def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing to pack")
-    with pytest.raises(UnusableInput, match=r"notes\.txt is neither"):
+    with pytest.raises(UnusableInput, match=r"notes\.txt is not a folder"):
         read(tmp_path / "notes.txt", SourceOptions()).open(None)
 
 

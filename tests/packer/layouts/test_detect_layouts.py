@@ -273,7 +273,7 @@ def test_what_cocos_annotations_do_not_list_is_named(
     files |= {"train2017/1.jpg": jpegs[0], "train2017/2.jpg": jpegs[1], "train2017/notes.md": b"x"}
     found = scan(write_files(tmp_path / "coco", files | {"test2017/3.jpg": jpegs[2]}))
     assert [(s.key, s.split) for s in found.samples] == [("train2017/1", "train")]
-    assert found.skipped == {"train2017/2.jpg": "no list names it"}
+    assert found.skipped == {"train2017/2.jpg": "it is in no list"}
     assert found.ignored == {"README.md", "train2017/notes.md", "test2017/"}
 
 
@@ -297,7 +297,7 @@ def test_images_in_the_folder_of_another_split_are_not_those_of_a_table(
     found = scan(write_files(tmp_path / "kaggle", files | {"trainLabels.csv": rows}))
     assert {s.name: s.split for s in found.samples} == {n: n.split("/")[0] for n in names}
     assert found.labels == {"train/1": 0, "train/2": 1, "test/1": -1, "test/3": -1}
-    assert list(found.skipped.values()) == ["'3': no image of that name was found"]
+    assert list(found.skipped.values()) == ["'3': no image has that name"]
 
 
 def test_parquet_that_holds_bytes_is_not_passed_over(
@@ -324,7 +324,7 @@ def test_series_of_tars_named_as_splits_are_splits(
         "set-val-000": "val",
     }
     write_tar(tmp_path / "more.tar", {"1.jpg": jpegs[0], "1.cls": b"0"})
-    with pytest.raises(UnusableInput, match=r"more\.tar is not"):
+    with pytest.raises(UnusableInput, match=r"more\.tar does not"):
         scan(tmp_path)
 
 

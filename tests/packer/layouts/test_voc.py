@@ -55,10 +55,10 @@ def test_what_else_is_said_of_an_object_is_a_list_too() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "not sound XML"),
-        (b"<annotation>", "not sound XML"),
-        (b"\xff\xfe<", "not sound XML"),
-        (b"<html></html>", "begins with <html>"),
+        (b"", "not valid XML"),
+        (b"<annotation>", "not valid XML"),
+        (b"\xff\xfe<", "not valid XML"),
+        (b"<html></html>", "starts with <html>"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><annotation/>', "document type"),
         (b"<annotation><object/></annotation>", "object 0 has no name"),
         (b"<annotation><object><name>a</name></object></annotation>", "no bndbox"),

@@ -44,7 +44,7 @@ def test_what_is_not_given_has_its_default() -> None:
     ids=["append and overwrite", "part and append"],
 )
 def test_options_that_exclude_each_other_are_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(UnusableInput, match=r"give only one|no --append or --overwrite"):
+    with pytest.raises(UnusableInput, match=r"exclude each other|Remove --append and --overwrite"):
         run_options(given)
 
 

@@ -32,7 +32,10 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("10", "'10' is 10 bytes, which is too little. Give 10MB"), ("9.9k", "9900 bytes, .* 9.9MB")],
+    [
+        ("10", "'10' is 10 bytes, which is too small. For megabytes, pass 10MB"),
+        ("9.9k", "9900 bytes, .* 9.9MB"),
+    ],
 )
 def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
     text: str, message: str
@@ -47,7 +50,9 @@ def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["spark", "ray://", "dask://here", "ray:10001", "", 7])
 def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> None:
-    known = r"executor is one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
+    known = (
+        r"executor must be one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
+    )
     with pytest.raises(UnusableInput, match=known):
         checked({"executor": engine}, PackArguments)
 
@@ -59,9 +64,9 @@ def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> N
         (whole(1), "1.5", "'1.5' is not an integer of at least 1"),
         (whole(), "9" * 5000, "is not an integer"),
         (HEIGHT_WIDTH, "32", "not a height and width such as 32x32"),
-        (SHARES, "train=0.5", "do not make 1"),
+        (SHARES, "train=0.5", "do not add up to 1"),
         (SHARES, "../a=1", "not of the form train=0.9,val=0.1"),
-        (DEPTH, "0", "neither a number of levels"),
+        (DEPTH, "0", 'is not "all" or a number of levels'),
         (PAIRS, "mask", "not of the form mask=DIR"),
         (PAIRS, "mask=/nowhere", "'/nowhere' is not a folder"),
         (CLASSES, "/nowhere", "cannot be read"),

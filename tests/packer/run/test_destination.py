@@ -110,7 +110,7 @@ def test_another_run_is_refused_by_name_before_anything_is_written(
     store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
     store.fault = lambda handler: 403 if handler.path.endswith("2.tar") else None
-    with pytest.raises(packer.PackingFailed, match="pack again to go on"):
+    with pytest.raises(packer.PackingFailed, match="run the same command again to continue"):
         upload()
     store.fault = lambda handler: None
     before = settled(store)
@@ -140,7 +140,9 @@ def test_a_shard_that_another_has_written_meanwhile_stays_and_is_named(
             (store.folder / "shards" / "shard-000001.tar").write_bytes(b"theirs")
 
     store.fault = write
-    with pytest.raises(packer.UnusableInput, match=r"shard-000001\.tar is there already, and is"):
+    with pytest.raises(
+        packer.UnusableInput, match=r"shard-000001\.tar already exists, with other content"
+    ):
         upload()
     assert store.objects("shards")["shard-000001.tar"] == b"theirs"
 
@@ -206,7 +208,7 @@ def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
 ) -> None:
     store.heeds_conditions = False
     upload(progress=True)
-    assert "takes no conditional writes" in capsys.readouterr().err
+    assert "does not support conditional writes" in capsys.readouterr().err
     assert store.objects("shards") == files_of(packed)
     with pytest.raises(packer.UnusableInput, match="already holds a dataset"):
         upload(shard_samples=5)
@@ -301,11 +303,11 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
     ("dst", "options", "told"),
     [
         ("s3://bucket/x", {"scratch": None}, r"give scratch="),
-        ("https://example.org/x", {}, r"are written to s3://, gs://, az:// and file://"),
+        ("https://example.org/x", {}, r"can be written to s3://, gs://, az:// and file://"),
         ("ftp://example.org/x", {}, r"names no store that is known"),
-        ("folder", {}, r"scratch= is for what goes into a store"),
+        ("folder", {}, r"scratch= requires a source or a destination in a store"),
         ("s3://bucket/x", {"storage_options": {"no_such": "S3CR3T"}}, r"\(no_such\)"),
-        ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options is a dict"),
+        ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options must be a dict"),
     ],
 )
 def test_a_place_that_cannot_be_written_to_is_a_sentence(

@@ -347,7 +347,7 @@ def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number
         assert (report.samples, report.shards_written) == (39, shards)
         assert [name for name, _ in report.rejected] == ["class00/a.jpg"]
         (remark,) = report.remarks
-        assert remark.endswith("have no samples: class00.")
+        assert remark.endswith("keep their numbers: class00.")
     assert Manifest.load(tmp_path / "other").classes == ("class0", "class00", "class1", "class2")
     assert {sample.label for sample in samples_of(tmp_path / "other")} == {0, 2, 3}
 
@@ -455,7 +455,7 @@ def test_other_options_are_refused_and_nothing_is_touched(
 ) -> None:
     before = stamps(packed)
     (name,) = options
-    with pytest.raises(UnusableInput, match=rf"made with other options: {name} \(.* now\)\. "):
+    with pytest.raises(UnusableInput, match=rf"packed with other options: {name} \(.* now\)\. "):
         run_pack(source, packed, **{"shard_samples": 10, **options})
     assert stamps(packed) == before
 
@@ -528,7 +528,7 @@ def test_a_destination_within_the_source_is_refused(
     own_source: Path, run_pack: RunPack, where: str
 ) -> None:
     (own_source.parent / "linked").symlink_to(own_source)
-    with pytest.raises(UnusableInput, match="lies inside"):
+    with pytest.raises(UnusableInput, match="is inside"):
         run_pack(own_source, own_source / where)
     assert sorted(path.name for path in own_source.iterdir()) == ["class0", "class1", "class2"]
 
@@ -538,7 +538,9 @@ def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
 ) -> None:
     root, good, bad = zoo
     dst = tmp_path / "dst"
-    with pytest.raises(Rejected, match="is no part of it") as caught:  # an image beside the classes
+    with pytest.raises(
+        Rejected, match="do not belong to it"
+    ) as caught:  # an image beside the classes
         run_pack(root, dst, shard_samples=5, jpeg="verbatim")
     assert {name for name, _ in caught.value.files} < bad.keys()
     assert not dst.exists(), "the scan alone has shown it"
@@ -630,7 +632,7 @@ def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_sk
     image = (own_source / "class0" / "image000.jpg").read_bytes()
     damaged, expected = layout(root, image)
     damaged.write_bytes(image[:400])
-    with pytest.raises(Rejected, match="Or give --on-error skip to go on without them") as caught:
+    with pytest.raises(Rejected, match="Or pass --on-error skip to leave them out") as caught:
         run_pack(root, dst, shard_samples=2)
     named = [f"{name}: {reason}" for name, reason in caught.value.files]
     assert expected in named
@@ -720,7 +722,7 @@ def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
     with monkeypatch.context() as patch:
         others = f"has tiler another instead of {tiling.VERSION}"
         patch.setattr(tiling, "VERSION", "another")
-        with pytest.raises(UnusableInput, match=f"unfinished run .* {others}. Install"):
+        with pytest.raises(UnusableInput, match=f"unfinished run .* {others}\\. .* install"):
             run_pack(own_source, dst, skip_rejected=True)
     run_pack(own_source, dst, skip_rejected=True)
     assert Manifest.load(dst).transcoders["tiler"] == tiling.VERSION
@@ -745,7 +747,7 @@ def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
     for number, jpeg in enumerate(("tiled", "verbatim")):
         shown = Progress(stream=said)
         pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
-    assert said.getvalue().count("Compiling what tiles JPEGs: once") == 1
+    assert said.getvalue().count("Compiling the code that tiles JPEGs, once") == 1
 
 
 def test_compiling_is_announced_only_where_there_are_jpegs(
@@ -766,7 +768,7 @@ def test_compiling_is_announced_only_where_there_are_jpegs(
     with packer.Writer(tmp_path / "loop") as writer:
         for path in (png, jpeg, jpeg):
             writer.write({"image": str(path)})
-    assert capsys.readouterr().err.count("Compiling what tiles JPEGs: once") == 1
+    assert capsys.readouterr().err.count("Compiling the code that tiles JPEGs, once") == 1
 
 
 def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:
@@ -867,7 +869,7 @@ def test_no_file_is_rejected_because_the_source_has_gone(
             own_source.mkdir()
 
     options = PackOptions(shard_samples=10)
-    with pytest.raises(PackingFailed, match="own_source is not there any more"):
+    with pytest.raises(PackingFailed, match="own_source no longer exists"):
         pack(
             *(own_source, dst, options, 1),
             skip_rejected=True,

@@ -106,7 +106,7 @@ def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: P
 
     def again() -> None:
         with pytest.raises(
-            UnusableInput, match=rf"part 1/2 \(process {os.getpid()} on .*\) is at work there alr"
+            UnusableInput, match=rf"part 1/2 \(process {os.getpid()} on .*\) is already at"
         ):
             packed(many, dst, "1/2")
         assert counts(packed(many, dst, "2/2"))[1] == 4
@@ -192,7 +192,7 @@ def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_agai
     progress = Phases()
     packed(src, dst, "2/2", progress=progress)
     assert progress.names == ["scan", "pack"]
-    assert progress.notes == ["The source has changed: 4 finished shards are packed anew."]
+    assert progress.notes == ["The source has changed: 4 finished shards are packed again."]
     packed(src, dst, "1/2")
     pack(src, dst, EIGHT, 1)
     pack(src, tmp_path / "whole", EIGHT, 1)
@@ -209,7 +209,7 @@ def test_while_others_are_at_work_a_changed_source_is_not_scanned_again(
             os.utime(file, (0, 0))
         with pytest.raises(Rejected):
             packed(src, dst, "2/3")
-        with pytest.raises(UnusableInput, match=r"source has changed since .* part 1/3 .* Wait"):
+        with pytest.raises(UnusableInput, match=r"source has changed after .* part 1/3 .* Wait"):
             packed(src, dst, "2/3")
         raise KeyboardInterrupt
 
@@ -228,7 +228,7 @@ def test_what_changes_after_the_parts_is_packed_anew_by_the_last_command(
     shutil.copy2(many / "cat" / "001.jpg", src / "dog" / "new.jpg")
     progress = Phases()
     assert pack(src, dst, EIGHT, 1, progress=progress).shards_written > 0
-    assert [note for note in progress.notes if "packed anew" in note]
+    assert [note for note in progress.notes if "packed again" in note]
     pack(src, tmp_path / "whole", EIGHT, 1)
     assert files_of(dst) == files_of(tmp_path / "whole")
 
@@ -272,7 +272,7 @@ def test_a_scan_that_somebody_else_could_have_written_is_not_opened(
     dst = tmp_path / "dst"
     packed(many, dst, "1/2")
     (dst / ".packing.scan").chmod(0o666)
-    with pytest.raises(UnusableInput, match="others may write it"):
+    with pytest.raises(UnusableInput, match="other users can write it"):
         packed(many, dst, "2/2")
 
 

@@ -67,7 +67,7 @@ def test_who_comes_while_another_fetches_waits_and_uses_the_same(
 def test_what_somebody_reads_is_not_changed(tmp_path: Path, fetches: Fetches) -> None:
     first, second = Copy(URL, tmp_path), Copy(URL, tmp_path)
     first.hold(OBJECTS, fetches, lambda text: None)
-    with pytest.raises(UnusableInput, match="another packer is at work with them"):
+    with pytest.raises(UnusableInput, match="another packer uses them"):
         second.hold(OTHERS, fetches, lambda text: None)
     assert {path.name for path in first.folder.iterdir()} == {"a", "b"}
     first.leave()

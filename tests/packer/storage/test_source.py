@@ -49,7 +49,7 @@ def test_what_is_packed_is_neither_fetched_nor_packed_again(
     report = fetch()
     assert (report.samples, report.shards_written) == (39, 0)
     assert "Nothing was fetched" in report.remarks[0]
-    with pytest.raises(packer.UnusableInput, match="made with other options: seed"):
+    with pytest.raises(packer.UnusableInput, match="packed with other options: seed"):
         fetch(seed=3)
     with pytest.raises(packer.UnusableInput, match="another source, or the source has changed"):
         fetch(classes=["class2", "class1", "class0"])
@@ -78,7 +78,7 @@ def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
     kept = len(list((tmp_path / "scratch").glob("raw-*/raw/*/*")))
     store.fault = lambda handler: None
     fetch(progress=True)
-    assert f"({39 - kept} of 39 objects, {kept} are there)" in capsys.readouterr().err
+    assert f"({39 - kept} of 39 objects; {kept} are already fetched)" in capsys.readouterr().err
     assert is_packed()
     assert not list((tmp_path / "scratch").iterdir())
 
@@ -124,7 +124,7 @@ def test_a_command_that_is_killed_while_it_fetches_goes_on(
         process.communicate()
     store.fault = lambda handler: None
     done = run_packer(*command)
-    assert "19 of 39 objects, 20 are there" in done.stderr
+    assert "19 of 39 objects; 20 are already fetched" in done.stderr
     assert is_packed()
     assert not list((tmp_path / "scratch").iterdir())
 
@@ -201,7 +201,7 @@ def test_a_dataset_of_ours_is_repacked_and_one_below_the_source_is_refused(
     shutil.copytree(packed, store.folder / "ours")
     report = fetch("s3://bucket/ours/", shuffle=False)
     assert (report.samples, report.classes) == (39, 3)
-    with pytest.raises(packer.UnusableInput, match=r"s3://bucket/ours/x lies inside s3://bucket/o"):
+    with pytest.raises(packer.UnusableInput, match=r"s3://bucket/ours/x is inside s3://bucket/o"):
         fetch("s3://bucket/ours", "s3://bucket/ours/x")
 
 
@@ -214,7 +214,7 @@ def test_names_that_no_folder_can_have_are_named_and_go_nowhere(
     with pytest.raises(packer.Rejected) as refused:
         fetch()
     reasons = dict(refused.value.files)
-    assert "a file cannot be a folder as well" in reasons["class1"]
+    assert "a file cannot also be a folder" in reasons["class1"]
     assert "more than 255 bytes" in reasons["x" * 300 + ".jpg"]
     report = fetch(on_error="skip")
     assert report.samples == 39
@@ -262,11 +262,11 @@ def test_errors_name_the_url_and_no_credentials(
     assert "s3://bucket/empty" in str(refused.value)
     assert str(tmp_path) not in str(refused.value)
     assert "hush" not in str(refused.value)
-    with pytest.raises(packer.UnusableInput, match="There is nothing at s3://bucket/nowhere"):
+    with pytest.raises(packer.UnusableInput, match="s3://bucket/nowhere does not exist"):
         fetch("s3://bucket/nowhere")
     with pytest.raises(packer.UnusableInput, match="give scratch="):
         packer.pack("s3://bucket/raw", tmp_path / "x", storage_options=store.options)
-    with pytest.raises(packer.UnusableInput, match="pack the folder that holds all of it"):
+    with pytest.raises(packer.UnusableInput, match="pack the folder that has all files"):
         fetch(root=tmp_path)
 
 
@@ -292,7 +292,7 @@ def test_the_command_explains_plans_and_packs_parts_from_one_copy(
     assert "class class0, JPEG" in explained.stdout
     assert "39 of 39 objects" in explained.stderr
     assert "fetch: 0.1 of 0.1 MB" in explained.stderr
-    assert f"what was fetched stays in {scratch}" in explained.stderr
+    assert f"fetched files stay in {scratch}" in explained.stderr
     assert "4 shards" in run(dst, "--dry-run", *options, *shape).stdout
     for part in ("1/2", "2/2"):
         assert run(dst, "--part", part, *options, *shape).returncode == 0

@@ -68,7 +68,7 @@ def test_a_compressed_tar_that_is_cut_short_leaves_nothing(
 ) -> None:
     src = write("images.tgz")
     src.write_bytes(src.read_bytes()[:-100])
-    with pytest.raises(UnusableInput, match=r"images\.tgz is damaged or cut short"):
+    with pytest.raises(UnusableInput, match=r"images\.tgz is damaged or truncated"):
         run_pack(src, tmp_path / "dst")
     assert not (tmp_path / "dst").exists()
     assert not list((tmp_path / ".dst.unpacked").iterdir())

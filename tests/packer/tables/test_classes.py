@@ -44,8 +44,8 @@ def test_cells_that_look_like_several_labels_are_refused_with_both_commands(
     with pytest.raises(UnusableInput) as error:
         opened(path)
     message, several, *one = str(error.value).splitlines()
-    assert f"--label-separator {separator} if they are several" in message
-    assert "--label-separator none if each image has one" in message
+    assert f"--label-separator {separator} for several labels" in message
+    assert "--label-separator none for one" in message
     assert several.endswith(f": packer pack {path} DST --label-separator {separator}")
     if separator != "'|'":  # which is no part of a name
         assert one[0].endswith(f": packer pack {path} DST --label-separator none")

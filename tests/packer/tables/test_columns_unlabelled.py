@@ -27,14 +27,14 @@ def test_the_columns_that_could_be_labels_are_named(remark: Callable[[str, str],
     rows = [f"{n},{n}.jpg,{'ab'[n % 2]},text {n},{n / 7},{n % 3},\n" for n in range(50)]
     told = remark("l.csv", "".join([",path,kind,caption,score,size,empty\n", *rows]))
     assert told == (
-        "No sample has a label: no column of l.csv is named as labels are. "
-        "These could be it: 'kind', 'size' (--label-column)."
+        "No sample has a label: no column of l.csv has a usual name of labels. "
+        "Other columns are suitable: 'kind', 'size' (--label-column)."
     )
 
 
 def test_where_no_column_could_be_the_label_that_is_told(remark: Callable[[str, str], str]) -> None:
-    assert remark("l.csv", "path\n0.jpg\n").endswith("None could be it.")
-    assert remark("l.jsonl", '{"path": "0.jpg", "x": [1]}').endswith("None could be it.")
+    assert remark("l.csv", "path\n0.jpg\n").endswith("No other column is suitable.")
+    assert remark("l.jsonl", '{"path": "0.jpg", "x": [1]}').endswith("No other column is suitable.")
 
 
 def test_a_label_column_that_is_empty_throughout_is_told(remark: Callable[[str, str], str]) -> None:
@@ -57,13 +57,13 @@ def test_labels_that_some_samples_lack_are_counted(images: Path, tmp_path: Path)
     rows = "".join(f"{n}.jpg,{'pug' * (n % 2)}\n" for n in range(8))
     (images / "l.csv").write_text(f"path,label\n{rows}")
     report = pack(images / "l.csv", tmp_path / "dst", PackOptions(), 1)
-    assert report.remarks == ["4 of 8 samples have no label: a Loader gives them -1."]
+    assert report.remarks == ["4 of 8 samples have no label: a Loader returns -1 for them."]
     source = tmp_path / "src"
     for number, place in enumerate(("train/cat", "test")):
         (source / place).mkdir(parents=True)
         (images / f"{number}.jpg").rename(source / place / "a.jpg")
     report = pack(source, tmp_path / "parts", PackOptions(), 1)
-    assert report.remarks == ["1 of 2 samples has no label: a Loader gives them -1."]
+    assert report.remarks == ["1 of 2 samples has no label: a Loader returns -1 for them."]
 
 
 def test_the_report_has_it_for_tables_without_labels_alone(images: Path, tmp_path: Path) -> None:

@@ -54,5 +54,5 @@ def test_quotes_are_signs_where_tabs_divide_and_quotes_do_not_fit(
 
 def test_a_name_of_two_columns_is_named(images: Path, opened: Callable[..., Any]) -> None:
     (images / "list.csv").write_text("image,label,label\n0.jpg,cat,dog\n")
-    with pytest.raises(UnusableInput, match="comes twice, 'label'"):
+    with pytest.raises(UnusableInput, match="two columns have the name 'label'"):
         opened(images / "list.csv")

@@ -147,7 +147,7 @@ def test_a_file_of_images_that_changed_stops_packing(
 def test_what_is_no_parquet_is_refused(images: Path, opened: Opened) -> None:
     for content in (b"", b"PAR1", b"PAR1" + bytes(100) + b"\xff\xff\xff\xffPAR1", b"PAR1" * 10):
         (images / "list.parquet").write_bytes(content)
-        with pytest.raises(UnusableInput, match=r"list\.parquet is not a sound Parquet file"):
+        with pytest.raises(UnusableInput, match=r"list\.parquet is not a valid Parquet file"):
             opened(images / "list.parquet")
 
 
@@ -199,7 +199,7 @@ def test_a_row_group_that_ends_the_process_is_named_and_the_others_are_read(
     first, ended, last = opened(path).views[0].table.through(end_at_the_second_row)
     assert (first, last) == ("list.parquet: row 0", "list.parquet: row 2")
     assert ended.name == "list.parquet: row group 1"
-    assert ended.reason == "to read it ends the process (Aborted (signal 6))"
+    assert ended.reason == "reading it ends the process (Aborted (signal 6))"
 
 
 def test_damaged_files_give_samples_or_a_sentence(

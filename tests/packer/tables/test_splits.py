@@ -97,4 +97,4 @@ def test_a_row_of_two_splits_or_none_is_rejected(
     path = write(images, "is_train,is_test", ["1,1", "0,0", "1,0"])
     samples, skipped = scanned(opened(path))
     assert list(samples) == ["2.jpg"]
-    assert all("no single split" in reason for reason in skipped.values())
+    assert all("do not define one split" in reason for reason in skipped.values())

@@ -83,7 +83,7 @@ def test_what_follows_the_end_of_archive_is_not_skipped_in_silence(
 ) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(FILE + end + more)
-    with pytest.raises(UnusableInput, match=rf"a\.tar goes on at byte {len(FILE + end)}, after"):
+    with pytest.raises(UnusableInput, match=rf"a\.tar continues at byte {len(FILE + end)}, after"):
         list(members(path))
 
 
@@ -93,7 +93,7 @@ def test_what_lies_behind_a_hole_is_found(tmp_path: Path) -> None:
     with open(path, "ab") as file:
         file.truncate(GIB)
         file.write(FILE)
-    with pytest.raises(UnusableInput, match=f"goes on at byte {GIB}, after"):
+    with pytest.raises(UnusableInput, match=f"continues at byte {GIB}, after"):
         list(members(path))
 
 
@@ -101,7 +101,7 @@ def test_a_tar_in_a_tar_ends_before_the_next_member(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(FILE + END + FILE)
     assert [member.name for member in members(path, 0, len(FILE + END))] == ["a.jpg"]
-    with pytest.raises(UnusableInput, match="goes on"):
+    with pytest.raises(UnusableInput, match="continues"):
         list(members(path, 0, len(FILE + END + FILE)))
 
 

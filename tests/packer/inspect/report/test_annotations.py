@@ -15,7 +15,7 @@ SIZE = (100, 80)
     [("json", b'{"boxes": [[1, 2, 3, 4]], "caption": "a dog"}'), ("txt", b"3 0.5 0.5 0.2 0.2\n")],
 )
 def test_boxes_of_which_nothing_is_recorded_are_not_guessed(member: tuple[str, bytes]) -> None:
-    with pytest.raises(ValueError, match="does not record how: pass --box-format"):
+    with pytest.raises(ValueError, match="does not record their format: pass --box-format"):
         annotated([member], Reading())
 
 

@@ -95,7 +95,7 @@ def test_boxes_of_smaller_images_are_found_in_one_split_too() -> None:
     boxes = with_boxes(*np.hstack([low, low + 0.1]).tolist())
     assert "boxes_in_corner" not in found(boxes, ("a",))
     finding = found(boxes, ("a",), range(60))["boxes_in_corner"]
-    assert finding.sentence.startswith("Of 60 boxes in val, none reaches beyond 40% of the width")
+    assert finding.sentence.startswith("In 60 boxes in val, no corner is beyond 40% of the width")
     assert "2.5 times as large they would fill it" in finding.sentence
     assert finding.weight == "wrong"
     assert finding.count == 60

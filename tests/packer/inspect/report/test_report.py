@@ -206,7 +206,7 @@ def test_damaged_samples_are_named_and_the_others_shown(
 def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path) -> None:
     out = tmp_path / "thesis.html"
     out.write_text("mine")
-    with pytest.raises(UnusableInput, match="is no report"):
+    with pytest.raises(UnusableInput, match="is not a report"):
         report(planted, out, 1)
     assert out.read_text() == "mine"
 
@@ -282,7 +282,10 @@ def test_boxes_that_are_not_recorded_are_asked_for_and_read_as_is_said(
     assert "Boxes are those of" not in page
     made, page = reported(tmp_path / "shards", box_format="xyxy", normalized=True)
     assert not [each for each in made.findings if each.kind == "unread_annotations"]
-    assert "Boxes are those of .json, read as xyxy in fractions, as was told." in page
+    assert (
+        "Boxes are those of .json, read as xyxy in fractions, as passed on the command line."
+        in page
+    )
 
 
 def test_boxes_are_read_as_dataset_json_records(of_planted: tuple[Reported, str]) -> None:

@@ -190,8 +190,8 @@ def test_a_pickle_that_calls_something_is_refused_by_name(
     ("change", "reason"),
     [
         ({"data_batch_3.bin": None}, r"lacks data_batch_3\.bin"),
-        ({"data_batch_3.bin": b""}, r"data_batch_3\.bin is cut short"),
-        ({"data_batch_3.bin": bytes(3072)}, r"data_batch_3\.bin is cut short"),
+        ({"data_batch_3.bin": b""}, r"data_batch_3\.bin is truncated"),
+        ({"data_batch_3.bin": bytes(3072)}, r"data_batch_3\.bin is truncated"),
         ({"data_batch_3.bin": b"\x0a" + bytes(3072)}, r"data_batch_3\.bin has labels"),
         ({"batches.meta.txt": b"cat\ndog\n"}, "no class name"),
     ],
@@ -240,7 +240,7 @@ def test_a_batch_that_is_none_is_refused_by_name(
 def test_a_truncated_archive_is_refused(tmp_path: Path, four: list[Path], scan: ScanOf) -> None:
     data = four[0].read_bytes()
     (tmp_path / "cut.tar.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(UnusableInput, match=r"cut\.tar\.gz is damaged or cut short"):
+    with pytest.raises(UnusableInput, match=r"cut\.tar\.gz is damaged or truncated"):
         scan(tmp_path / "cut.tar.gz")
 
 

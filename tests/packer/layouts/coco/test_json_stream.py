@@ -66,7 +66,7 @@ def test_unsound_json_is_refused_with_its_place(
 ) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(content)
-    with pytest.raises(UnusableInput, match=r"a\.json is not sound JSON at byte \d+") as caught:
+    with pytest.raises(UnusableInput, match=r"a\.json is not valid JSON at byte \d+") as caught:
         list(elements(Watched.of(path)))
     assert reason in str(caught.value)
 
@@ -112,5 +112,5 @@ def test_what_is_nested_too_deeply_is_no_value() -> None:
 
 def test_a_name_that_is_not_text_is_refused_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b'{"images": [], "\xdd(": []}')
-    with pytest.raises(UnusableInput, match=r"not sound JSON at byte 19: a name .* not UTF-8"):
+    with pytest.raises(UnusableInput, match=r"not valid JSON at byte 19: a name .* not UTF-8"):
         list(elements(Watched.of(tmp_path / "a.json")))

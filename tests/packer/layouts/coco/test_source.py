@@ -128,7 +128,8 @@ def test_the_folder_layout_gives_splits_and_captions(
     assert skipped == {
         "annotations/instances_test2017.json": "there is no folder test2017 with its images",
         "annotations/person_keypoints_train2017.json": (
-            "its objects are those of instances_train2017.json; to take them, pack it by itself"
+            "its objects are those of instances_train2017.json; to use them, pack this "
+            "file separately"
         ),
     }
 
@@ -182,7 +183,7 @@ BOX = {"id": 7, "image_id": 50, "category_id": 2, "bbox": [0, 0, 1, 1]}
         (
             changed(images=[*INSTANCES["images"], {"id": 80, "file_name": "./1.jpg"}]),
             "a.json: ./1.jpg",
-            "an earlier record names it too",
+            "an earlier record also names it",
         ),
         (
             changed(images=[*INSTANCES["images"], {"id": 80, "file_name": "../a.json"}]),
@@ -215,7 +216,7 @@ def test_a_bad_entry_is_named_and_no_other_image_is_lost(
     ("content", "reason"),
     [
         ({"a": [1]}, "has no list of images"),
-        ([], "is not sound JSON"),
+        ([], "is not valid JSON"),
         (changed(categories=[{"id": 1}]), "a category has no id or no name"),
         (changed(categories=[{"id": 1, "name": "x"}, {"id": 2, "name": "x"}]), "the same name"),
         (changed(categories=[{"id": 1, "name": "x"}, {"id": 1, "name": "y"}]), "is 'y' here"),

@@ -45,11 +45,11 @@ def test_an_object_keeps_all_fields_but_its_box_and_class() -> None:
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        (b"[1]", "no record"),
+        (b"[1]", "not a record"),
         (b"{", "cannot be read"),
         (b"[" * 10**6, "cannot be read"),
         (b'{"x": 1}', "names no image"),
-        (b'{"id": 1, "things": [2]}', "an object that is none"),
+        (b'{"id": 1, "things": [2]}', "an object that is not valid"),
         (b'{"id": 1, "things": [{"kind": 9}]}', "its class is 9, and there are 1"),
     ],
 )

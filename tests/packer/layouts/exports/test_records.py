@@ -55,7 +55,7 @@ def test_images_of_cvat_are_found_by_their_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["<!DOCTYPE a><a/>", "<annotations><image></annotations>"])
 def test_xml_that_is_none_or_could_be_any_size_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UnusableInput, match=r"document type|not sound XML"):
+    with pytest.raises(UnusableInput, match=r"document type|not valid XML"):
         list(of_cvat(written(tmp_path, "a.xml", text), "", {}))
 
 

@@ -34,7 +34,7 @@ def test_an_image_that_is_missing_is_named_as_the_file_names_it(lay_out: Lay, sc
     src = lay_out("1.jpg", a__json=[entry("1.jpg", "car"), entry("x/2.jpg", "car")])
     found = scan(src)
     assert [sample.key for sample in found.samples] == ["1"]
-    assert found.skipped == {"a.json: x/2.jpg": "no image of that name was found"}
+    assert found.skipped == {"a.json: x/2.jpg": "no image has that name"}
 
 
 def test_a_name_in_another_folder_is_no_other_image(lay_out: Lay, scan: Any) -> None:
@@ -62,17 +62,17 @@ def test_a_name_of_two_images_is_that_of_the_files_split_or_refused(
         ("val/1", "val"),
         ("train/1", "train"),
     ]
-    assert found.skipped == {"val/2.jpg": "no list names it"}
+    assert found.skipped == {"val/2.jpg": "it is in no list"}
 
 
 def test_a_second_record_of_an_image_is_rejected(lay_out: Lay, scan: Any) -> None:
     found = scan(lay_out("1.jpg", a__json=[entry("1.jpg", "car"), entry("1.jpg", "dog")]))
-    assert found.skipped == {"a.json: 1.jpg": "an earlier record names it too"}
+    assert found.skipped == {"a.json: 1.jpg": "an earlier record also names it"}
 
 
 def test_an_object_without_a_class_among_others_is_rejected(lay_out: Lay, scan: Any) -> None:
     found = scan(lay_out("1.jpg 2.jpg", a__json=[entry("1.jpg", "car", None), entry("2.jpg")]))
-    assert found.skipped == {"1.jpg": "1 of its 2 objects have no class, and others do"}
+    assert found.skipped == {"1.jpg": "1 of its 2 objects have no class, and the others have one"}
 
 
 def test_annotations_of_several_people_are_rejected(lay_out: Lay, scan: Any) -> None:

@@ -135,7 +135,7 @@ def test_what_a_person_says_is_not_doubted(write: Callable[..., Path], options: 
 def test_names_that_may_begin_with_classes_are_refused(write: Callable[..., Path]) -> None:
     names = [f"train/{kind}.{n}.jpg" for kind in ("cat", "dog") for n in range(2)]
     root = write(dict.fromkeys([*names, "test1/1.jpg"], b"x"))
-    with pytest.raises(UnusableInput, match="begin with their classes: cat, dog") as error:
+    with pytest.raises(UnusableInput, match="start with their classes: cat, dog") as error:
         read(root, SourceOptions()).open(None)
     templates = re.findall("--images '([^']*)'", str(error.value))
     assert templates == ["{split=test}test1/{key}", "{split=train}train/{label}.{key}.jpg"]
@@ -198,7 +198,7 @@ def test_folders_with_files_of_other_kinds_beside_their_images_are_refused(
 def test_masks_whose_images_are_missing_are_refused(write: Callable[..., Path]) -> None:
     names = [f"train/{n}_mask.png" for n in "123"] + [f"val/{n}_sat.jpg" for n in "45"]
     root = write(dict.fromkeys(names, b"x"))
-    assert "train/1_mask.png and all beside it are named as masks" in _refusal(root)
+    assert "train/1_mask.png and all files beside it have names of masks" in _refusal(root)
     source = read(root, SourceOptions(ignore=("train/*",))).open(None)
     assert [item.name for item in source.scan() if isinstance(item, Sample)] == [
         "val/4_sat.jpg",

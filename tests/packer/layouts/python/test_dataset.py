@@ -81,7 +81,7 @@ def test_the_same_call_again_finds_nothing_to_do_and_another_dataset_is_refused(
 ) -> None:
     pack(Pictures(), tmp_path / "dst")
     assert pack(Pictures(), tmp_path / "dst").shards_written == 0
-    with pytest.raises(packer.UnusableInput, match=r"give append=True .* or give overwrite=True"):
+    with pytest.raises(packer.UnusableInput, match=r"pass append=True .* or pass overwrite=True"):
         pack(Pictures(41), tmp_path / "dst")
     assert pack(Pictures(41), tmp_path / "dst", overwrite=True).samples == 41
 
@@ -136,7 +136,7 @@ def test_items_that_raise_are_named_and_mended_ones_are_packed_by_the_next_call(
         packer.Rejected, match="00000078: reading it raises ValueError: row 78 is"
     ) as error:
         pack(dataset, tmp_path / "dst", shard_samples=20)
-    assert "because 2 items were rejected. Mend or remove them and pack again" in str(error.value)
+    assert "because 2 items were rejected. Repair or remove them and pack again" in str(error.value)
     report = pack(dataset, tmp_path / "skipped", on_error="skip")
     assert report.samples == 198
     assert [name for name, _ in report.rejected] == ["00000003", "00000078"]
@@ -171,8 +171,8 @@ def test_random_transforms_are_drawn_once_for_each_sample_whatever_the_processes
     report = pack(Drawn(), tmp_path / "one")
     assert random.getstate() == before
     assert report.remarks == [
-        "Items differ when they are read twice: each is stored as drawn once, which is the same in "
-        "every run."
+        "Items differ between two reads (random transforms): each is stored as in its first "
+        "read, which is the same in every run."
     ]
     random.seed(6)
     with ThreadPoolExecutor(2) as executor:
@@ -190,7 +190,7 @@ class Restless(Pictures):
 
 def test_a_dataset_that_never_gives_the_same_says_so_and_is_not_continued(tmp_path: Path) -> None:
     report = pack(Restless(), tmp_path / "dst")
-    assert "none can be continued" in report.remarks[0]
+    assert "cannot be continued" in report.remarks[0]
     with pytest.raises(packer.UnusableInput, match="the source has changed since"):
         pack(Restless(), tmp_path / "dst")
 
@@ -204,9 +204,11 @@ def test_each_split_is_a_dataset_of_its_own(tmp_path: Path) -> None:
     assert sum(shares.values()) == 40
     for options in ({}, {"split_column": "part"}):
         rows = [{"image": Pictures().picture(n), "split": "a", "part": "b"} for n in range(3)]
-        with pytest.raises(packer.UnusableInput, match=r"names its split, which comes too late"):
+        with pytest.raises(
+            packer.UnusableInput, match=r"names its split, but shards are planned before"
+        ):
             pack(rows, tmp_path / "late", **options)
-    with pytest.raises(packer.UnusableInput, match=r"split 'val', an int, has not a length"):
+    with pytest.raises(packer.UnusableInput, match=r"split 'val', an int, has no __len__"):
         pack({"train": Pictures(), "val": 3}, tmp_path / "other")
 
 
@@ -214,7 +216,7 @@ def test_items_with_keys_are_divided_by_these_or_not_at_all(tmp_path: Path) -> N
     rows = [{"image": Pictures().picture(n), "key": f"k{n}"} for n in range(40)]
     shares = {"train": 0.5, "val": 0.5}
     with pytest.raises(
-        packer.UnusableInput, match=r"by which split= divides.* Give iter\(dataset\)"
+        packer.UnusableInput, match=r"split= divides by keys.* Pass iter\(dataset\)"
     ):
         pack(rows, tmp_path / "dst", split=shares)
     assert not (tmp_path / "dst").exists()
@@ -255,7 +257,7 @@ def test_two_items_of_one_key_are_refused_and_found_again_when_they_are_mended(
     tmp_path: Path,
 ) -> None:
     rows = [{"image": Pictures(61).picture(n), "key": f"{n % 60}"} for n in range(61)]
-    with pytest.raises(packer.UnusableInput, match="1 key is that of several samples: '0'"):
+    with pytest.raises(packer.UnusableInput, match="1 key belongs to several samples: '0'"):
         pack(rows, tmp_path / "dst", seed=1)
     assert not (tmp_path / "dst" / "dataset.json").exists()
     rows[60]["key"] = "60"
@@ -265,7 +267,7 @@ def test_two_items_of_one_key_are_refused_and_found_again_when_they_are_mended(
 def test_a_key_that_only_some_have_is_refused(tmp_path: Path) -> None:
     rows: list[Any] = [{"image": Pictures().picture(n), "key": f"{n}"} for n in range(3)]
     rows.append({"image": Pictures().picture(3)})
-    with pytest.raises(packer.Rejected, match="it has a key or none, unlike others"):
+    with pytest.raises(packer.Rejected, match="some items have a key and others have none"):
         pack(rows, tmp_path / "dst")
 
 
@@ -300,7 +302,7 @@ def test_what_does_not_pickle_is_named_and_read_in_this_process_with_one_job(
     with pytest.raises(packer.UnusableInput) as error:
         pack(dataset, tmp_path / "dst", jobs=2)
     assert "its attribute 'lines': cannot pickle 'generator' object" in str(error.value)
-    assert "or give jobs=1" in str(error.value)
+    assert "Or pass jobs=1" in str(error.value)
     assert pack(dataset, tmp_path / "dst").samples == 40
 
 
@@ -309,7 +311,7 @@ def test_what_cannot_be_made_again_in_a_packing_process_is_told(tmp_path: Path) 
         def __reduce__(self) -> Any:
             return os.listdir, ("/nowhere/at/all",)
 
-    with pytest.raises(packer.UnusableInput, match=r"cannot be made again .*: FileNotFoundError"):
+    with pytest.raises(packer.UnusableInput, match=r"cannot be unpickled .*: FileNotFoundError"):
         pack(Lost(), tmp_path / "dst", jobs=2)
 
 
@@ -328,7 +330,7 @@ def test_labels_that_a_dataset_names_are_its_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["class_depth", "pairs", "dedupe"])
 def test_arguments_of_paths_are_refused(tmp_path: Path, name: str) -> None:
     value = {"class_depth": 1, "pairs": {"mask": tmp_path}, "dedupe": True}
-    with pytest.raises(packer.UnusableInput, match=f"{name}= goes with what lies at a path"):
+    with pytest.raises(packer.UnusableInput, match=f"{name}= requires a path or a URL"):
         pack(Pictures(), tmp_path / "dst", **{name: value[name]})
 
 
@@ -336,7 +338,7 @@ def test_that_some_items_have_no_label_is_said(tmp_path: Path) -> None:
     items = [(Pictures().picture(0), 1), (Pictures().picture(1), None)]
     for name, samples in (("items", items), ("in turn", iter(items))):
         report = pack(samples, tmp_path / name)
-        assert report.remarks[-1] == "Some samples have no label: a Loader gives them -1."
+        assert report.remarks[-1] == "Some samples have no label: a Loader returns -1 for them."
     assert not pack(items[:1], tmp_path / "all").remarks
 
 

@@ -149,10 +149,10 @@ def test_what_belongs_to_no_sample_is_named(
 @pytest.mark.parametrize(
     ("label", "reason"),
     [
-        (b"dog", "give --classes FILE"),
-        (b"-1", "give --classes FILE"),
-        (b"\xff\xfe", "give --classes FILE"),
-        (b"", "give --classes FILE"),
+        (b"dog", "pass --classes FILE"),
+        (b"-1", "pass --classes FILE"),
+        (b"\xff\xfe", "pass --classes FILE"),
+        (b"", "pass --classes FILE"),
         (b"999999999999", "is the largest"),
         (b"1" * 5000, "too many for a class"),
     ],

@@ -124,7 +124,7 @@ def test_the_first_template_that_fits_counts_and_an_image_that_none_fits_is_reje
         "test/2": (-1, "test"),
     }
     assert found.skipped == dict.fromkeys(
-        ["x/y/z/3.jpg", "4.jpg"], "no template of --images fits it"
+        ["x/y/z/3.jpg", "4.jpg"], "no template of --images matches it"
     )
 
 
@@ -212,7 +212,7 @@ def test_what_lacks_its_member_and_members_without_image_are_rejected(
         "../n/1.png": "its image is rejected: it has no mask: there is no m/1.png",
         "2.png": lacks,
         "../m/2.png": f"its image is rejected: {lacks}",
-        "../m/3.png": "no image has it as its member",
+        "../m/3.png": "no image has it as a member",
     }
     optional = {"mask?": "m/{key}.png", "other?": "n/{key}.png"}
     found = scan(src, options=SourceOptions(images=("i/{key}",), members=optional))
@@ -312,7 +312,7 @@ def test_a_field_that_paths_have_tells_images_of_one_name_apart(made: Callable[.
             {"a": "may be x/a.jpg, y/a.jpg", "y/a.jpg": "no line of l.txt names it"},
         ),
         ("a.jpg b.jpg", "a 1\na 2\nb 1", {"a.jpg": "l.txt:1 and l.txt:2 name it with different"}),
-        ("a.jpg", "a 1\nz.jpg 2", {"z.jpg": "l.txt:2 names it, and no image of that name"}),
+        ("a.jpg", "a 1\nz.jpg 2", {"z.jpg": "l.txt:2 names it, and no image has that name"}),
         ("a.jpg b.jpg", "a 1", {"b.jpg": "no line of l.txt names it"}),
         ("a.jpg", "a.jpg 1\n\na", {"l.txt:3": "it is not of the form {key} {label}"}),
     ],
@@ -334,11 +334,11 @@ def test_an_image_named_twice_with_the_same_values_is_one(made: Callable[..., Ma
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"kind": "folder"}, "Leave out --as"),
-        ({"class_depth": 2}, "Leave out --class-depth"),
-        ({"pairs": {"m": "m"}}, "Leave out --pair"),
-        ({"label_column": "x"}, "Leave out --root"),
-        ({"labels": ("l.txt: {id} {label}",)}, "its lines belong to no image"),
+        ({"kind": "folder"}, "Remove --as"),
+        ({"class_depth": 2}, "Remove --class-depth"),
+        ({"pairs": {"m": "m"}}, "Remove --pair"),
+        ({"label_column": "x"}, "Remove --root"),
+        ({"labels": ("l.txt: {id} {label}",)}, "its lines match no image"),
     ],
 )
 def test_what_contradicts_templates_is_refused(

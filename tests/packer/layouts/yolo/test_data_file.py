@@ -29,11 +29,11 @@ def test_a_number_of_classes_alone_numbers_them() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("names: {0: a, 2: b}", "number 1 is missing"),
+        ("names: {0: a, 2: b}", "a gap: 1 is missing"),
         ("names: [a, a]", "two classes have the name 'a'"),
         ("names: a.txt", "neither a list of names"),
         ("names: [[a]]", "neither a list of names"),
-        ("nc: 3\nnames: [a]", "nc says 3 classes, and names has 1"),
+        ("nc: 3\nnames: [a]", "nc is 3, and names has 1"),
         ("nc: many", "neither a list of names"),
         ("names: [a]\nval: {a: b}", "val is neither a path"),
         ("names: [a]\nkpt_shape: 17", "kpt_shape is not two numbers"),
