@@ -245,8 +245,9 @@ def _stems(paths: Sequence[str]) -> list[Hashes]:
 
 
 def _common(stems: Sequence[str]) -> str:
-    """Return what all of several texts begin with."""
-    first, last = min(stems), max(stems)
+    """Return what most of several texts begin with: a stray one may lie among them."""
+    ordered, few = sorted(stems), len(stems) // 4
+    first, last = ordered[few], ordered[-1 - few]
     same = [a == b for a, b in zip(first, last, strict=False)]
     return first[: [*same, False].index(False)] if len(stems) > 1 else ""
 

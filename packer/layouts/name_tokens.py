@@ -270,10 +270,14 @@ class Packed:
     @cached_property
     def groups(self) -> NDArray[np.int64]:
         """A number for the class and the split of each image."""
-        splits = np.unique(self._listing.splits, return_inverse=True)[1]
         labels = self._listing.labels
-        found: NDArray[np.int64] = splits * (2 + labels.max()) + labels
+        found: NDArray[np.int64] = self.splits * (2 + labels.max()) + labels
         return found
+
+    @cached_property
+    def splits(self) -> NDArray[np.int64]:
+        """A number for the split of each image."""
+        return np.unique(self._listing.splits, return_inverse=True)[1]
 
     def classes_of(self, words: Words) -> NDArray[np.int64] | None:
         """Return the class of the image that each word names; None if one may be of several."""

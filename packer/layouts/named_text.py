@@ -134,13 +134,19 @@ class Decision:
             if strong < max(least, self._images / 2) or 2 * len(self._lines) < self._filled:
                 return False
             self._used = self._strong
-        elif 3 * listed < self._filled and self._count < min(_MANY, self._images / 2):
+        elif 3 * listed < self._filled and self._count < min(_MANY, self._around / 2):
             return False  # it is about something else
         return self._text.is_spreadsheet or self._distinguishes_images()
 
     @property
     def _count(self) -> int:
         return min(len(np.unique(self._used.paths)), self._images)
+
+    @property
+    def _around(self) -> int:
+        """How many images are in the splits of those that it names."""
+        splits, named = self._packed.splits, np.isin(self._packed.paths, self._used.paths)
+        return int(np.isin(splits, splits[named]).sum()) if named.any() else self._images
 
     @property
     def evidence(self) -> Evidence:
