@@ -11,7 +11,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.trees.outright import ALL, FLAT, by_templates, end_of, literal, masks_refusal, said
+from packer.trees.outright import (
+    ALL,
+    FLAT,
+    as_options,
+    by_templates,
+    end_of,
+    literal,
+    masks_refusal,
+)
 from packer.trees.shape import (
     IMAGES,
     OfOthers,
@@ -56,7 +64,7 @@ class Layout:
             return folder or None
         return "/".join(names[: self.depth]) if len(names) >= self.depth else None
 
-    def said(
+    def as_options(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
     ) -> tuple[str, ...]:
         """Return the equivalent explicit options; none if no template is equivalent."""
@@ -66,7 +74,9 @@ class Layout:
             if split and shape.below(inside(self.top, base))
         }
         is_usual = splits_of(sorted(usual)) == usual
-        return said(self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs)
+        return as_options(
+            self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs
+        )
 
     def classes(self, shape: Shape) -> set[str]:
         """Return the names of all classes."""
@@ -221,7 +231,7 @@ def refuse_doubtful_classes(
     splits = splits_of(names)
     layout = layout or Layout(folder)
     if splits and not _is_a_train(shape, folder, splits):
-        readings = {"All are classes": _said(replace(layout, depth=1), shape)}
+        readings = {"All are classes": _as_options(replace(layout, depth=1), shape)}
         if len(splits) == len(names):
             start = inside(literal(folder), "{split}/")
             end = end_of(shape, inside(folder, names[0]), splits_of)
@@ -241,7 +251,7 @@ def refuse_doubtful_classes(
         return
     path = inside(folder, nested[0])
     below = shape.with_images(path)
-    first = _said(replace(layout, depth=1), shape)
+    first = _as_options(replace(layout, depth=1), shape)
     if splits_of(below):
         template = inside(literal(folder), "{label}/{split}/{key}")
         readings = {
@@ -254,8 +264,8 @@ def refuse_doubtful_classes(
         )
     readings = {
         f"{nested[0]} is a class": first,
-        f"{nested[0]}/{below[0]} is a class": _said(replace(layout, depth=2), shape),
-        "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
+        f"{nested[0]}/{below[0]} is a class": _as_options(replace(layout, depth=2), shape),
+        "Each folder that holds images is a class": _as_options(replace(layout, depth=ALL), shape),
     }
     raise UnusableInput(
         f"{where}: {path} has no images, only the folders {listed(below)}. "
@@ -263,10 +273,10 @@ def refuse_doubtful_classes(
     )
 
 
-def _said(layout: Layout, shape: Shape) -> tuple[str, ...]:
+def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:
     bases = layout.splits.items()
     with_classes = [s for s, base in bases if shape.with_images(inside(layout.top, base))]
-    return layout.said(shape, with_classes)
+    return layout.as_options(shape, with_classes)
 
 
 def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> None:
@@ -275,8 +285,8 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
     if called := [name for name in names if plain(name) in IMAGES] or alone:
         is_one = len(called) == 1
         readings = {
-            "It is a class" if is_one else "They are classes": _said(layout, shape),
-            "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
+            "It is a class" if is_one else "They are classes": _as_options(layout, shape),
+            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
         }
         raise UnusableInput(
             f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "

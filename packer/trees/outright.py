@@ -11,7 +11,7 @@ FLAT = 0  # as a depth: folders mean nothing
 SplitsOf = Callable[[list[str]], Mapping[str, str]]
 
 
-def said(
+def as_options(
     top: str,
     splits: Mapping[str, str],
     depth: int,
