@@ -143,7 +143,7 @@ def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFai
     return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 
 
-def said(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """Return a library's message, without addresses that differ between runs; one line at most."""
     lines = _ADDRESS.sub("", str(error)).splitlines() or [type(error).__name__]
     return abridged(lines[0], _LONGEST)

@@ -15,7 +15,7 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import BadImage, Unbandable, Untileable, said
+from packer.errors import BadImage, Unbandable, Untileable, message_of
 from packer.images import banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
@@ -172,7 +172,7 @@ def encode_member(ext: str, data: bytes, image: probe.ImageInfo, policy: Policy)
         except MemoryError:
             raise  # which says nothing of the member
         except Exception as error:  # decoders raise what they like
-            raise BadImage(f"its .{ext} does not decode ({said(error)})") from error
+            raise BadImage(f"its .{ext} does not decode ({message_of(error)})") from error
     return EncodedMember(data)
 
 

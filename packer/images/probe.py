@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import simplejpeg
 from PIL import Image, UnidentifiedImageError
 
-from packer.errors import BadImage, said
+from packer.errors import BadImage, message_of
 from packer.images import jpeg
 from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
@@ -113,7 +113,7 @@ def damaged(error: Exception) -> BadImage | MemoryError:
     """Return the reason for an error of Pillow."""
     if lacks_memory(error):
         return MemoryError(str(error))  # which says nothing of the file
-    return BadImage(f"it is damaged or cut short ({said(error)})")
+    return BadImage(f"it is damaged or cut short ({message_of(error)})")
 
 
 def _why_unknown(data: bytes) -> str:

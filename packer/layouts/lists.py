@@ -62,7 +62,7 @@ class Lists:
             the reason.
         parse: makes the ``json`` of the bytes of a row's source, or None of one that is only
             checked; raises BadImage.
-        unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
+        leftover_reason: why an image that no row names is ignored; "": it is rejected.
         boxes: how the members hold boxes.
         advice: how a Loader reads what `boxes` does not describe, a sentence.
         heeds: options that the layout has beside those of all sources.

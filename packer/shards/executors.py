@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Any
 
 from packer import __version__
-from packer.errors import AGAIN, PackingFailed, ProcessDied, UnusableInput, said
+from packer.errors import AGAIN, PackingFailed, ProcessDied, UnusableInput, message_of
 from packer.plan.work import ShardJob
 from packer.processes import raise_again
 from packer.progress import Advance
@@ -70,7 +70,9 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         client = distributed.Client(address, timeout=_DASK_SECONDS, set_as_default=False)
     except Exception as error:
-        raise UnusableInput(f"No dask scheduler answers at {address}: {said(error)}.") from error
+        raise UnusableInput(
+            f"No dask scheduler answers at {address}: {message_of(error)}."
+        ) from error
     with client:
         yield client.get_executor(pure=False, retries=_DASK_RETRIES)
 
@@ -91,7 +93,7 @@ class RayExecutor(Executor):
                 ray.init(address, log_to_driver=False, logging_level=logging.WARNING)
             except Exception as error:
                 raise UnusableInput(
-                    f"No Ray cluster answers at {address or 'this machine'}: {said(error)}."
+                    f"No Ray cluster answers at {address or 'this machine'}: {message_of(error)}."
                 ) from error
             finally:
                 if threading.current_thread() is threading.main_thread():
@@ -193,7 +195,7 @@ def _asked(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        name, text = type(error).__name__, said(error).rstrip(".")
+        name, text = type(error).__name__, message_of(error).rstrip(".")
         reason = name if text == name else f"{name}, {text}"
         raise ProcessDied(f"{what}: {reason}. {AGAIN}") from error
 

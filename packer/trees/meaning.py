@@ -14,13 +14,13 @@ from packer.errors import UnusableInput
 from packer.trees.outright import (
     ALL,
     FLAT,
+    as_options,
     by_templates,
     end_of,
     in_each,
     last_alone,
     literal,
     masks_refusal,
-    said,
 )
 from packer.trees.shape import (
     IMAGES,
@@ -67,7 +67,7 @@ class Layout:
             return folder or None
         return "/".join(names[: self.depth]) if len(names) >= self.depth else None
 
-    def said(
+    def as_options(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
     ) -> tuple[str, ...]:
         """Return the equivalent explicit options; none if no template is equivalent."""
@@ -77,7 +77,9 @@ class Layout:
             if split and shape.below(inside(self.top, base))
         }
         is_usual = splits_of(sorted(usual)) == usual
-        return said(self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs)
+        return as_options(
+            self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs
+        )
 
     def classes(self, shape: Shape) -> set[str]:
         """Return the names of all classes."""
@@ -238,7 +240,7 @@ def refuse_doubtful_classes(
     splits = splits_of(names)
     layout = layout or Layout(folder)
     if splits and not _is_a_train(shape, folder, splits):
-        readings = {"All are classes": _said(replace(layout, depth=1), shape)}
+        readings = {"All are classes": _as_options(replace(layout, depth=1), shape)}
         if len(splits) == len(names):
             start = inside(literal(folder), "{split}/")
             end = end_of(shape, inside(folder, names[0]), splits_of)
@@ -258,7 +260,7 @@ def refuse_doubtful_classes(
         return
     path = inside(folder, nested[0])
     below = shape.with_images(path)
-    first = _said(replace(layout, depth=1), shape)
+    first = _as_options(replace(layout, depth=1), shape)
     if splits_of(below):
         template = inside(literal(folder), "{label}/{split}/{key}")
         readings = {
@@ -277,15 +279,15 @@ def refuse_doubtful_classes(
     deepest = max(depths)
     readings = {f"{nested[0]} is a class": first}
     if len(depths) == 1:
-        joined = _said(replace(layout, depth=deepest), shape)
+        joined = _as_options(replace(layout, depth=deepest), shape)
         readings |= {
             **in_each(shape, folder, joined, deepest),
             **last_alone(shape, path, joined, deepest, has_splits="" not in layout.splits),
-            "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
+            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
         }
     readings |= {
-        f"{nested[0]}/{below[0]} is a class": _said(replace(layout, depth=2), shape),
-        "Each folder that holds images is a class": _said(replace(layout, depth=ALL), shape),
+        f"{nested[0]}/{below[0]} is a class": _as_options(replace(layout, depth=2), shape),
+        "Each folder that holds images is a class": _as_options(replace(layout, depth=ALL), shape),
     }
     raise UnusableInput(
         f"{where}: {path} has no images, only the folders {listed(below)}. "
@@ -293,10 +295,10 @@ def refuse_doubtful_classes(
     )
 
 
-def _said(layout: Layout, shape: Shape) -> tuple[str, ...]:
+def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:
     bases = layout.splits.items()
     with_classes = [s for s, base in bases if shape.with_images(inside(layout.top, base))]
-    return layout.said(shape, with_classes)
+    return layout.as_options(shape, with_classes)
 
 
 def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> None:
@@ -305,8 +307,8 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
     if called := [name for name in names if plain(name) in IMAGES] or alone:
         is_one = len(called) == 1
         readings = {
-            "It is a class" if is_one else "They are classes": _said(layout, shape),
-            "Folders mean nothing": _said(replace(layout, depth=FLAT), shape),
+            "It is a class" if is_one else "They are classes": _as_options(layout, shape),
+            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
         }
         raise UnusableInput(
             f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "

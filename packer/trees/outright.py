@@ -14,7 +14,7 @@ _MAINS = 4  # folders of which the images may be those of samples
 SplitsOf = Callable[[list[str]], Mapping[str, str]]
 
 
-def said(
+def as_options(
     top: str,
     splits: Mapping[str, str],
     depth: int,

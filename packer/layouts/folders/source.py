@@ -84,7 +84,7 @@ class FolderSource:
             return source
         with_classes = [name for name, base in layout.splits.items() if source._tops(base)]
         all_pairs = {**pairs.folders, **layout.pairs}
-        return replace(source, outright=layout.said(shape, with_classes, all_pairs))
+        return replace(source, outright=layout.as_options(shape, with_classes, all_pairs))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""

@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 from PIL import ImageFile
 
-from packer.errors import UnusableInput, said
+from packer.errors import UnusableInput, message_of
 from packer.layouts.python.values import reopened, unchanged_file
 
 _making = threading.Lock()
@@ -43,7 +43,7 @@ class Carried:
             self.put_down()
             raise UnusableInput(
                 f"The source, {self._what}, cannot be sent to the packing processes: "
-                f"{_culprit(self.parts)}{said(error)}. Open files, HDF5 or LMDB when an item "
+                f"{_culprit(self.parts)}{message_of(error)}. Open files, HDF5 or LMDB when an item "
                 "is first read instead of in __init__. Or pass jobs=1 to read it in this "
                 "process."
             ) from error
@@ -75,7 +75,7 @@ class Sent:
         except Exception as error:
             raise UnusableInput(
                 f"The source, {self.what}, cannot be unpickled in a packing process: "
-                f"{type(error).__name__}, {said(error)}. Define its classes in a module that "
+                f"{type(error).__name__}, {message_of(error)}. Define its classes in a module that "
                 "can be imported there. Or pass jobs=1 to read it in this process."
             ) from error
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from packer.errors import BadImage, NothingToPack, UnusableInput, said
+from packer.errors import BadImage, NothingToPack, UnusableInput, message_of
 from packer.images.encode import AS_PNG, Policy
 from packer.keys import escape
 from packer.layouts.interpretation import Interpretation
@@ -138,7 +138,9 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
         except MemoryError:
             raise  # which says nothing of the item
         except Exception as error:  # whatever a dataset raises
-            raise BadImage(f"reading it raises {type(error).__name__}: {said(error)}") from error
+            raise BadImage(
+                f"reading it raises {type(error).__name__}: {message_of(error)}"
+            ) from error
     item = fields.item(value)
     if item.split:
         raise BadImage(f"its field 'split' {_TOO_LATE}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFile
 
-from packer.errors import BadImage, Unreadable, said
+from packer.errors import BadImage, Unreadable, message_of
 from packer.images.probe import PILLOW_ERRORS, damaged
 from packer.samples.labels import MAX_CLASSES
 from reader.format.pictures import PILLOW_FORMATS, no_limit_of_pillow, opened
@@ -153,7 +153,9 @@ def array_of(value: Any) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except Exception as error:  # a tensor on a GPU, or with a gradient
-        raise BadImage(f"it holds {described(value)} that is no array ({said(error)})") from error
+        raise BadImage(
+            f"it holds {described(value)} that is no array ({message_of(error)})"
+        ) from error
 
 
 def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
