@@ -35,8 +35,8 @@ class Writer:
         scratch: folder for what goes into a store: all shards, until they are uploaded in the end.
         storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error how far it is.
-        split, shard_size, shard_samples, jpeg, png, check, max_side, quality, raw, on_error,
-            max_pixels, max_bytes, append, overwrite: as `packer.pack` has them.
+        **arguments: split, shard_size, shard_samples, jpeg, png, check, max_side, quality, raw,
+            on_error, max_pixels, max_bytes, append and overwrite, as in `packer.pack`.
 
     Attributes:
         report: what was written, once it is committed; None before.

@@ -48,7 +48,7 @@ def main(command: list[str] | None = None) -> None:
         description=case.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options.add_argument("--only", default="", help="candidates whose name contains this")
     options.add_argument("--json", action="store_true", help="print every round's figures")
     case.add_options(options)

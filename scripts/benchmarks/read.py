@@ -3,7 +3,7 @@
     scripts/bench.py read --images DIR [--shards SHARDS] [--crop random|center]
     scripts/bench.py read --images DIR --format png|webp|large [--side PX] [--masks]
 
-DIR has class folders, or splits of them; SHARDS is DIR packed, and made if it is missing. With
+DIR has class folders, or splits of them; SHARDS is DIR packed; without it, DIR is packed for the run. With
 --format the images are made of DIR's: PNGs or lossy WebPs whose shorter side is PX (512), or JPEGs
 of PX (3,000: 12 megapixels); with --masks a PNG of classes lies beside each.
 
@@ -37,23 +37,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the case's options."""
     add_task_options(parser)
     parser.add_argument("--format", choices=material.FORMATS)
-    parser.add_argument("--side", type=int)
-    parser.add_argument("--masks", action="store_true")
+    parser.add_argument("--side", type=int, help="shorter side in pixels")
+    parser.add_argument("--masks", action="store_true", help="with a mask beside each image")
     parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
 
 
 def add_task_options(parser: argparse.ArgumentParser) -> None:
     """Add what `task_of` takes."""
-    parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--shards", type=Path)
+    parser.add_argument("--images", type=Path, required=True, help="class folders")
+    parser.add_argument("--shards", type=Path, help="the same, packed; default: packed for the run")
     parser.add_argument("--crop", choices=CROPS, default="random")
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=256, help="default: %(default)s")
+    parser.add_argument("--workers", type=int, default=2, help="default: %(default)s")
 
 
 def task_of(given: argparse.Namespace, work: Path) -> Task:
     """Return the task of the command line; packs the images if there are no shards."""
     images, shards = given.images, given.shards
+    if missing := [path for path in (images, shards) if path and not path.is_dir()]:
+        raise SystemExit(f"There is no folder {missing[0]}.")
     if getattr(given, "format", None) or getattr(given, "masks", False):
         kind = given.format or "png"
         images, shards = material.make(images, work, kind, given.side, given.masks)
