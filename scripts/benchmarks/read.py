@@ -3,9 +3,9 @@
     scripts/bench.py read --images DIR [--shards SHARDS] [--crop random|center]
     scripts/bench.py read --images DIR --format png|webp|large [--side PX] [--masks]
 
-DIR has class folders, or splits of them; SHARDS is DIR packed; without it, DIR is packed for the run. With
---format the images are made of DIR's: PNGs or lossy WebPs whose shorter side is PX (512), or JPEGs
-of PX (3,000: 12 megapixels); with --masks a PNG of classes lies beside each.
+DIR has class folders, or splits of them. SHARDS is DIR packed; without it, DIR is packed for the
+run. With --format the images are made of DIR's: PNGs or lossy WebPs whose shorter side is PX (512),
+or JPEGs of PX (3,000: 12 megapixels). With --masks, each has a PNG of classes beside it.
 
 Each candidate reads one epoch to warm up, in which it must deliver every image once, and then the
 measured ones.
