@@ -1,5 +1,6 @@
 """torchvision's transforms as reader's own: recognised by module and name, never imported."""
 
+import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -49,7 +50,9 @@ _ADVICE = {
 
 def instead_of(name: str) -> str | None:
     """Return what to write in place of a transform that reader has not; None of any other name."""
-    advice = _ADVICE.get(name, _PIXELS if _OF_PIXELS.match(name) else None)
+    is_misspelled = difflib.get_close_matches(name, _KNOWN, cutoff=0.85)
+    is_of_pixels = _OF_PIXELS.match(name) and not is_misspelled
+    advice = _ADVICE.get(name, _PIXELS if is_of_pixels else None)
     return advice and advice.format(name=name)
 
 

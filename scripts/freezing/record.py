@@ -44,6 +44,8 @@ def contents(dst: Path) -> Record:
     manifest = json.loads((dst / "dataset.json").read_bytes())
     del manifest["checksum"]  # of the other fields
     found = {"fingerprint": manifest.pop("source")}
+    if rejections := manifest.pop("rejections", None):
+        found["manifest/rejections"] = _names(rejections["files"])
     found |= {f"manifest/{name}": value for name, value in manifest.items()}
     for path in sorted(dst.rglob("*")):
         if path.suffix in (".tar", ".safetensors"):

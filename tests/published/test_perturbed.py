@@ -6,6 +6,8 @@ from published.perturbed import made
 from published.rows import all_layouts
 
 LAYOUTS = list(all_layouts().values())
+ARCHIVES = (".tar", ".tgz", ".gz", ".xz", ".bz2", ".zip", ".parquet")
+ARRAYS = (".npz", ".npy", ".mat", ".bin")
 
 
 def test_the_same_seed_makes_the_same_layouts():
@@ -21,10 +23,7 @@ def test_each_image_of_the_truth_is_a_file(seed):
             isinstance(content, bytes) and b"PK" in content[:2] for content in layout.files.values()
         ):
             continue
-        if any(
-            path.lower().endswith((".tar", ".tgz", ".gz", ".xz", ".bz2", ".zip", ".parquet"))
-            for path in layout.files
-        ):
+        if any(path.lower().endswith((*ARCHIVES, *ARRAYS)) for path in layout.files):
             continue
         below = f"{layout.src}/" if layout.src else ""
         missing = {

@@ -164,7 +164,7 @@ def test_a_name_of_torchvisions_that_reader_has_not_is_answered(name: str, advic
 
 
 def test_other_names_are_missed_as_python_does() -> None:
-    for name in ("Something", "something", "__wrapped__"):
+    for name in ("Something", "something", "__wrapped__", "RandomResizeCrop", "RandomHorizFlip"):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
             getattr(reader, name)
 
