@@ -160,6 +160,7 @@ class Index:
 
     @property
     def tiled(self) -> bool:
+        """Whether any row has a segment table."""
         return "segment" in self.columns
 
     @property
@@ -200,16 +201,19 @@ class Index:
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
+        """Return the key of a sample."""
         try:
             return self.bytes_of("key", row).decode("utf-8")
         except UnicodeDecodeError as error:
             raise self._error(f"the key of row {row} is not UTF-8") from error
 
     def values_of(self, column: str) -> list[bytes]:
+        """Return the texts of a column, one for each sample."""
         content, ends = self.columns[column].tobytes(), self.columns[LISTS[column]].tolist()
         return [content[start:end] for start, end in pairwise(ends)]
 
     def names(self) -> list[str]:
+        """Return the names of the source files, one for each sample."""
         return list(map(os.fsdecode, self.values_of("name")))
 
     def name(self, row: int) -> str:

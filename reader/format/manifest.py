@@ -30,6 +30,8 @@ _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": di
 
 @dataclass(frozen=True)
 class ShardEntry:
+    """A shard: its tar, relative to dataset.json, and its expected sizes and checksums."""
+
     file: str
     split: str
     samples: int
@@ -40,6 +42,7 @@ class ShardEntry:
 
     @property
     def index(self) -> str:
+        """The name of the index, relative to dataset.json."""
         return str(PurePosixPath(self.file).with_suffix(".safetensors"))
 
 
@@ -61,6 +64,8 @@ class BoxEncoding:
 
 @dataclass(frozen=True)
 class Manifest:
+    """The content of a dataset.json."""
+
     packer: str  # version of the packer that wrote it
     options: Mapping[str, Any]  # that shaped the shards' bytes; empty for tars made elsewhere
     source: str  # fingerprint of the list of source files
@@ -93,6 +98,7 @@ class Manifest:
 
     @property
     def split_samples(self) -> dict[str, int]:
+        """Return the number of samples of each split."""
         found = dict.fromkeys(self.splits, 0)
         for shard in self.shards:
             found[shard.split] += shard.samples
@@ -104,6 +110,7 @@ class Manifest:
         return not self.options
 
     def dump(self) -> str:
+        """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
         for name in ("rejections", "boxes"):
             if not content[name]:
@@ -112,6 +119,7 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
+        """Read the manifest of a dataset; FormatError: it is missing or damaged."""
         folder = Path(folder)
         path = folder / FILENAME
         try:
