@@ -4,6 +4,7 @@ They are NumPy's (MedMNIST, KMNIST, ``x_train.npy``), SVHN's ``train_32x32.mat``
 ``train_X.bin``. Nothing is unpickled, and no array is longer than its file says.
 """
 
+import csv
 import math
 import os
 import re
@@ -19,6 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
+from packer.files.text import decoded
 from packer.layouts.arrays.idx import MAX_SIDE
 from packer.layouts.arrays.matlab import load_matlab
 from packer.samples.labels import MAX_CLASSES, class_order, to_json
@@ -226,9 +228,18 @@ class ArraysSource:
         """STL-10's names of classes, or KMNIST's characters; none for numbers."""
         if not (name := next(filter(_names_classes, self.names), "")):
             return []
-        lines = (self.path / name).read_text("utf-8", "replace").split("\n")
-        lines = [line.strip() for line in lines if line.strip()]
-        return lines if name.endswith(".txt") else [line.split(",")[-1] for line in lines[1:]]
+        text = decoded((self.path / name).read_bytes(), is_cut=True)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if name.endswith(".txt"):
+            return lines
+        delimiter = next((sign for sign in "\t;|" if lines and sign in lines[0]), ",")
+        try:  # index, codepoint, char
+            known = {int(row[0]): row[-1] for row in csv.reader(lines[1:], delimiter=delimiter)}
+        except (ValueError, csv.Error):
+            known = {}
+        if not known or sorted(known) != list(range(len(known))):
+            raise UnusableInput(f"{self.path / name} does not number its classes from 0.")
+        return [known[number] for number in range(len(known))]
 
 
 def _names_classes(name: str) -> bool:
