@@ -154,6 +154,7 @@ class ArraysSource:
     path: Path
     names: Sequence[str]  # of the files
     classes: tuple[str, ...] = ()  # empty: the labels are only numbers
+    known: tuple[str, ...] = ()  # the name of each number; empty: a file has none
 
     facts = Facts()
 
@@ -185,7 +186,7 @@ class ArraysSource:
             )
         known = source._class_names()
         order = class_order(path, known, classes) if known and classes else known or classes
-        return cls(path, names, tuple(order or ()))
+        return cls(path, names, tuple(order or ()), tuple(known))
 
     @property
     def files(self) -> Files:
@@ -198,16 +199,15 @@ class ArraysSource:
         mtime_ns = max(os.stat(array.path).st_mtime_ns for array in arrays.values())
         labels = {name: array for name, array in arrays.items() if name.kind == _LABELS}
         numbers = {name._replace(kind=_IMAGES): _numbers(array) for name, array in labels.items()}
-        known = self._class_names()
         ends = [(int(one.min()), int(one.max())) for one in numbers.values() if one.size]
         least, most = min(ends, default=(0, 0))[0], max((last for _, last in ends), default=0)
-        first = int(len(known) > 0 and most == len(known))  # STL-10 counts from 1
+        first = int(len(self.known) > 0 and most == len(self.known))  # STL-10 counts from 1
         count = len(self.classes) or MAX_CLASSES
         if most - first >= count or least < first:
             raise UnusableInput(
                 f"{self.path} has labels from {least} to {most}; there are {count} classes."
             )
-        order = np.array([self.classes.index(name) for name in known] or range(most + 1))
+        order = np.array([self.classes.index(name) for name in self.known] or range(most + 1))
         for name in sorted(arrays, key=lambda name: (name.split != "train", name)):
             if name.kind == _IMAGES:
                 of_split = numbers.get(name)
