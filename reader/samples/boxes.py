@@ -12,7 +12,7 @@ from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
-from reader.format.members import kind_of
+from reader.format.members import at_path, kind_of
 from reader.geometry import CORNERS_OF
 
 _BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
@@ -124,8 +124,8 @@ class Boxes:
         """
         assert self.path
         assert self.format
-        given = _rows_of_four(_at(content, self.path), self.path)
-        labels = None if self.labels is None else _whole(_at(content, self.labels), self.labels)
+        given = _rows_of_four(at_path(content, self.path), self.path)
+        labels = None if self.labels is None else _whole(at_path(content, self.labels), self.labels)
         if labels is not None and len(labels) != len(given):
             raise ValueError(f"there are {labels.size} {self.labels} for {len(given)} boxes")
         self._check_scale(given)
@@ -230,18 +230,6 @@ def _carried(
     """Both corners of each box in the output, the upper left one first."""
     first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
     return np.minimum(first, second), np.maximum(first, second)  # a flip swaps them
-
-
-def _at(content: Any, path: str) -> Any:
-    step, _, rest = path.partition(".")
-    if step == "*":
-        return [_at(entry, rest) if rest else entry for entry in content]
-    try:
-        found = content[step]
-    except (KeyError, TypeError):
-        has = f"; it has {', '.join(map(str, content))[:200]}" if isinstance(content, dict) else ""
-        raise ValueError(f"it has nothing at {path!r}{has}") from None
-    return _at(found, rest) if rest else found
 
 
 def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:

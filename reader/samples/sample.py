@@ -128,8 +128,8 @@ class SampleReader:
             data = shard.read(row, member.ext)
             try:
                 shown = member.shown(data, planned, self.tools)
-            except MemoryError:
-                raise  # which says nothing of the member
+            except (MemoryError, SampleError):
+                raise  # memory says nothing of the member, and the other says all
             except Exception as error:  # a user's decoder may raise anything
                 is_own = getattr(member.field, "decode", None) is not None
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
