@@ -208,8 +208,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
         Args:
             subset: sample numbers, in the order in which they are to come; or one bool for each
-                sample; or a function from the columns ``label``, ``height`` and ``width`` (arrays)
-                to that.
+                sample; or a function from the columns of the index (arrays by name: ``label``,
+                ``height``, ``key``, or what was packed with ``--column``; see `columns`) to that.
 
         Raises:
             ArgumentError: it is none of these, or there is no such sample.
@@ -241,8 +241,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return FluidWrapper(partial(shared_samples, *arguments))
 
     def _choose(self, subset: Subset) -> None:
-        columns = partial(self.columns, "label", "height", "width")
-        self.places = self.places.choose(chosen_by(subset, len(self), columns))
+        self.places = self.places.choose(chosen_by(subset, len(self), self.columns))
 
     @cached_property
     def class_to_idx(self) -> dict[str, int]:

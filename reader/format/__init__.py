@@ -47,6 +47,11 @@ column                 type      meaning
 ``band_start``         u32       where the first band begins within the image's bytes
 ``band_rows``          u16       rows of pixels in a band; the last one may have fewer
 ``M.band...``          as these  the same four of each further member M of which any is banded
+``F.number``           i64, u64  the number at the path F in the sample's JSON, such as ``size.0``;
+                                 u64: the bits of float64, NaN where the sample has none
+``F.text``             u8        the texts at F, UTF-8 (numbers as in JSON), empty where there is
+                                 none; in place of ``F.number`` where one of the shard is a text
+``F.text_offset``      u64       N + 1 bounds into ``F.text``
 =====================  ========  =================================================================
 
 The seven columns from ``segment`` on are there only if a row of the shard is tiled. Segments
@@ -58,7 +63,11 @@ The four columns from ``band`` on are there only if an image, or a member, of th
 Such a PNG has 8 bits a value, no interlacing, and one IDAT chunk, in which the bands follow each
 other behind zlib's header of 2 bytes; each ends with a full flush, so that it inflates by itself.
 Behind the last one are an empty final block and zlib's checksum. The rows of a band have the same
-filter, None, Sub or Up; but for the first row where that is Up: it has None. A reader ignores
+filter, None, Sub or Up; but for the first row where that is Up: it has None.
+
+The columns of a field F are there if the packer was asked for it (``columns`` in the options of
+dataset.json) and a sample of the shard has it in its member ``json``. The names of F are joined by
+dots. True and False are 1 and 0; integers that int64 does not hold are texts. A reader ignores
 columns that it does not know.
 
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
@@ -82,7 +91,7 @@ Unicode normalisation, and have the same checksum, are one tar. A reader ignores
 know.
 
 Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
-from ``segment`` on and `bands.py` those from ``band`` on;
+from ``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON;
 `members.py` says what a further member is by its extension, `pictures.py` which pictures there are
 and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
 bounds what a sample may ask for, `files.py` opens files, `mistaken.py` says what lies where no
