@@ -93,7 +93,7 @@ class Loader(LikeDataLoader):
         batches_ahead: int | None = None,
         drop_last: bool = False,
         fields: Sequence[Field] = ("image", "label"),
-        map_sample: Callable[[Sample], Sample] | None = None,
+        map_sample: Callable[[Sample], Sample | None] | None = None,
         map_batch: Callable[[Any], Any] | None = None,
         collate_fn: Collate | None = None,
         rank: int | None = None,
@@ -139,11 +139,12 @@ class Loader(LikeDataLoader):
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of: names, Member, Mask, Boxes.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
-                returns the dict with the same fields. Values arrive in their own type and shape, an
-                image (H, W, 3) as (3, H, W). A field of one shape is one tensor; a batch with a
-                shape unlike the first is a list. To learn the shapes it is called here, once or
-                twice. Its own key "mine" arrives if ``"mine?"`` is among the fields. With several
-                views it gets lists of them, and each view of a list that it returns is batched.
+                returns the dict with the same fields, or None to drop the sample as `on_error` has
+                it. Values arrive in their own type and shape, an image (H, W, 3) as (3, H, W). A
+                field of one shape is one tensor; a batch with a shape unlike the first is a list.
+                To learn the shapes it is called here, once or twice. Its own key "mine" arrives if
+                ``"mine?"`` is among the fields. With several views it gets lists of them, and each
+                view of a list that it returns is batched.
             map_batch: called with each batch, and returns it; by a CUDAPrefetcher with the batch
                 that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch

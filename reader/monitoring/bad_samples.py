@@ -37,6 +37,8 @@ class BadSamples:
             raise SampleError(
                 f"None of {self._count} samples can be read, so nothing can be substituted. "
                 f"Restore the dataset. The first: {self._first}"
+                if self.reasons
+                else f"map_sample returned None for all of {self._count} samples."
             )
 
     @property

@@ -50,6 +50,7 @@ class Spent(NamedTuple):
     cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
     dropped_boxes: int = 0  # too small before any crop, or outside of their image
     waiting: float = 0.0  # of `busy`, for a store; the rest is `decode`
+    filtered: int = 0  # samples that `map_sample` dropped, each time
 
 
 class Samples(NamedTuple):

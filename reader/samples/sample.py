@@ -34,7 +34,7 @@ class Recipe:
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")
     members: tuple[ResolvedField, ...] = ()
-    map_sample: Callable[[Sample], Sample] | None = None
+    map_sample: Callable[[Sample], Sample | None] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
 
     @property
@@ -54,6 +54,10 @@ class Recipe:
         return [name for name in self.names if name in shown]
 
 
+class Filtered(SampleError):
+    """A sample for which `map_sample` returned None."""
+
+
 class SampleReader:
     def __init__(
         self,
@@ -68,6 +72,7 @@ class SampleReader:
         self.source = source(self.tools.decoder, decoded)
         self._read_only = READ_ONLY.intersection(recipe.names)
         self.transforming = 0  # ns spent in the transforms' and the user's code
+        self.filtered = 0  # samples that `map_sample` dropped
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
@@ -150,6 +155,12 @@ class SampleReader:
         except Exception as error:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
+        if mapped is None:
+            self.filtered += 1
+            raise Filtered(
+                f"map_sample returned None for the sample {key!r}, which drops it only with "
+                'on_error="substitute" (the next one takes its place) or "mask".'
+            )
         self._check_mapped(mapped, planned, key)
         if self._read_only:
             mapped = mapped | {name: planned.value(name) for name in self._read_only}

@@ -40,7 +40,7 @@ from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
 from reader.samples.pixels import Planned
 from reader.samples.raw import RawBatchReader
-from reader.samples.sample import SampleReader
+from reader.samples.sample import Filtered, SampleReader
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -127,7 +127,8 @@ class Worker:
             except SampleError as error:
                 if self._setup.on_error == "raise":
                     raise
-                bad.append((sample, str(error)))
+                if not isinstance(error, Filtered):
+                    bad.append((sample, str(error)))
                 loose.append(self._replaced(sample, task, step))
 
     def _clocks(self) -> Spent:
@@ -142,6 +143,7 @@ class Worker:
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
+            self._reader.filtered,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:
