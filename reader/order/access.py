@@ -95,7 +95,7 @@ class AccessPattern:
         return self.ends - self.sizes
 
     def uses(self, epoch: int) -> Numbers:
-        """Return the first position in `epoch` that reads each place; by shard, its window's end."""
+        """Return the first position in `epoch` of each place; by shard, its window's end."""
         count = self.order.count
         if self.is_by_shard:
             blocks = self.order.blocks(epoch)
@@ -116,7 +116,7 @@ class AccessPattern:
         return found
 
     def _blocks(self, step: int) -> list[Piece]:
-        """Return the blocks of windows that begin in a step; for the first, also the current one."""
+        """Return the blocks of windows that begin in a step; for the first, also its own."""
         begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
         ends, count, pieces = self.ends, self.order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):

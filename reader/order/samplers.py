@@ -1,5 +1,4 @@
 """Weighted orders, and the choice of a loader's order by its arguments."""
-"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -106,7 +105,7 @@ def build_order(
             "reader.AspectBuckets(batch_size=...)."
         )
     if sampler is not None and shuffle:
-        raise ArgumentError("shuffle= and sampler= both determine the order. Leave one of them out.")
+        raise ArgumentError("shuffle= and sampler= both determine the order. Leave one out.")
     if batch_sampler is not None:
         return SampledBatches(batch_sampler, len(dataset), size)
     if isinstance(sampler, Weighted):
