@@ -1,4 +1,4 @@
-"""Boxes that lie over an image, and what becomes of them in its transforms."""
+"""Boxes of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from reader.format.manifest import BoxEncoding
 from reader.format.members import kind_of
 from reader.geometry import CORNERS_OF
 
-_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+_BEYOND = 0.5  # of the image's size: coordinates further outside are not fractions
 
 
 _RULES: dict[str, Rule] = {
@@ -32,40 +32,40 @@ _RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a member, in coordinates of the image as it is stored, or as people see it.
+    """The boxes of a member, transformed with the image.
 
-    They go through the image's transforms and are clipped to what is seen of the image; those with
-    a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a dict,
-    as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format and in
-    pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
-    ``labels``, int64 (N,), if there is a path to them.
+    They are clipped to the visible image; those with a side below `min_size` are dropped
+    (torchvision's SanitizeBoundingBoxes). The field is a dict, as torchvision's detection models
+    expect: ``boxes``, float32 (N, 4) in the same format, in pixels of the output; ``kept``, int64
+    (N,), their numbers among the member's boxes; and ``labels``, int64 (N,), if they have a path.
 
-    Where `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
+    If `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
     `normalized`, and ``Boxes("json")`` needs none of them. A `format` or `normalized` that
     contradicts the record is refused. The record is not used for another `path`, or with `decode`.
 
-    In a member ``json`` the boxes are at paths. A member ``txt`` has lines of a class and four
-    numbers, as YOLO's label files do, and always gives ``labels``. They are those of the upright
-    image, as YOLO's tools read it, and COCO's those of the stored one: that differs in photographs
-    with an EXIF orientation, whatever the dataset's own ``upright`` is.
+    A member ``json`` has boxes at paths. A member ``txt`` has lines of a class and four numbers, as
+    YOLO's label files do, and always gives ``labels``. YOLO's boxes are coordinates of the upright
+    image, COCO's of the stored one. These differ in photographs with an EXIF orientation,
+    independent of the dataset's own ``upright``.
 
-    Fractions without `normalized`, pixels with it, and boxes that end before they begin are refused
-    with the sample's name. Boxes that are too small before a crop cuts them, or outside of the
-    image, are dropped with a warning, and counted by ``loader.statistics().dropped_boxes``.
+    Fractions without `normalized`, pixels with it, and boxes that end before they begin raise a
+    SampleError. Boxes outside the image, or too small before a crop, are dropped with a warning and
+    counted in ``loader.statistics().dropped_boxes``.
 
     Attributes:
-        member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
-            arrays (0, 4) and (0,).
-        path: where the boxes are: names with dots between, ``*`` for each entry of a list, such as
+        member: its extension. With a final ``?``, a sample without the member has no boxes: arrays
+            (0, 4) and (0,).
+        path: path of the boxes: names separated by dots, ``*`` for each entry of a list, such as
             ``path="objects.*.box", labels="objects.*.class"``. None: as recorded, or ``boxes``.
         format: "xyxy", "xywh" or "cxcywh". None: as recorded, or "xyxy".
-        labels: path of as many whole numbers. None: as recorded, or no labels.
-        min_size: pixels of the output.
-        normalized: the coordinates are fractions of the image's size. None: as recorded, or False.
-        upright: they are those of the image turned upright by its EXIF orientation; False: of the
-            image as it is stored. None: True for a ``txt``, False for any other member.
-        decode: from the member's bytes to what the paths lead through, such as a dict; None for
-            JSON, and the lines of a ``txt``.
+        labels: path of the labels, an integer for each box. None: as recorded, or no labels.
+        min_size: in pixels of the output.
+        normalized: True if coordinates are fractions of the image's size. None: as recorded, or
+            False.
+        upright: True for coordinates of the image turned upright by its EXIF orientation; False for
+            the stored image. None: True for a ``txt``, False for any other member.
+        decode: function from the member's bytes to the value that the paths index, such as a dict;
+            None for JSON, or the lines of a ``txt``.
 
     Example:
         >>> boxes = reader.Boxes("json")
@@ -99,16 +99,16 @@ class Boxes:
         return self.upright
 
     def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
-        """Return these boxes with every argument: as given, as `recorded`, or the default."""
+        """Return these boxes with every argument set: as given, as `recorded`, or the default."""
         path = self.path or (recorded.path if recorded else "boxes")
         if recorded is None or recorded.path != path:
             recorded = BoxEncoding(self.format or "xyxy", self.normalized)
         for name in ("format", "normalized"):
-            given, told = getattr(self, name), getattr(recorded, name)
-            if None not in (given, told) and given != told:
+            given, known = getattr(self, name), getattr(recorded, name)
+            if None not in (given, known) and given != known:
                 raise ArgumentError(
-                    f"{self}: {name}={given!r} was given, and dataset.json records {name}={told!r} "
-                    f"for this member. Leave {name}= out."
+                    f"{self}: {name}={given!r} contradicts dataset.json, which records "
+                    f"{name}={known!r} for this member. Leave {name}= out."
                 )
         normalized = bool(recorded.normalized if self.normalized is None else self.normalized)
         labels = self.labels or recorded.labels
@@ -118,9 +118,9 @@ class Boxes:
     def place(
         self, content: Any, view: View, orientation: int
     ) -> tuple[dict[str, NDArray[Any]], int]:
-        """Return the boxes of a parsed member as `view` shows them, and how many no crop explains.
+        """Return the boxes of a parsed member in `view`, and how many were dropped before any crop.
 
-        These `Boxes` are resolved; `orientation` is EXIF's, whether `view` is upright or not.
+        These `Boxes` are resolved; `orientation` is EXIF's, independent of `view`.
         """
         assert self.path
         assert self.format
@@ -150,7 +150,7 @@ class Boxes:
     def _as_stored(
         self, corners: NDArray[np.float64], image: StoredImage, orientation: int
     ) -> NDArray[np.float64]:
-        """Opposite corners of each box in pixels of the stored image, which `orientation` turns."""
+        """Return opposite corners of each box in pixels of the stored image."""
         points, size = corners.reshape(-1, 2), (image.height, image.width)
         if self.normalized:
             points = from_upright(points, (1, 1), orientation) * size[::-1]
@@ -159,55 +159,55 @@ class Boxes:
         return points.reshape(-1, 4)
 
     def none(self) -> dict[str, NDArray[Any]]:
-        """The field of a sample without the member."""
+        """Return the field of a sample without the member."""
         nothing = np.zeros(0, np.int64)
         return _field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
 
     def _check_scale(self, given: NDArray[np.float64]) -> None:
-        """Refuse fractions that are said to be pixels, and the reverse."""
+        """Refuse fractions in place of pixels, and the reverse."""
         if not np.isfinite(given).all():
-            raise ValueError("a box is not of finite numbers")
+            raise ValueError("a box has numbers that are not finite")
         if not given.size:
             return
         least, most = given.min(), given.max()
         if self.normalized and (least < -_BEYOND or most > 1 + _BEYOND):
             number = least if least < -_BEYOND else most
             raise ValueError(
-                f"its boxes reach to {number:g}, and normalized=True is for fractions from 0 to 1; "
-                "pixels need no normalized="
+                f"its boxes reach to {number:g}, but normalized=True is for fractions from 0 to 1; "
+                "for pixels, leave normalized= out"
             )
         is_fraction = (given > 0) & (given < 1)
         if not self.normalized and least >= 0 and most <= 1 and is_fraction.any():
             raise ValueError(
-                "its boxes lie between 0 and 1: fractions of the image need "
+                "its boxes are between 0 and 1; for fractions of the image, give "
                 "Boxes(..., normalized=True)"
-                + (', and YOLO\'s files format="cxcywh"' if self.format != "cxcywh" else "")
+                + (', and format="cxcywh" for YOLO\'s files' if self.format != "cxcywh" else "")
             )
 
     def _check_order(self, corners: NDArray[np.float64]) -> None:
-        """Refuse boxes that end before they begin, as those of another format do."""
+        """Refuse boxes that end before they begin; another format may explain them."""
         wrong = np.flatnonzero((corners[:, 2:] < corners[:, :2]).any(axis=1))
         if len(wrong):
             raise ValueError(
-                f"box {wrong[0]} ends before it begins; is format={self.format!r} right?"
+                f"box {wrong[0]} ends before it begins in format={self.format!r}; check format="
             )
 
 
 def parse_lines(data: bytes) -> Mapping[str, Any]:
-    """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files."""
+    """Parse lines of a class and four numbers (YOLO's label files) to ``boxes`` and ``labels``."""
     boxes, labels = [], []
     for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
-            raise ValueError(f"line {number} is not of numbers: {line[:40]!r}") from None
+            raise ValueError(f"line {number} is not a list of numbers: {line[:40]!r}") from None
         if not numbers:
             continue
         if len(numbers) != 5:
-            kind = ", as outlines have them" if len(numbers) > 6 else ""
+            kind = " (an outline?)" if len(numbers) > 6 else ""
             raise ValueError(
-                f"line {number} has {len(numbers)} numbers{kind}; a line of a box has five, its "
-                "class and the box: Boxes(..., decode=f) may read others"
+                f"line {number} has {len(numbers)} numbers{kind}; a box has five, its class and "
+                "four coordinates; to read other lines, give Boxes(..., decode=f)"
             )
         labels.append(numbers[0])
         boxes.append(numbers[1:])
@@ -227,7 +227,7 @@ def _field(
 def _carried(
     corners: NDArray[np.float64], view: View
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both corners of each box in the output, the upper left one first."""
+    """Return both corners of each box in the output, the upper left one first."""
     first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
     return np.minimum(first, second), np.maximum(first, second)  # a flip swaps them
 
@@ -249,7 +249,7 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
     except (TypeError, ValueError):
-        raise ValueError(f"at {path!r} are not rows of four numbers") from None
+        raise ValueError(f"its {path!r} is not a list of rows of four numbers") from None
 
 
 def _whole(found: Any, path: str) -> NDArray[np.int64]:
@@ -258,7 +258,7 @@ def _whole(found: Any, path: str) -> NDArray[np.int64]:
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     if not (numbers == np.floor(numbers)).all():
-        raise ValueError(f"at {path!r} are not whole numbers")
+        raise ValueError(f"its {path!r} is not a list of integers")
     return numbers.astype(np.int64)
 
 
