@@ -57,6 +57,7 @@ class BoxEncoding:
     keypoints: Sequence[str] = ()  # names of the key points of each object; none: unknown, or none
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "keypoints", tuple(self.keypoints))
         texts = self.format, self.path, self.labels or "", *self.keypoints
         is_flag = self.normalized is None or type(self.normalized) is bool
         if not is_flag or not all(type(text) is str for text in texts):

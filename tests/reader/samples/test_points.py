@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 import reader
+from packer.options.declared import SourceOptions
 from reader import (
     ArgumentError,
     CenterCrop,
@@ -25,6 +26,7 @@ from reader import (
     Resize,
     SampleError,
 )
+from reader.format import Manifest
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -242,6 +244,37 @@ def test_views_have_points_of_their_own_and_workers_give_the_same(
     assert [len(batch) for batch in alone] == [6, 6]
     assert alone[0][:3] != alone[0][3:]
     assert epoch(2) == alone
+
+
+def test_cocos_key_points_are_read_with_the_names_of_their_category(
+    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(), "JPEG", quality=95))
+    people: list[dict[str, Any]] = [
+        {"id": 1, "bbox": [4, 4, 44, 40], "keypoints": flat(MIDDLES, (2, 1, 2))},
+        {"id": 2, "bbox": [0, 0, 9, 9]},
+    ]
+    content = {
+        "images": [{"id": 1, "file_name": "1.jpg", "height": HEIGHT, "width": WIDTH}],
+        "annotations": [{**one, "image_id": 1, "category_id": 1} for one in people],
+        "categories": [{"id": 1, "name": "person", "keypoints": NAMES, "skeleton": [[1, 2]]}],
+    }
+    (tmp_path / "person_keypoints.json").write_text(json.dumps(content))
+    source = SourceOptions(root="images")
+    run_pack(tmp_path / "person_keypoints.json", tmp_path / "shards", seed=None, source=source)
+    ((image, found),) = read(
+        tmp_path / "shards", Points("json"), transforms=[RandomHorizontalFlip(1.0)]
+    )
+    nose, left, right = middles(image)
+    assert found["keypoints"][0].tolist() == [
+        pytest.approx([*nose, 2], abs=0.6),  # type: ignore[misc]
+        pytest.approx([*right, 2], abs=0.6),  # type: ignore[misc]
+        pytest.approx([*left, 1], abs=0.6),  # type: ignore[misc]
+    ]
+    assert not found["keypoints"][1].any()
+    names = Manifest.load(tmp_path / "shards").boxes["json"].keypoints
+    assert names == tuple(NAMES)
 
 
 @pytest.mark.parametrize(
