@@ -190,7 +190,9 @@ def test_what_is_no_state_is_refused(packed: Path, damage: dict[str, Any]) -> No
     with load(packed) as loader:
         with pytest.raises(ReaderError, match="state"):
             loader.load_state_dict({**loader.state_dict(), **damage})
-        with pytest.raises(ReaderError, match=r"not one that loader\.state_dict\(\) returned: \{\}"):
+        with pytest.raises(
+            ReaderError, match=r"not one that loader\.state_dict\(\) returned: \{\}"
+        ):
             loader.load_state_dict({})
         with pytest.raises(ReaderError, match="The state has version 99; this reader supports 1"):
             loader.load_state_dict({"version": 99})

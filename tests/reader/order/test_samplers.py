@@ -66,7 +66,9 @@ def test_what_is_no_weight_is_refused(weights: Any) -> None:
 
 
 def test_another_number_of_weights_than_of_samples_is_refused(packed: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"Weighted: 2 weights> does not fit .*: give 39 weights"):
+    with pytest.raises(
+        ArgumentError, match=r"Weighted: 2 weights> does not fit .*: give 39 weights"
+    ):
         load(packed, sampler=Weighted([1, 2]))
 
 
