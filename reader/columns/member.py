@@ -108,7 +108,8 @@ class NumbersColumn(ArrayColumn):
         if found.shape != self.shape or not np.can_cast(found.dtype, self.dtype):
             raise ValueError(
                 f"its {self.name} is {value!r:.100}, but those of the first samples are "
-                f'{np.dtype(self.dtype)} {self.shape}; "{self.name}?" among the fields gives a list'
+                f"{np.dtype(self.dtype)} {self.shape}; to get a list, write "
+                f'"{self.name}?" in fields='
             )
         arrays[self.name][row] = found
         return InArray

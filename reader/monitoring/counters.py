@@ -37,6 +37,7 @@ class Loop(NamedTuple):
     copying: float = 0.0  # seconds of it
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
+    filtered: int = 0  # samples that `map_sample` dropped
 
 
 class Spent(NamedTuple):
@@ -50,7 +51,6 @@ class Spent(NamedTuple):
     cached: int = 0  # decoded images from memory, with ``cache="decoded"``
     dropped_boxes: int = 0  # too small before any crop, or outside their image
     waiting: float = 0.0  # part of `busy`: waiting for a store; the rest is `decode`
-    filtered: int = 0  # samples that `map_sample` dropped, each time
 
 
 class Samples(NamedTuple):

@@ -44,7 +44,8 @@ class JsonField(ResolvedField):
         except Missing as error:
             if self.is_optional:
                 return [None]
-            reason = f'its .{self.ext}: {error}; "{self.name}?" among the fields gives None'
+            advice = f'to get None for it, write "{self.name}?" in fields='
+            reason = f"its .{self.ext}: {error}; {advice}"
             raise planned.shard.error(planned.row, reason) from None
 
     def common(self, dataset: Dataset, numbers: Sequence[int]) -> NDArray[Any] | None:

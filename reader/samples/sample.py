@@ -76,7 +76,6 @@ class SampleReader:
         self.source = source(self.tools.decoder, decoded)
         self._read_only = READ_ONLY.intersection(recipe.names)
         self.transforming = 0  # ns spent in the transforms' and the user's code
-        self.filtered = 0  # samples that `map_sample` dropped
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Plan the views of a sample, and let the system read its bytes ahead."""
@@ -165,10 +164,9 @@ class SampleReader:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
         if mapped is None:
-            self.filtered += 1
             raise Filtered(
-                f"map_sample returned None for the sample {key!r}, which drops it only with "
-                'on_error="substitute" (the next one takes its place) or "mask".'
+                f"map_sample returned None for the sample {key!r}. To drop samples, pass "
+                'on_error="substitute" (the next one takes its place) or on_error="mask".'
             )
         self._check_mapped(mapped, planned, key)
         if self._read_only:

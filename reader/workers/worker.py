@@ -127,8 +127,7 @@ class Worker:
             except SampleError as error:
                 if self._setup.on_error == "raise":
                     raise
-                if not isinstance(error, Filtered):
-                    bad.append((sample, str(error)))
+                bad.append((sample, "" if isinstance(error, Filtered) else str(error)))
                 loose.append(self._replaced(sample, task, step))
 
     def _clocks(self) -> Spent:
@@ -143,7 +142,6 @@ class Worker:
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
-            self._reader.filtered,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:

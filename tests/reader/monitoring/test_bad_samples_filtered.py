@@ -68,7 +68,7 @@ def test_a_resumed_epoch_is_that_of_one_run_whatever_the_workers(packed: Path, p
 
 
 def test_none_is_an_error_that_names_the_sample_where_nothing_may_be_dropped(packed: Path) -> None:
-    reason = "map_sample returned None for the sample '.*', .* on_error=\"substitute\""
+    reason = "map_sample returned None for the sample '.*'. .* on_error=\"substitute\""
     with load(packed) as loader, pytest.raises(SampleError, match=reason):
         rows(loader)
     with pytest.raises(SampleError, match=reason):
