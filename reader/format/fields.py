@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,8 @@ def values_in(
     column, errors = (name, "surrogateescape") if name in LISTS else (f"{field}{TEXT}", "strict")
     if column not in columns:
         return None
-    texts = texts_of(column)
-    known = {text: text.decode("utf-8", errors) for text in {*texts}}
-    return np.array([known[text] for text in texts], object)
+    decoded = cache(lambda text: text.decode("utf-8", errors))  # equal texts are one object
+    return np.array([*map(decoded, texts_of(column))], object)
 
 
 def joined(parts: Sequence[Values | None], rows: Sequence[int]) -> Values:
@@ -73,14 +73,14 @@ def joined(parts: Sequence[Values | None], rows: Sequence[int]) -> Values:
         return np.concatenate([np.full(n, math.nan) if p is None else p for p, n in pairs])
     found: list[Value] = []
     for part, count in zip(parts, rows, strict=True):
-        found += [""] * count if part is None else map(_text, part.tolist())
+        values = [""] * count if part is None else part.tolist()
+        found += values if part is None or part.dtype == object else map(_text, values)
     return _numbers(found)
 
 
 def _numbers(texts: Sequence[Any]) -> Values:
     """Return numbers if all texts are some, as in a CSV."""
-    distinct = {*texts, ""} - {""}
-    if not distinct or not all(map(_NUMBER.fullmatch, distinct)):
+    if not any(texts) or not all(not text or _NUMBER.fullmatch(text) for text in texts):
         return np.array(texts, object)
     try:
         return np.array([int(text) for text in texts], np.int64)
