@@ -1,7 +1,7 @@
 """The columns of an index: their names and types, and how samples become rows of them."""
 
 from array import array
-from collections.abc import Collection, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,21 +114,16 @@ class Rows:
         return found
 
 
-def banded(names: Iterable[str]) -> list[str]:
-    """What the names of the columns of `BANDS` begin with that are there: "" for images, "M."."""
-    return [name.removesuffix("band") for name in names if ("." + name).endswith(".band")]
-
-
-def fields_in(names: Iterable[str], kinds: Sequence[str] = (NUMBER, TEXT)) -> list[str]:
+def fields_in(names: Iterable[str]) -> list[str]:
     """The fields of the JSON that columns of these names hold."""
+    kinds = NUMBER, TEXT
     return [name.removesuffix(kind) for name in names for kind in kinds if name.endswith(kind)]
 
 
-def lists_in(names: Collection[str]) -> dict[str, str]:
+def lists_in(names: Iterable[str]) -> dict[str, str]:
     """As `LISTS`, with those of bands and texts that are among the names."""
-    bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(names)}
-    texts = {f"{field}{TEXT}": f"{field}{TEXT}_offset" for field in fields_in(names, [TEXT])}
-    return LISTS | bands | texts
+    ends = ".band", TEXT
+    return LISTS | {name: f"{name}_offset" for name in names if f".{name}".endswith(ends)}
 
 
 def required(columns: Mapping[str, Column]) -> dict[str, str]:
@@ -136,17 +131,16 @@ def required(columns: Mapping[str, Column]) -> dict[str, str]:
     found = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
     if "segment" in columns:
         found |= {**TILES, "segment_offset": BOUNDS}
-    for column in columns:
-        ext, _, name = column.rpartition(".")
+    for column, values in columns.items():
+        ext, dot, name = column.rpartition(".")
         if ext and name in ("offset", "size"):
             found |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
-    for prefix in banded(columns):
-        found |= {prefix + name: kind for name, kind in BANDS.items()}
-    for name in fields_in(columns, [NUMBER]):
-        is_whole = columns[f"{name}{NUMBER}"].dtype.kind == "i"
-        found[f"{name}{NUMBER}"] = "<i8" if is_whole else "<u8"
-    for name in fields_in(columns, [TEXT]):
-        found |= {f"{name}{TEXT}": "u1", f"{name}{TEXT}_offset": BOUNDS}
+        elif name == "band":
+            found |= {ext + dot + each: kind for each, kind in BANDS.items()}
+        elif ext and name == "number":
+            found[column] = "<i8" if values.dtype.kind == "i" else "<u8"
+        elif ext and name == "text":
+            found |= {column: "u1", f"{column}_offset": BOUNDS}
     return found
 
 

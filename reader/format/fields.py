@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.columns import LISTS, NUMBER, TEXT, Column, bounds
+from reader.format.columns import LISTS, NUMBER, ROW, TEXT, Column, bounds
 from reader.format.members import Missing, at_path
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -52,6 +52,8 @@ def values_in(
     columns: Mapping[str, Column], name: str, texts_of: Callable[[str], Sequence[bytes]]
 ) -> Values | None:
     """Return what `Index.values` does; `texts_of` reads a column of texts."""
+    if name in ROW:
+        return columns[name].copy()
     field = name.removeprefix("json.")
     is_field = f"{field}{NUMBER}" in columns or f"{field}{TEXT}" in columns
     is_list = name in LISTS or name.endswith(("_offset", "band", TEXT))
