@@ -153,7 +153,7 @@ def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Open
     assert (dataset[3][0] == Dataset(packed)[3][0]).all()
     folder = Dataset(dataset.folder)
     assert (folder[3][0] == dataset[3][0]).all()
-    with pytest.raises(reader.SampleError, match=r"'[^']+' .* has not been fetched .* its URL"):
+    with pytest.raises(reader.SampleError, match=r"'[^']+' .* is not in this cache.* its URL"):
         folder[5]
     assert folder.fingerprint == Dataset(packed).fingerprint
 

@@ -65,7 +65,7 @@ def test_a_subset_is_a_dataset_of_the_chosen_samples_numbered_anew(
     heights = whole.columns("height")["height"]
     assert some.columns("height")["height"].tolist() == heights[CHOSEN].tolist()
     assert len(whole) == COUNT  # which is as it was
-    with pytest.raises(IndexError, match="sample 5 of a dataset of 5"):
+    with pytest.raises(IndexError, match="sample 5 is out of range for a dataset of 5"):
         some[5]
 
 
@@ -141,7 +141,7 @@ def test_a_sampler_over_a_subset_gives_its_numbers(some: Dataset) -> None:
     with load(some, sampler=[4, 0, 0]) as loader:
         assert keys(loader) == [some.keys[4], some.keys[0], some.keys[0]]
     with (
-        pytest.raises(ArgumentError, match="sample 38; those of the dataset are 0 to 4"),
+        pytest.raises(ArgumentError, match="sample 38; the dataset has 0 to 4"),
         load(some, sampler=[38]) as loader,
     ):
         iter(loader)
