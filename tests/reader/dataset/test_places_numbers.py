@@ -191,7 +191,7 @@ def test_a_subset_reads_from_the_memory_that_its_dataset_is_held_in(packed: Path
         ("train", "A subset is a list of sample numbers, .*, not 'train'"),
         ({1, 2}, "A subset is a list of sample numbers"),
         ([True, False], "A subset of bools has one for each sample: 39, not 2"),
-        (lambda columns: [1, 2], "predicate must give one bool"),
+        (lambda columns: [1, 2], "function must return one bool"),
         (lambda columns: columns["hight"] > 60, r"column 'hight'; there are label, height, width"),
     ],
     ids=named,

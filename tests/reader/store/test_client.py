@@ -238,7 +238,7 @@ def test_a_server_without_ranges_is_told_from_one_that_is_not_there(
         with pytest.raises(reader.FormatError, match=r"it has no dataset\.json"):
             Dataset(f"{url}/other", cache_dir=tmp_path)
         plain.shutdown()
-    with pytest.raises(StoreError, match="no connection to the server .* Check the URL"):
+    with pytest.raises(StoreError, match=r"no connection to the server .* Check the URL"):
         Dataset(url, cache_dir=tmp_path, storage_options=HASTY)
 
 
