@@ -253,7 +253,7 @@ def test_a_label_that_has_no_class_is_refused_before_anything_counts_labels(
         lambda: Dataset(folder)._repr_html_(),
         lambda: Loader(folder, sampler=ClassBalanced()),
     ):
-        with pytest.raises(FormatError, match=f"row 0 has the label {label}, and -1 to 1 are all"):
+        with pytest.raises(FormatError, match=f"row 0 has the label {label}, but -1 to 1 are all"):
             look()
 
 
