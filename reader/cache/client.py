@@ -1,9 +1,9 @@
-"""The way to a fetching process, from the user's process and from its workers, on Linux.
+"""Connect to a fetching process, from the user's process and its workers, on Linux.
 
-Guarantees: a wait ends when the rows are there, or with an error, also when the fetching process
-dies; another one then takes its place, started by the process that started the first. A fork, or a
-process that received the dataset pickled, goes to the same one as long as it exists, and starts its
-own then. Credentials go to the fetching process by a socket pair, and nowhere else.
+Guarantees: a wait ends when the rows are present, or with an error, also when the fetching process
+dies; the process that started it then starts another. A fork, or a process that unpickled the
+dataset, uses the same one while it exists, and then starts its own. Credentials are sent to the
+fetching process by a socket pair, and nowhere else.
 """
 
 import contextlib
@@ -49,11 +49,11 @@ def fetching(
 
 
 class Damaged(Exception):
-    """The store has other bytes of a sample than were packed."""
+    """The store's bytes of a sample are not the packed ones."""
 
 
 class Fetching:
-    """A dataset's fetching process, as those who read the dataset see it."""
+    """A client of a dataset's fetching process."""
 
     def __init__(self, setup: Setup) -> None:
         self.url = setup.url
@@ -76,22 +76,22 @@ class Fetching:
         self._init_own()
 
     def lent(self) -> "Fetching":
-        """Return the same for workers: without credentials, so without a process of their own."""
+        """Return a client for workers, which has no credentials and cannot start a process."""
         other = object.__new__(Fetching)
         other.__setstate__({**self.__getstate__(), "_setup": None})
         return other
 
     def want(self, shard: int, rows: NDArray[np.int64]) -> None:
-        """Wait until rows are there; raise `Damaged` for them, or StoreError for the store."""
+        """Wait until rows are present; raise `Damaged` for damaged rows, otherwise StoreError."""
         answer = self._threads.line.ask(Want(shard, rows), None)
         if isinstance(answer, Lost):
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
-        self._threads.line.tell(Hint(shard, rows))
+        self._threads.line.send(Hint(shard, rows))
 
     def close(self) -> None:
-        """End the process, if it is this one's; who asks again has a new one."""
+        """End the process, if this one started it; the next request starts another."""
         if self._process is not None:
             self._process.end()
 
@@ -123,15 +123,15 @@ class Fetching:
 
 
 class Line:
-    """A connection of this process, made when it is first used; for one thread at a time."""
+    """A connection of this process, opened on first use; for one thread at a time."""
 
     def __init__(self, fetching: Fetching) -> None:
         self._fetching = fetching
         self._connection: socket.socket | None = None
         self._pid = 0
 
-    def tell(self, message: tuple[Any, ...]) -> None:
-        """Say what needs no answer, and what nobody misses where it is not heard."""
+    def send(self, message: tuple[Any, ...]) -> None:
+        """Send an optional message without an answer."""
         with contextlib.suppress(OSError, ShardfeedError):
             connection = self._connected()
             connection.setblocking(False)
@@ -148,17 +148,18 @@ class Line:
             except TimeoutError:
                 self._close()
                 raise StoreError(
-                    f"{url}: the fetching process has not answered for {timeout:.0f} seconds."
+                    f"{url}: the fetching process has not answered for {timeout:.0f} seconds. "
+                    "Check that it is not stopped, and open the dataset again."
                 ) from None
             except (EOFError, OSError):
                 self._close()
                 time.sleep(tries * _DYING_SECONDS)
-            except BaseException:  # such as Ctrl-C: the answer would be taken for another one's
+            except BaseException:  # after Ctrl-C, the answer would be mistaken for the next one
                 self._close()
                 raise
         raise StoreError(
-            f"{url}: the process that fetches from it has died. Start again: what it has fetched "
-            "is in the cache. If it was killed for lack of memory, use fewer workers."
+            f"{url}: the fetching process has died. Start again: the cache keeps the samples that "
+            "were fetched. If memory ran out, give reader.Loader fewer workers=."
         )
 
     def _connected(self) -> socket.socket:

@@ -1,9 +1,9 @@
-"""Answers those that ask for rows, and decides what is fetched next.
+"""Answer requests for rows, and choose the next rows to fetch.
 
-Guarantees: who asks for rows is answered, with an error if they cannot come.
+Guarantees: each request is answered, with an error if its rows cannot be fetched.
 
-What is wanted now comes first; then plans (`reader.order.access.AccessPattern`), in the order in
-which they were begun, as far ahead of what was taken as their window goes.
+Requested rows come first, then schedules (`reader.order.access.AccessPattern`) in the order in
+which they began, as far ahead of the reader as their window allows.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class Fetcher:
                 raise
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._forget(connection)
-            except ShardfeedError as error:  # of an index that somebody has damaged
+            except ShardfeedError as error:  # the index was damaged later
                 Waiter(connection, 1).answer(messages.Lost(str(error), False))
         self._pump()
 
@@ -105,7 +105,7 @@ class Fetcher:
                 plan.take(message.steps)
         elif isinstance(message, messages.Drop):
             self._plans.pop((connection, message.number), None)
-        elif isinstance(message, messages.Tell):
+        elif isinstance(message, messages.GetCounts):
             messages.send(connection, self._counts())
 
     def _begin(
@@ -158,11 +158,11 @@ class Fetcher:
         return None
 
     def _missing(self, part: Part) -> Part | None:
-        """What of a part is neither there nor on its way: from the first such row to the last."""
+        """Return the span of a part's rows that are neither present nor being fetched."""
         shard = self._mirror.shard(part.shard)
         shard.verify(part.first, part.stop)
         here = shard.rows.present(part.first, part.stop)
-        if self._wanted:  # by who looked before they were verified, or fetched by another process
+        if self._wanted:  # requested before they were verified, or fetched by another process
             for row in (np.flatnonzero(here) + part.first).tolist():
                 self._answer(part._replace(first=row, stop=row + 1), {})
         rows = [
@@ -191,34 +191,34 @@ class Fetcher:
         self._pump()
 
     def _release(self, shard: MirroredShard, rows: list[tuple[int, int]]) -> None:
-        """Give up the claim of rows, but of those that lie in another part as well."""
+        """Release the claim of rows, except for those that are also in another part."""
         self._busy.subtract(rows)
         free = [row for row in rows if not self._busy[row]]
-        for row in free:
-            del self._busy[row]
+        for at in free:
+            del self._busy[at]
         if len(free) == len(rows):
             shard.rows.release(rows[0][1], rows[-1][1] + 1)
         else:
-            for _, alone in free:
-                shard.rows.release(alone, alone + 1)
+            for _, row in free:
+                shard.rows.release(row, row + 1)
 
     async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, messages.Lost] | None:
-        """Which rows of a part cannot be had, and why; None where it may be had in another try."""
+        """Return the errors of a part's rows; None if it should be tried again."""
         text, is_sample, begun = "", False, self._begun
         try:
             return await self._parts.fetch(shard, part)
         except Missing:
-            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
+            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload the file."
             is_sample = True
         except Full as error:
             if part.last >= 0:
                 return None
             text = str(error)
         except StoreError as error:
-            if self._begun > begun:  # the store may be well again since an epoch ended in this
+            if self._begun > begun:  # an epoch began in between: the store may have recovered
                 return None
             text = str(error)
-        except Exception as error:  # whatever it is, nobody is to wait for it
+        except Exception as error:  # every request must be answered
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
         return dict.fromkeys(range(part.first, part.stop), messages.Lost(text, is_sample))
 

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from reader.cache.client import Line
-from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
+from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, Lost, Took
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
@@ -55,16 +55,16 @@ class Prefetch:
         if self._line is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._line.tell(Hint(shard, rows))
+                self._line.send(Hint(shard, rows))
 
     def took(self, epoch: EpochRun) -> None:
         if self._line is not None and epoch in self._numbers:
-            self._line.tell(Took(self._numbers[epoch], epoch.taken))
+            self._line.send(Took(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
         number = self._numbers.pop(epoch, None)
         if self._line is not None and number is not None:
-            self._line.tell(Drop(number))
+            self._line.send(Drop(number))
 
     def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
         if self._line is None or self._has_warned or spent.waiting < spent.busy / 2:
@@ -91,6 +91,6 @@ class Prefetch:
     def _counted(self) -> tuple[Samples, Requests]:
         found: object = None
         with contextlib.suppress(StoreError):
-            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
+            found = self._line and self._line.ask(GetCounts(), _ANSWER_SECONDS)
         asked, *cached = found if isinstance(found, Counts) else Counts()
         return Samples(*cached), asked

@@ -15,7 +15,7 @@ from store_server import StoreServer
 import reader
 from reader import Dataset, Loader
 from reader.cache.client import Line
-from reader.cache.messages import Begin, Tell
+from reader.cache.messages import Begin, GetCounts
 from reader.cache.ranges import Spans, Window, kept_bytes
 from reader.format import Index, Manifest
 from reader.order.access import AccessPattern
@@ -125,7 +125,7 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     dataset = opened(cache_limit=limit)
     line = Line(dataset.fetching)
     line.ask(Begin(0, ahead, len(ahead.steps)), None)
-    line.ask(Tell(), None)  # answered after all requests of the window have begun
+    line.ask(GetCounts(), None)  # answered after all requests of the window have begun
     last = ahead.pieces(len(ahead.steps) - 1)[-1]
     dataset.fetching.want(last.shard, np.array([last.stop - 1]))
     spans = Spans.of(Index(packed / shards[last.shard].index))
@@ -153,7 +153,7 @@ def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Open
     assert (dataset[3][0] == Dataset(packed)[3][0]).all()
     folder = Dataset(dataset.folder)
     assert (folder[3][0] == dataset[3][0]).all()
-    with pytest.raises(reader.SampleError, match=r"'[^']+' .* has not been fetched .* its URL"):
+    with pytest.raises(reader.SampleError, match=r"'[^']+' .* is not in this cache.* its URL"):
         folder[5]
     assert folder.fingerprint == Dataset(packed).fingerprint
 
@@ -184,7 +184,8 @@ def test_a_shard_that_is_damaged_in_the_store_is_told_of_its_samples(
     damaged(server, "2.tar")
     with pytest.raises(
         reader.SampleError,
-        match=re.escape(server.url) + "/shard-000002.tar: sample '.*' at byte .*: the store gives",
+        match=re.escape(server.url)
+        + "/shard-000002.tar: sample '.*' at byte .*: the store's bytes",
     ):
         batches(opened())
     options = {"on_error": "mask", "max_bad": 0.5, "fields": ("index", "valid", "image")}

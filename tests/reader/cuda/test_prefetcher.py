@@ -172,7 +172,7 @@ def test_the_floats_of_another_iterable_are_images_where_no_bytes_are() -> None:
         torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
     (unchanged,) = CUDAPrefetcher([raw / 255], device="cpu")
     assert torch.equal(unchanged, raw / 255)
-    with pytest.raises(ArgumentError, match="If they are normalised already, leave out mean="):
+    with pytest.raises(ArgumentError, match="For normalised values, leave mean="):
         list(on_cpu([expected]))
 
 
@@ -406,7 +406,7 @@ def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
 
 @pytest.mark.parametrize("device", ["nonsense", -1, 3.5, "cuda:-1"])
 def test_a_device_that_torch_does_not_know_is_refused(device: Any) -> None:
-    with pytest.raises(ReaderError, match="There is no device"):
+    with pytest.raises(ReaderError, match="torch has no device|There is no device"):
         CUDAPrefetcher([], device=device)
 
 
@@ -696,7 +696,7 @@ def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
 
 
 def test_a_loader_without_a_state_says_so() -> None:
-    with pytest.raises(ReaderError, match="list has no state_dict"):
+    with pytest.raises(ReaderError, match="list cannot resume"):
         CUDAPrefetcher([], device="cpu").state_dict()
     with pytest.raises(ReaderError, match="list has no load_state_dict"):
         CUDAPrefetcher([], device="cpu").load_state_dict({})

@@ -258,7 +258,7 @@ def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedG
 
         nvjpeg._decoder.cache_clear()
         sys.modules["torchvision.io"].decode_jpeg = refuse  # type: ignore[attr-defined]
-        with pytest.warns(RuntimeWarning, match="status 2.*the CPU does it"):
+        with pytest.warns(RuntimeWarning, match="status 2.*The CPU decodes it"):
             images, _ = next(iter(prefetcher))
         torch.testing.assert_close(images.cpu(), expected.float(), atol=1e-3, rtol=0)
 
@@ -282,7 +282,7 @@ def test_an_image_of_another_size_than_its_header_has_is_never_shown(
                 decode = simplejpeg.decode_jpeg
                 cut = lambda data, mode, **options: decode(data, mode, **options)[1:]  # noqa: E731
                 monkeypatch.setattr(simplejpeg, "decode_jpeg", cut)
-                sentence = "its own header says"
+                sentence = "its own header has"
                 expected.enter_context(pytest.raises(SampleError, match=sentence))
             next(iter(prefetcher))
 

@@ -46,7 +46,7 @@ def test_what_is_no_message_is_an_error(
 ) -> None:
     connection, other = ends
     other.sendall(content)
-    with pytest.raises(WorkerError, match="connection .* is broken"):
+    with pytest.raises(WorkerError, match=r"connection .* is broken"):
         receive(connection, (Sync,))
 
 
