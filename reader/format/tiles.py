@@ -50,7 +50,7 @@ class TileTable:
         return -(-height // self.mcu_height), in_row
 
     def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
-        """Return the start of each segment, and the end, of `mcus` MCUs in the image's `size` bytes."""
+        """Return the start of each segment of `mcus` MCUs in `size` bytes, and the end."""
         total = -(-mcus // self.restart_interval)
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")

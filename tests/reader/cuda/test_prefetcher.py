@@ -406,7 +406,7 @@ def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
 
 @pytest.mark.parametrize("device", ["nonsense", -1, 3.5, "cuda:-1"])
 def test_a_device_that_torch_does_not_know_is_refused(device: Any) -> None:
-    with pytest.raises(ReaderError, match="torch has no device|There is no device"):
+    with pytest.raises(ReaderError, match=r"torch has no device|There is no device"):
         CUDAPrefetcher([], device=device)
 
 
