@@ -83,12 +83,12 @@ class Fetching:
 
     def want(self, shard: int, rows: NDArray[np.int64]) -> None:
         """Wait until rows are present; raise `Damaged` for damaged rows, otherwise StoreError."""
-        answer = self._threads.line.ask(Want(shard, rows), None)
+        answer = self._threads.connection.ask(Want(shard, rows), None)
         if isinstance(answer, Lost):
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
-        self._threads.line.send(Hint(shard, rows))
+        self._threads.connection.send(Hint(shard, rows))
 
     def close(self) -> None:
         """End the process, if this one started it; the next request starts another."""
@@ -122,7 +122,7 @@ class Fetching:
             raise
 
 
-class Line:
+class FetchingConnection:
     """A connection of this process, opened on first use; for one thread at a time."""
 
     def __init__(self, fetching: Fetching) -> None:
@@ -187,4 +187,4 @@ def _connected(address: bytes) -> socket.socket:
 
 class _Threads(threading.local):
     def __init__(self, fetching: Fetching) -> None:
-        self.line = Line(fetching)
+        self.connection = FetchingConnection(fetching)

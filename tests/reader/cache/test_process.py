@@ -14,7 +14,7 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
-from reader.cache.client import Line
+from reader.cache.client import FetchingConnection
 from reader.cache.messages import Begin, GetCounts
 from reader.cache.ranges import Spans, Window, kept_bytes
 from reader.format import Index, Manifest
@@ -123,7 +123,7 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     ahead = AccessPattern(Sequential(COUNT), Steps(COUNT, 4, 0, 1, False), sizes)
     limit = kept_bytes(shards) + Window.of(ahead, shards, 1).least
     dataset = opened(cache_limit=limit)
-    line = Line(dataset.fetching)
+    line = FetchingConnection(dataset.fetching)
     line.ask(Begin(0, ahead, len(ahead.steps)), None)
     line.ask(GetCounts(), None)  # answered after all requests of the window have begun
     last = ahead.pieces(len(ahead.steps) - 1)[-1]
