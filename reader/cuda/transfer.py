@@ -67,7 +67,7 @@ class Transfer:
         return batch
 
 
-class Lane:
+class BatchSender:
     """Sends batches to a device: to a GPU by a side stream, to the CPU or MPS without one."""
 
     def __init__(

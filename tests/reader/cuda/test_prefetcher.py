@@ -24,7 +24,7 @@ from reader import (
     Loader,
     ReaderError,
 )
-from reader.cuda.transfer import Lane, Transfer
+from reader.cuda.transfer import BatchSender, Transfer
 from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))
@@ -479,7 +479,7 @@ class ManualTransfer(Transfer):
         self.waited = self.is_done = True
 
 
-class ManualLane(Lane):
+class ManualLane(BatchSender):
     """A device with a stream, in the test's hands."""
 
     runs_ahead = True
@@ -662,7 +662,7 @@ def test_a_run_goes_on_from_the_state_with_the_batch_after(packed: Path, runs_ah
 
     def prefetch(loader: Loader) -> CUDAPrefetcher:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Lane, "runs_ahead", runs_ahead)
+            patch.setattr(BatchSender, "runs_ahead", runs_ahead)
             return CUDAPrefetcher(loader, device="cpu")
 
     with opened() as loader:
@@ -683,7 +683,7 @@ def test_a_run_goes_on_from_the_state_with_the_batch_after(packed: Path, runs_ah
 def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
     packed: Path, monkeypatch: pytest.MonkeyPatch, runs_ahead: bool
 ) -> None:
-    monkeypatch.setattr(Lane, "runs_ahead", runs_ahead)
+    monkeypatch.setattr(BatchSender, "runs_ahead", runs_ahead)
     monkeypatch.setattr(EpochIterator, "is_ready", lambda self: True)
     options: dict[str, Any] = {"batch_size": 4, "workers": 1, "transforms": [CROP]}
     with Loader(packed, epochs=None, fields=("index",), **options) as loader:
