@@ -18,13 +18,13 @@ _ENDING_SECONDS = 60.0
 _CONNECTIONS = 4096
 
 
-class Taken(Exception):
+class AlreadyRunning(Exception):
     """Another process that reads the dataset has already started a fetching process."""
 
 
 class FetchingProcess:
     def __init__(self, url: str, address: bytes) -> None:
-        """Start it, or raise `Taken` if another process listens at the address."""
+        """Start it, or raise `AlreadyRunning` if another process listens at the address."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need(LIBRARY, url)
@@ -37,7 +37,7 @@ class FetchingProcess:
             except OSError as error:
                 ours.close()
                 if error.errno == errno.EADDRINUSE:
-                    raise Taken from None
+                    raise AlreadyRunning from None
                 raise StoreError(
                     f"{url}: {sys.executable} cannot be started to fetch from it: {error}."
                 ) from error

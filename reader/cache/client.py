@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.child import FetchingProcess, Taken
+from reader.cache.child import AlreadyRunning, FetchingProcess
 from reader.cache.messages import Counts, Here, Hint, Lost, Setup, Want, receive, send
 from reader.errors import StoreError
 from reader.format import ShardfeedError
@@ -113,7 +113,7 @@ class Fetching:
         assert self._setup is not None
         try:
             self._process = FetchingProcess(self.url, self._address)
-        except Taken:
+        except AlreadyRunning:
             return
         try:
             self.folder = self._process.open(self._setup)
