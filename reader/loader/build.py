@@ -22,7 +22,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
-from reader.loader.epochs import Epochs, IterationPlan
+from reader.loader.epochs import Epochs, IterationSpec
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.samplers import build_order
@@ -37,7 +37,7 @@ from reader.samples.sample import Recipe
 class Parts:
     dataset: Dataset
     order: Order
-    plan: IterationPlan
+    plan: IterationSpec
     recipe: Recipe
     schema: BatchSchema
     decoded: DecodedImages | None
@@ -85,7 +85,7 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     if config.batch_sampler is not None or hasattr(config.sampler, "num_replicas"):
         share = Share(0, 1)  # it gives this rank's share
     batch_size = order.batch_size or batch_size
-    plan = IterationPlan(order, batch_size, bool(config.drop_last), config.epochs, share)
+    plan = IterationSpec(order, batch_size, bool(config.drop_last), config.epochs, share)
     plan.steps(0)  # raises if there is none
     transforms, *further = view_pipelines(config.transforms, config.views)
     recipe = Recipe(transforms, int(config.seed), names, members, config.map_sample, tuple(further))

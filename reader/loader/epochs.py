@@ -23,7 +23,7 @@ _ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class IterationPlan:
+class IterationSpec:
     order: Order
     batch_size: int
     drop_last: bool
@@ -59,7 +59,7 @@ class Epochs:
     def __init__(
         self,
         pipeline: BatchPipeline,
-        plan: IterationPlan,
+        plan: IterationSpec,
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
