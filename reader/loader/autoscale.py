@@ -41,7 +41,7 @@ class Choice:
     def first(cls, cores: int) -> "Choice":
         return cls(min(_FIRST, cores), cores)
 
-    def anew(self, cores: int) -> "Choice":
+    def renewed(self, cores: int) -> "Choice":
         return Choice(self.workers, cores)
 
 
@@ -76,7 +76,7 @@ class Autoscaler:
         self._since: Statistics | None = None  # when these workers began to be measured
 
     def begin(self) -> None:
-        self._choice = self._choice.anew(self._cores)
+        self._choice = self._choice.renewed(self._cores)
 
     def settle(self, loop: Loop, look: Callable[[], Statistics]) -> None:
         if not self._pool.is_settled:
