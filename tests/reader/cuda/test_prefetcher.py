@@ -479,7 +479,7 @@ class ManualTransfer(Transfer):
         self.waited = self.is_done = True
 
 
-class ManualLane(BatchSender):
+class ManualSender(BatchSender):
     """A device with a stream, in the test's hands."""
 
     runs_ahead = True
@@ -494,8 +494,8 @@ class ManualLane(BatchSender):
 def transfers(monkeypatch: pytest.MonkeyPatch) -> list[ManualTransfer]:
     """The copies of prefetchers made in this test, which run ahead as on a GPU."""
     made: list[ManualTransfer] = []
-    monkeypatch.setattr(ManualLane, "transfers", made, raising=False)
-    monkeypatch.setattr("reader.cuda.prefetcher.Lane", ManualLane)
+    monkeypatch.setattr(ManualSender, "transfers", made, raising=False)
+    monkeypatch.setattr("reader.cuda.prefetcher.BatchSender", ManualSender)
     return made
 
 
@@ -590,7 +590,7 @@ def test_a_loader_without_a_batch_ready_does_not_hold_up_one_that_is_on_the_devi
 ) -> None:
     monkeypatch.setattr(EpochIterator, "is_ready", lambda self: False)
     with Loader(packed, batch_size=8, workers=1, transforms=[CROP], fields=("label",)) as loader:
-        monkeypatch.setattr(ManualLane, "send", lambda self, batch: Transfer(batch))
+        monkeypatch.setattr(ManualSender, "send", lambda self, batch: Transfer(batch))
         iterator = iter(CUDAPrefetcher(loader, device="cpu"))
         (first,) = next(iterator)
         assert loader.statistics().batches == 1  # none was waited for but the first
@@ -615,7 +615,7 @@ def test_an_iterator_knows_whether_its_next_batch_is_decoded(packed: Path) -> No
 def test_errors_come_at_the_batch_where_they_happened(
     runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    monkeypatch.setattr(ManualSender, "runs_ahead", runs_ahead)
     source = Failing(0, 1, ValueError("two"), 3, OSError("four"), 5)
     iterator = iter(CUDAPrefetcher(source, device="cpu", depth=4))
     assert [next(iterator).item() for _ in range(2)] == [0, 1]
@@ -643,7 +643,7 @@ def test_a_generator_that_raises_ends_the_epoch_after_its_error() -> None:
 def test_the_state_counts_what_was_consumed_not_what_was_fetched(
     runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    monkeypatch.setattr(ManualSender, "runs_ahead", runs_ahead)
     hosts = Hosts(8)
     prefetcher = CUDAPrefetcher(hosts, device="cpu", depth=3)
     assert prefetcher.state_dict() == 0
