@@ -8,7 +8,7 @@ import sys
 import weakref
 from multiprocessing.connection import Connection
 
-from reader.cache.messages import Coming, Opened, Setup
+from reader.cache.messages import Opened, Progress, Setup
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import Child, let_go_in_forks, start
@@ -51,7 +51,7 @@ class FetchingProcess:
         bar = None
         try:
             self._control.send(setup)
-            while isinstance(message := self._control.recv(), Coming):
+            while isinstance(message := self._control.recv(), Progress):
                 if bar is None:
                     from tqdm import tqdm  # rarely used
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.child import AlreadyRunning, FetchingProcess
-from reader.cache.messages import Counts, Here, Hint, Lost, Setup, Want, receive, send
+from reader.cache.messages import Counts, Hint, Present, Request, Setup, Unavailable, receive, send
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
@@ -83,8 +83,8 @@ class Fetching:
 
     def want(self, shard: int, rows: NDArray[np.int64]) -> None:
         """Wait until rows are present; raise `Damaged` for damaged rows, otherwise StoreError."""
-        answer = self._threads.connection.ask(Want(shard, rows), None)
-        if isinstance(answer, Lost):
+        answer = self._threads.connection.ask(Request(shard, rows), None)
+        if isinstance(answer, Unavailable):
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
@@ -137,7 +137,9 @@ class FetchingConnection:
             connection.setblocking(False)
             send(connection, message)
 
-    def ask(self, message: tuple[Any, ...], timeout: float | None) -> Here | Lost | Counts:
+    def ask(
+        self, message: tuple[Any, ...], timeout: float | None
+    ) -> Present | Unavailable | Counts:
         url = self._fetching.url
         for tries in range(3):  # a process that died may be replaced
             try:

@@ -35,7 +35,7 @@ class Waiter:
         self.connection = connection
         self.missing = rows
 
-    def answer(self, message: messages.Here | messages.Lost) -> None:
+    def answer(self, message: messages.Present | messages.Unavailable) -> None:
         self.missing = 0
         with contextlib.suppress(OSError):
             messages.send(self.connection, message)
@@ -83,7 +83,7 @@ class Fetcher:
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._forget(connection)
             except ShardfeedError as error:  # the index was damaged later
-                Waiter(connection, 1).answer(messages.Lost(str(error), False))
+                Waiter(connection, 1).answer(messages.Unavailable(str(error), False))
         self._pump()
 
     def _forget(self, connection: socket.socket) -> None:
@@ -94,13 +94,13 @@ class Fetcher:
         connection.close()
 
     def _handle(self, connection: socket.socket, message: Any) -> None:
-        if isinstance(message, messages.Want):
+        if isinstance(message, messages.Request):
             self._want(Waiter(connection, 0), message)
         elif isinstance(message, messages.Hint):
             self._urgent.extend(_runs(message.shard, message.rows))
         elif isinstance(message, messages.Begin):
             messages.send(connection, self._begin(connection, message))
-        elif isinstance(message, messages.Took):
+        elif isinstance(message, messages.StepsTaken):
             if plan := self._plans.get((connection, message.number)):
                 plan.take(message.steps)
         elif isinstance(message, messages.Drop):
@@ -110,21 +110,21 @@ class Fetcher:
 
     def _begin(
         self, connection: socket.socket, message: messages.Begin
-    ) -> messages.Here | messages.Lost:
+    ) -> messages.Present | messages.Unavailable:
         try:
             plan = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
-            return messages.Lost(str(error), False)
+            return messages.Unavailable(str(error), False)
         self._plans[connection, message.number] = plan
         self._begun += 1
-        return messages.Here()
+        return messages.Present()
 
-    def _want(self, waiter: Waiter, message: messages.Want) -> None:
+    def _want(self, waiter: Waiter, message: messages.Request) -> None:
         rows = self._mirror.shard(message.shard).rows
         missing = message.rows[rows.generations(message.rows) == 0]
         waiter.missing = len(missing)
         if not len(missing):
-            waiter.answer(messages.Here())
+            waiter.answer(messages.Present())
         for row in missing.tolist():
             self._wanted.setdefault((message.shard, row), []).append(waiter)
         self._urgent.extend(_runs(message.shard, missing))
@@ -202,7 +202,9 @@ class Fetcher:
             for _, row in free:
                 shard.rows.release(row, row + 1)
 
-    async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, messages.Lost] | None:
+    async def _try_fetch(
+        self, shard: MirroredShard, part: Part
+    ) -> dict[int, messages.Unavailable] | None:
         """Return the errors of a part's rows; None if it should be tried again."""
         text, is_sample, begun = "", False, self._begun
         try:
@@ -220,9 +222,9 @@ class Fetcher:
             text = str(error)
         except Exception as error:  # every request must be answered
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
-        return dict.fromkeys(range(part.first, part.stop), messages.Lost(text, is_sample))
+        return dict.fromkeys(range(part.first, part.stop), messages.Unavailable(text, is_sample))
 
-    def _answer(self, part: Part, lost: dict[int, messages.Lost]) -> None:
+    def _answer(self, part: Part, lost: dict[int, messages.Unavailable]) -> None:
         for row in range(part.first, part.stop):
             for waiter in self._wanted.pop((part.shard, row), ()):
                 if not waiter.missing:
@@ -231,7 +233,7 @@ class Fetcher:
                 if row in lost:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
-                    waiter.answer(messages.Here())
+                    waiter.answer(messages.Present())
 
 
 def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:

@@ -13,7 +13,7 @@ from functools import partial
 import xxhash
 
 from reader.cache.eviction import Eviction
-from reader.cache.messages import Lost
+from reader.cache.messages import Unavailable
 from reader.cache.mirror import MirroredShard
 from reader.cache.quota import DiskQuota
 from reader.cache.ranges import Part
@@ -37,7 +37,7 @@ class PartFetcher:
         self._eviction = eviction
         self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
-    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
+    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Unavailable]:
         """Claim a part, fetch, check and write it; return its damaged rows."""
         await self._claim(shard, part)
         if shard.rows.present(part.first, part.stop).all():
@@ -74,8 +74,8 @@ class PartFetcher:
             if shard.rows.present(part.first, part.stop).all():
                 return
 
-    def _lost(self, shard: MirroredShard, row: int) -> Lost:
-        return Lost(
+    def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
+        return Unavailable(
             f"{self._store.url}/{shard.entry.file}: sample {shard.index.key(row)!r} at byte "
             f"{int(shard.index.columns['offset'][row])}: the store's bytes are not the packed "
             f"ones, in {_TRIES} tries. Upload the shard again.",

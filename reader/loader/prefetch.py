@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from reader.cache.client import FetchingConnection
-from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, Lost, Took
+from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, StepsTaken, Unavailable
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
@@ -47,7 +47,7 @@ class Prefetch:
             answer = self._fetching.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
         except StoreError:
             answer = None  # it has died: reading a sample raises the error
-        if isinstance(answer, Lost):
+        if isinstance(answer, Unavailable):
             raise StoreError(answer.text)
         self._numbers[epoch] = number
 
@@ -59,7 +59,7 @@ class Prefetch:
 
     def took(self, epoch: EpochRun) -> None:
         if self._fetching is not None and epoch in self._numbers:
-            self._fetching.send(Took(self._numbers[epoch], epoch.taken))
+            self._fetching.send(StepsTaken(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
         number = self._numbers.pop(epoch, None)
