@@ -48,16 +48,16 @@ class Fetcher:
         self._mirror = mirror
         self._loop = asyncio.get_running_loop()
         self._clients: set[socket.socket] = set()
-        self._plans: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
+        self._schedules: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
         self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        eviction = Eviction(quota, mirror, self._plans, self._busy)
+        eviction = Eviction(quota, mirror, self._schedules, self._busy)
         self._parts = PartFetcher(store, quota, eviction)
         self._hits = 0
-        self._begun = 0  # plans
+        self._begun = 0  # schedules
 
     def listen(self, listener: socket.socket) -> None:
         listener.setblocking(False)
@@ -89,8 +89,8 @@ class Fetcher:
     def _forget(self, connection: socket.socket) -> None:
         self._loop.remove_reader(connection)
         self._clients.discard(connection)
-        for key in [key for key in self._plans if key[0] is connection]:
-            del self._plans[key]
+        for key in [key for key in self._schedules if key[0] is connection]:
+            del self._schedules[key]
         connection.close()
 
     def _handle(self, connection: socket.socket, message: Any) -> None:
@@ -101,10 +101,10 @@ class Fetcher:
         elif isinstance(message, messages.Begin):
             messages.send(connection, self._begin(connection, message))
         elif isinstance(message, messages.StepsTaken):
-            if plan := self._plans.get((connection, message.number)):
-                plan.take(message.steps)
+            if schedule := self._schedules.get((connection, message.number)):
+                schedule.take(message.steps)
         elif isinstance(message, messages.Drop):
-            self._plans.pop((connection, message.number), None)
+            self._schedules.pop((connection, message.number), None)
         elif isinstance(message, messages.GetCounts):
             messages.send(connection, self._counts())
 
@@ -112,10 +112,10 @@ class Fetcher:
         self, connection: socket.socket, message: messages.Begin
     ) -> messages.Present | messages.Unavailable:
         try:
-            plan = Schedule(message, self._mirror, self._quota.limit)
+            schedule = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
             return messages.Unavailable(str(error), False)
-        self._plans[connection, message.number] = plan
+        self._schedules[connection, message.number] = schedule
         self._begun += 1
         return messages.Present()
 
@@ -145,11 +145,11 @@ class Fetcher:
         while self._urgent:
             part = self._missing(self._urgent.popleft())
             if part is not None:
-                wider = (plan.around(part) for plan in self._plans.values())
+                wider = (schedule.around(part) for schedule in self._schedules.values())
                 return self._missing(next((each for each in wider if each != part), part))
-        for plan in self._plans.values():
-            others = sum(other.bytes for other in self._plans.values()) - plan.bytes
-            while (planned := plan.next(others)) is not None:
+        for schedule in self._schedules.values():
+            others = sum(other.bytes for other in self._schedules.values()) - schedule.bytes
+            while (planned := schedule.next(others)) is not None:
                 count = planned.stop - planned.first
                 part = self._missing(planned)
                 self._hits += count if part is None else count - (part.stop - part.first)
