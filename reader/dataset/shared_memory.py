@@ -66,7 +66,7 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MemoryRequest:
     cache: str  # the user's `cache=`
     identity: str
     size: int  # in bytes
@@ -84,11 +84,11 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
         for shard in shards:
             _copy(folder / shard.file, shard.bytes, descriptor)
 
-    wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
+    wanted = MemoryRequest("ram", identity, end, f"the shards of {folder}", is_constant=True)
     return Holding(share(wanted, copy, limit), tuple(starts), end)
 
 
-def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
+def share(wanted: MemoryRequest, prepare: Callable[[int], None], limit: int | None) -> Shared:
     """Return the wanted memory: another process's, or new and filled by `prepare`."""
     if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
         raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
@@ -121,7 +121,7 @@ def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> 
 def _own(
     name: str,
     listener: socket.socket,
-    wanted: Wanted,
+    wanted: MemoryRequest,
     prepare: Callable[[int], None],
     limit: int | None,
 ) -> int:
