@@ -48,7 +48,7 @@ class WritableStore(ListingStore):
         except OSError as error:
             raise self._error("", f"the folder cannot be created: {error.strerror}.") from error
 
-    def _no_place(self) -> StoreError:
+    def _no_bucket(self) -> StoreError:
         return self._error("", "the bucket or container does not exist. Create it first.")
 
     async def _create(self, name: str, content: bytes | memoryview) -> bool:
@@ -61,7 +61,7 @@ class WritableStore(ListingStore):
             except exceptions.AlreadyExistsError:
                 return False
             except FileNotFoundError:
-                raise self._no_place() from None
+                raise self._no_bucket() from None
             except NotImplementedError:
                 self.heeds_conditions = False
                 raise Passing("the store does not support conditional writes") from None
