@@ -26,7 +26,7 @@ _UNVERIFIED = 128
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
-def path_beside(tar: Path) -> Path:
+def map_path(tar: Path) -> Path:
     return tar.with_suffix(SUFFIX)
 
 

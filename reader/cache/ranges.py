@@ -117,9 +117,9 @@ def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:
     """Return the bytes besides samples: indexes, presence maps and metadata."""
     maps = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
-    return maps + notes_bytes(shards)
+    return maps + metadata_bytes(shards)
 
 
-def notes_bytes(shards: Sequence[ShardEntry]) -> int:
+def metadata_bytes(shards: Sequence[ShardEntry]) -> int:
     """Return the bytes of a file system's metadata for the extents of these tars."""
     return sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)
