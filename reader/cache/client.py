@@ -75,7 +75,7 @@ class Fetching:
         vars(self).update(state)
         self._init_own()
 
-    def lent(self) -> "Fetching":
+    def for_workers(self) -> "Fetching":
         """Return a client for workers, which has no credentials and cannot start a process."""
         other = object.__new__(Fetching)
         other.__setstate__({**self.__getstate__(), "_setup": None})

@@ -144,11 +144,11 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         if subset is not None:
             self._choose(subset)
 
-    def lent(self) -> "Dataset":
+    def for_workers(self) -> "Dataset":
         """Return this dataset for workers, without credentials."""
         other = copy.copy(self)
         if self.fetching is not None:
-            other.fetching = self.fetching.lent()
+            other.fetching = self.fetching.for_workers()
             other._files = replace(self._files, fetching=other.fetching)
         return other
 
