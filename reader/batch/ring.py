@@ -98,7 +98,7 @@ class Ring:
         self._free.append(slot)
 
     def deliver(self, slot: int, rows: int) -> BatchArrays:
-        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are for_workers."""
+        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are lent."""
         self._reclaim()
         if self._lent + 2 >= self.memory.slots:
             return self.copy_out(slot, rows)

@@ -66,11 +66,7 @@ class Eviction:
         schedules = list(self._schedules.values())
         if schedules:
             uses = np.min([schedule.next_use()[places] for schedule in schedules], axis=0)
-            horizon = (
-                -1
-                if is_urgent
-                else max(schedule.ahead.position(schedule.reach) for schedule in schedules)
-            )
+            horizon = -1 if is_urgent else max(s.ahead.position(s.reach) for s in schedules)
             places, uses = places[uses > horizon], uses[uses > horizon]
             places = places[np.argsort(uses, kind="stable")]
         else:  # the order is unknown

@@ -199,8 +199,8 @@ class Fetcher:
         if len(free) == len(rows):
             shard.rows.release(rows[0][1], rows[-1][1] + 1)
         else:
-            for _, row in free:
-                shard.rows.release(row, row + 1)
+            for _, one in free:
+                shard.rows.release(one, one + 1)
 
     async def _try_fetch(
         self, shard: MirroredShard, part: Part

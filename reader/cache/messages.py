@@ -59,7 +59,7 @@ class Hint(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A client begins a schedule, see `reader.cache.schedule`; the answer is a `Present` or `Unavailable`."""
+    """A client begins a schedule, see `reader.cache.schedule`; answered like a `Request`."""
 
     number: int  # of the schedule, among those of this client
     ahead: Any  # an `AccessPattern`

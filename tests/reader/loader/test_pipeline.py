@@ -1,4 +1,4 @@
-"""Slots of batches: for_workers to the consumer, taken back, and never mixed up."""
+"""Slots of batches: lent to the consumer, taken back, and never mixed up."""
 
 import gc
 from pathlib import Path

@@ -125,19 +125,17 @@ def test_no_process_thread_or_global_tells_that_it_decodes_here(packed: Path) ->
         return workers(), threading.enumerate(), cv2.getNumThreads(), generators, dict(os.environ)
 
     before = state()
-    for_workers: list[Any] = []
+    lent: list[Any] = []
 
     def mapped(sample: dict[str, Any]) -> dict[str, Any]:
-        for_workers.append(threading.enumerate())
+        lent.append(threading.enumerate())
         return {**sample, "image": sample["image"] * torch.rand(1).numpy()}
 
     with Loader(packed, workers=0, transforms=[CROP], map_sample=mapped, timeout=5) as loader:
-        for_workers.clear()
-        assert (
-            len(list(loader)) == len(for_workers) == COUNT
-        )  # also an object that no process could get
+        lent.clear()
+        assert len(list(loader)) == len(lent) == COUNT  # also an object that no process could get
         assert state() == before
-        assert all(threads == before[1] for threads in for_workers)
+        assert all(threads == before[1] for threads in lent)
 
 
 @pytest.mark.parametrize("on_error", ["raise", "substitute", "mask"])
