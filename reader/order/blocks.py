@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reader.checks import is_count
-from reader.dataset.places import grouped
+from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
 from reader.rng import mix64

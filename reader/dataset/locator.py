@@ -15,14 +15,14 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Places:
+class SampleLocator:
     """The places of samples: all of them, shard after shard, or a subset in any order."""
 
     ends: Numbers  # number of samples before each shard, and in total
     chosen: Numbers | None = None  # places among all samples; None: all
 
     @classmethod
-    def of(cls, counts: Sequence[int]) -> "Places":
+    def of(cls, counts: Sequence[int]) -> "SampleLocator":
         return cls(np.cumsum([0, *counts]))
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class Places:
         """An identification of the chosen samples; None for all."""
         return None if self.chosen is None else described(self.chosen)
 
-    def choose(self, numbers: Numbers) -> "Places":
+    def choose(self, numbers: Numbers) -> "SampleLocator":
         return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
 
     def find(self, number: int) -> tuple[int, int]:
