@@ -47,7 +47,9 @@ class EncodedColumn(Column):
             "several views": bool(recipe.further),
             "map_sample": recipe.map_sample is not None,
             **other,
-            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+            "masks, boxes, points, polygons or further pictures": any(
+                member.follows_image for member in recipe.members
+            ),
             "Dataset(channels=1)": dataset.channels == 1,
             "antialias= or interpolation=": any(
                 getattr(transform, "filter", None) for transform in recipe.transforms

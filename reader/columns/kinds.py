@@ -5,7 +5,7 @@ register both in `KINDS`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -17,9 +17,12 @@ from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
 from reader.format.members import DECODERS, kind_of, picture_format
-from reader.samples.boxes import Boxes, parse_lines
+from reader.samples.boxes import Boxes
 from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
-from reader.samples.members import BoxesField, DecodedField, PictureField
+from reader.samples.members import DecodedField, OverlayField, PictureField
+from reader.samples.overlays import Overlay
+from reader.samples.points import Points
+from reader.samples.polygons import Polygons
 
 
 @dataclass(frozen=True)
@@ -62,25 +65,27 @@ def _picture(field: Field, ext: str, is_optional: bool, _: object) -> ResolvedFi
     return PictureField(field, ext, ext, is_optional, not is_optional)
 
 
-def _boxes(field: Boxes, ext: str, is_optional: bool, known: BoxEncoding | None) -> ResolvedField:
-    own, kind = field.decode, kind_of(ext)
+def _overlay(
+    field: Overlay, ext: str, is_optional: bool, known: BoxEncoding | None
+) -> ResolvedField:
+    own, kind, what = field.decode, kind_of(ext), type(field).__name__
+    path = field.path or field.name
     if own is None and (kind == "npy" or picture_format(ext)):
         raise ArgumentError(
-            f"reader.Boxes reads JSON or the lines of a txt, not {ext!r}. Pack boxes as lists of "
-            'numbers, which become "json"; or give Boxes(..., decode=f), where f returns a dict '
-            'such as {"boxes": rows of four numbers} for the member\'s bytes.'
+            f"{what} reads JSON or the lines of a txt, not {ext!r}. Pack {field.name} as lists of "
+            f'numbers, which become "json"; or give {what}(..., decode=f), where f returns a dict '
+            f'such as {{"{path}": rows of numbers}} for the member\'s bytes.'
         )
-    decode, field = own or DECODERS["json"], field.resolved(None if own else known)
-    if kind == "txt" and own is None:
-        field, decode = replace(field, labels=field.labels or "labels"), parse_lines
-    return BoxesField(field, "boxes", ext, is_optional, decode=decode)
+    decode = own or (field.parse_lines if kind == "txt" else DECODERS["json"])
+    resolved = field.resolved(None if own else known)
+    return OverlayField(resolved, field.name, ext, is_optional, decode=decode)
 
 
 KINDS: dict[type, Kind] = {
     str: Kind(_member),
     Member: Kind(_member),
     Mask: Kind(_picture),
-    Boxes: Kind(_boxes),
+    **dict.fromkeys((Boxes, Points, Polygons), Kind(_overlay)),
 }
 
 
@@ -89,7 +94,7 @@ def kind_for(field: object) -> Kind:
         if isinstance(field, base):
             return kind
     raise ArgumentError(
-        f"A field is a name, a reader.Member, reader.Mask or reader.Boxes, not {field!r}."
+        f"A field is a name, a reader.Member, Mask, Boxes, Points or Polygons, not {field!r}."
     )
 
 

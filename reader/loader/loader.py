@@ -137,7 +137,7 @@ class Loader(LikeDataLoader):
                 Memory is reserved for two more. None: at least two chunks for each worker, and up
                 to 16 batches within 64 MiB.
             drop_last: leave out the samples that do not fill a step.
-            fields: the fields of a batch: names, Member, Mask, Boxes.
+            fields: the fields of a batch: names, Member, Mask, Boxes, Points, Polygons.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
                 returns the dict with the same fields. Values keep their type and shape; an image
                 (H, W, 3) becomes (3, H, W). A field of one shape is one tensor; a batch with other
@@ -319,7 +319,7 @@ class Loader(LikeDataLoader):
             batch = self._parts.preview(self._config, self._epochs.upcoming())
         batch = batch if self.map_batch is None else self.map_batch(batch)
         members = (member.field for member in self._parts.recipe.members)
-        boxes = next((field.format for field in members if isinstance(field, Boxes)), None)
+        boxes = next((field.out for field in members if isinstance(field, Boxes)), None)
         fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
         if fields is not None and len(fields) != len(batch):
             fields = None  # map_batch returns others

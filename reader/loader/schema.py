@@ -120,6 +120,8 @@ class _Chooser:
             return self.images[view]
         if name == "label" and not is_mapped:
             return LabelColumn(name)
+        if name == "geometry" and not is_mapped:
+            return ArrayColumn(part, False, None, "<f4", (2, 3))
         form = self.form if name in self.recipe.picture_names else None
         array = as_array(self._value(self.first, name, view))
         if not is_mapped:

@@ -1,7 +1,7 @@
 """The fields of a sample: a name of `BUILT_IN`, or a member by its extension (``mask.png``).
 
-`Member` has a user's decoder; `Mask` and `Boxes` describe a member that is transformed with the
-image. A ``?`` after an extension gives None for a sample without the member.
+`Member` has a user's decoder; `Mask`, `Boxes`, `Points` and `Polygons` describe a member that is
+transformed with the image. A ``?`` after an extension gives None for a sample without the member.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reader.checks import FUNCTION, TEXT, check, is_integer
-from reader.samples.boxes import Boxes
+from reader.samples.overlays import Overlay
 
 if TYPE_CHECKING:
     from reader.decode.decoder import Decoder
     from reader.samples.pixels import Planned
 
-BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size")
+BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
 
 Decode = Callable[[bytes], Any]
@@ -83,14 +83,14 @@ class Member:
         check(vars(self), {"member": TEXT, "decode": FUNCTION})
 
 
-Field = str | Mask | Boxes | Member
+Field = str | Mask | Overlay | Member
 
 
 @dataclass(frozen=True)
 class ResolvedField:
     """A field that is read from a member; each kind has a class in `reader.samples.members`."""
 
-    field: Any  # the user's; `Boxes` are completed by dataset.json
+    field: Any  # the user's; an `Overlay` is completed by dataset.json
     name: str  # in the dict of a sample
     ext: str  # the member's extension
     is_optional: bool  # a sample without the member has the value `absent`
@@ -112,7 +112,7 @@ class Tools:
 
 
 def name_of(field: Field) -> str:
-    return "boxes" if isinstance(field, Boxes) else written(field).removesuffix("?")
+    return field.name if isinstance(field, Overlay) else written(field).removesuffix("?")
 
 
 def written(field: Field) -> str:

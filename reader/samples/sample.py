@@ -50,7 +50,11 @@ class Recipe:
     @property
     def shown_names(self) -> list[str]:
         """The fields that differ between views."""
-        shown = {"image", *(member.name for member in self.members if member.follows_image)}
+        shown = {
+            "image",
+            "geometry",
+            *(member.name for member in self.members if member.follows_image),
+        }
         return [name for name in self.names if name in shown]
 
 
@@ -113,6 +117,9 @@ class SampleReader:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
                 sample[name] = planned.label
+            elif name == "geometry":
+                matrices = [view.matrix for view in planned.views]
+                sample[name] = matrices if self._recipe.further else matrices[0]
             elif name in READ_ONLY:
                 sample[name] = planned.value(name)
         for member in self._recipe.members:
@@ -137,7 +144,7 @@ class SampleReader:
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
                 raise shard.error(row, f"its .{member.ext} cannot be decoded{reason}") from error
         elif not member.is_optional:
-            what = "None" if member.absent is None else "no boxes"
+            what = "None" if member.absent is None else f"no {member.name}"
             advice = f'to get {what} for it, write "{member.ext}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
