@@ -70,7 +70,6 @@ class FetchingProcess:
         return message.folder
 
     def let_go(self) -> None:
-        """Leave it to the parent of this fork."""
         if self.end.detach():
             self._child.let_go()
         self._control.close()

@@ -53,8 +53,6 @@ class Damaged(Exception):
 
 
 class Fetching:
-    """A client of a dataset's fetching process."""
-
     def __init__(self, setup: Setup) -> None:
         self.url = setup.url
         self._setup: Setup | None = setup
@@ -131,7 +129,6 @@ class FetchingConnection:
         self._pid = 0
 
     def send(self, message: tuple[Any, ...]) -> None:
-        """Send an optional message without an answer."""
         with contextlib.suppress(OSError, ShardfeedError):
             connection = self._connected()
             connection.setblocking(False)

@@ -45,7 +45,7 @@ class Opened(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A client waits for rows; the answer is a `Present` or a `Unavailable`."""
+    """A client waits for rows; the answer is a `Present` or an `Unavailable`."""
 
     shard: int
     rows: NDArray[np.int64]

@@ -60,7 +60,6 @@ class MirroredShard:
 
     @cached_property
     def spans(self) -> Spans:
-        """The span of each row in the tar: image and other members."""
         return Spans.of(self.index)
 
     @cached_property
@@ -160,7 +159,6 @@ class Mirror:
 
 
 def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
-    """Yield the shards of any dataset's folder that exist."""
     with contextlib.suppress(FormatError):
         manifest = Manifest.load(folder)
         for entry in manifest.shards:

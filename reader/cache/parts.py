@@ -28,8 +28,6 @@ _PATIENCE = 90.0  # seconds for another process: longer than a store usually tak
 
 
 class PartFetcher:
-    """Fetches parts of rows that this process does not fetch already."""
-
     def __init__(self, store: Store, quota: DiskQuota, eviction: Eviction) -> None:
         self.fetched = 0
         self._store = store

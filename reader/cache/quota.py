@@ -193,7 +193,6 @@ class DiskQuota:
 
 @contextlib.contextmanager
 def locked(file: int, path: Path) -> Iterator[None]:
-    """Lock a file for this process."""
     until = time.monotonic() + _LOCKED_SECONDS
     while True:
         with contextlib.suppress(BlockingIOError):
@@ -233,7 +232,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _allocate(file: int, mode: int, start: int, size: int) -> None:
-    """Call fallocate(2), which Python lacks."""
     call = _libc.fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     if call(file, mode, start, size):

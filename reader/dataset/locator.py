@@ -38,7 +38,6 @@ class SampleLocator:
 
     @property
     def description(self) -> str | None:
-        """An identification of the chosen samples; None for all."""
         return None if self.chosen is None else described(self.chosen)
 
     def choose(self, numbers: Numbers) -> "SampleLocator":
@@ -185,6 +184,5 @@ def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def described(numbers: NDArray[Any]) -> str:
-    """Return the count of numbers and their fingerprint."""
     digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
     return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"

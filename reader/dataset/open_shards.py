@@ -30,8 +30,6 @@ _SHARE = 4  # one shard for every four descriptors: half of them stay free
 
 @dataclass(frozen=True)
 class ShardFiles:
-    """A dataset's shards, in memory, in the cache of a store, or in a folder."""
-
     folder: Path
     shards: Sequence[ShardEntry]
     classes: int  # number of class names

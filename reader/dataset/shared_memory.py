@@ -125,7 +125,6 @@ def _own(
     prepare: Callable[[int], None],
     limit: int | None,
 ) -> int:
-    """Create and prepare the memory, and release the processes that wait for it."""
     available = available_memory()
     allowed = available if limit is None else min(limit, available)
     if wanted.size > allowed:
@@ -170,7 +169,6 @@ def _copy(path: Path, size: int, descriptor: int) -> None:
 
 
 def _others(name: str, size: int) -> int | None:
-    """Return the memfd of another process or loader; None if it does not exist."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect("\0" + name)

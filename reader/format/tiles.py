@@ -29,8 +29,6 @@ class BadTable(DecodeError):
 
 @dataclass(frozen=True)
 class TileTable:
-    """An image's row of the index's tile columns."""
-
     segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
     scan_offset: int  # of the first
     frame_offset: int  # of the frame header's height

@@ -29,8 +29,6 @@ _OCCUPIED = 0.8
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of workers, and its limits so far."""
-
     workers: int
     ceiling: int
     floor: int = 1  # fewer are too few, and more than `ceiling` bring nothing

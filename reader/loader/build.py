@@ -43,14 +43,12 @@ class Parts:
     decoded: DecodedImages | None
 
     def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
-        """Return the pipeline that makes the batches of epochs, or of a preview."""
         batcher = Batcher(self.schema, self.dataset, config.collate_fn)
         return BatchPipeline(
             config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
         )
 
     def epochs(self, config: LoaderConfig) -> Epochs:
-        """Return the state that the loader's iterators share."""
         finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
         if config.pin_memory and torch.cuda.is_available():
             finish.append(pinned)

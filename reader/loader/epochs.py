@@ -32,7 +32,6 @@ class IterationSpec:
 
     @property
     def share(self) -> Share:
-        """This process's current share of every step."""
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
@@ -174,7 +173,6 @@ class Epochs:
                 self._drop_ahead()
 
     def _heed_sampler(self) -> None:
-        """Go to the epoch that a script has set on its own sampler."""
         epoch = self.plan.order.newly_set()
         if epoch is not None and self.plan.epochs == 1:
             self.turn_to(epoch)

@@ -82,7 +82,6 @@ class Prefetch:
             )
 
     def counts(self) -> tuple[Samples, Requests]:
-        """Return what was fetched since the loader was made."""
         (cached, asked), (cached_before, before) = self._counted(), self._before
         if asked.requests < before.requests:  # of a process that has died since
             return cached, asked

@@ -104,7 +104,6 @@ class BlockShuffled(Order):
         )
 
     def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the shards in the order of `epoch`, and the ends of shards and windows."""
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)

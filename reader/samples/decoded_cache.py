@@ -113,7 +113,6 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    """Return transforms and their output (height, width), if only mirroring follows them."""
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()

@@ -246,7 +246,6 @@ def _check_none(options: dict[str, Any]) -> None:
 
 
 def _resolved(url: str) -> str:
-    """Return the path of hf://datasets/OWNER/NAME on a Hugging Face server."""
     kind, owner, name, *folder = url.removeprefix("hf://").split("/")
     name, _, revision = name.partition("@")
     return "/".join([kind, owner, name, "resolve", revision or "main", *folder])

@@ -24,8 +24,6 @@ _TRIES = 3  # at least, regardless of time
 
 
 class WritableStore(ListingStore):
-    """Reads and writes the objects below a URL."""
-
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
         self.heeds_conditions = True  # until `create` was seen to replace something

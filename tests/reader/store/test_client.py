@@ -217,7 +217,7 @@ def test_an_answer_of_too_many_bytes_is_refused_before_they_are_read(
     server: StoreServer, opened: Opened, name: str
 ) -> None:
     server.fault = lambda handler: announce(1 << 50) if handler.path.endswith(name) else None
-    with pytest.raises(StoreError, match=rf"{name}: it has 1,125,899,906,842,624 bytes, and at"):
+    with pytest.raises(StoreError, match=rf"{name}: it has 1,125,899,906,842,624 bytes, but at"):
         opened()
 
 
