@@ -1,4 +1,4 @@
-"""Key points that lie over an image, and what becomes of them in its transforms."""
+"""Key points of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
