@@ -162,7 +162,7 @@ class Points(Overlay):
         except (TypeError, ValueError):
             what = "x, y and a visibility" if size == 3 else "x and y"
             raise ValueError(
-                f"its {self.path!r} is not a list of {what} for each object; is "
+                f"its {self.path!r} has no list of {what} for each object; is "
                 f"format={self.format!r} right?"
             ) from None
         counts = {len(row) for row in rows if row is not None}

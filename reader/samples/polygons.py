@@ -126,7 +126,7 @@ class Polygons(Overlay):
             owned = [(at, ring) for at, entry in enumerate(objects) for ring in self._rings(entry)]
         except (KeyError, TypeError, ValueError):
             what = "x and y" if self.format == "xy" else "five numbers"
-            raise ValueError(f"its {self.path!r} is not a list of {what} for each object") from None
+            raise ValueError(f"its {self.path!r} has no list of {what} for each object") from None
         points = np.concatenate([*(ring for _, ring in owned), np.zeros((0, 2))])
         self._check_scale(points)
         points = view.carry(self._as_stored(points, view.image, orientation))
