@@ -65,8 +65,7 @@ class DiskQuota:
         except OSError as error:
             whose = _ANOTHER if error.errno == errno.EACCES else ""
             raise StoreError(
-                f"{root} cannot hold the cache: {error.strerror}{whose}. Give reader.Dataset "
-                "another cache_dir=."
+                f"{root} cannot hold the cache: {error.strerror}{whose}. Give another cache_dir=."
             ) from error
 
     @property
