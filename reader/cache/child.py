@@ -8,7 +8,7 @@ import sys
 import weakref
 from multiprocessing.connection import Connection
 
-from reader.cache.messages import Coming, Opened, Setup
+from reader.cache.messages import Opened, Progress, Setup
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import Child, let_go_in_forks, start
@@ -18,13 +18,13 @@ _ENDING_SECONDS = 60.0
 _CONNECTIONS = 4096
 
 
-class Taken(Exception):
+class AlreadyRunning(Exception):
     """Another process that reads the dataset has already started a fetching process."""
 
 
 class FetchingProcess:
     def __init__(self, url: str, address: bytes) -> None:
-        """Start it, or raise `Taken` if another process listens at the address."""
+        """Start it, or raise `AlreadyRunning` if another process listens at the address."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need(LIBRARY, url)
@@ -37,7 +37,7 @@ class FetchingProcess:
             except OSError as error:
                 ours.close()
                 if error.errno == errno.EADDRINUSE:
-                    raise Taken from None
+                    raise AlreadyRunning from None
                 raise StoreError(
                     f"{url}: {sys.executable} cannot be started to fetch from it: {error}."
                 ) from error
@@ -51,7 +51,7 @@ class FetchingProcess:
         bar = None
         try:
             self._control.send(setup)
-            while isinstance(message := self._control.recv(), Coming):
+            while isinstance(message := self._control.recv(), Progress):
                 if bar is None:
                     from tqdm import tqdm  # rarely used
 
@@ -70,7 +70,6 @@ class FetchingProcess:
         return message.folder
 
     def let_go(self) -> None:
-        """Leave it to the parent of this fork."""
         if self.end.detach():
             self._child.let_go()
         self._control.close()

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.child import FetchingProcess, Taken
-from reader.cache.messages import Counts, Here, Hint, Lost, Setup, Want, receive, send
+from reader.cache.child import AlreadyRunning, FetchingProcess
+from reader.cache.messages import Counts, Hint, Present, Request, Setup, Unavailable, receive, send
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
@@ -53,8 +53,6 @@ class Damaged(Exception):
 
 
 class Fetching:
-    """A client of a dataset's fetching process."""
-
     def __init__(self, setup: Setup) -> None:
         self.url = setup.url
         self._setup: Setup | None = setup
@@ -75,7 +73,7 @@ class Fetching:
         vars(self).update(state)
         self._init_own()
 
-    def lent(self) -> "Fetching":
+    def for_workers(self) -> "Fetching":
         """Return a client for workers, which has no credentials and cannot start a process."""
         other = object.__new__(Fetching)
         other.__setstate__({**self.__getstate__(), "_setup": None})
@@ -83,12 +81,12 @@ class Fetching:
 
     def want(self, shard: int, rows: NDArray[np.int64]) -> None:
         """Wait until rows are present; raise `Damaged` for damaged rows, otherwise StoreError."""
-        answer = self._threads.line.ask(Want(shard, rows), None)
-        if isinstance(answer, Lost):
+        answer = self._threads.connection.ask(Request(shard, rows), None)
+        if isinstance(answer, Unavailable):
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
-        self._threads.line.send(Hint(shard, rows))
+        self._threads.connection.send(Hint(shard, rows))
 
     def close(self) -> None:
         """End the process, if this one started it; the next request starts another."""
@@ -113,7 +111,7 @@ class Fetching:
         assert self._setup is not None
         try:
             self._process = FetchingProcess(self.url, self._address)
-        except Taken:
+        except AlreadyRunning:
             return
         try:
             self.folder = self._process.open(self._setup)
@@ -122,7 +120,7 @@ class Fetching:
             raise
 
 
-class Line:
+class FetchingConnection:
     """A connection of this process, opened on first use; for one thread at a time."""
 
     def __init__(self, fetching: Fetching) -> None:
@@ -131,13 +129,14 @@ class Line:
         self._pid = 0
 
     def send(self, message: tuple[Any, ...]) -> None:
-        """Send an optional message without an answer."""
         with contextlib.suppress(OSError, ShardfeedError):
             connection = self._connected()
             connection.setblocking(False)
             send(connection, message)
 
-    def ask(self, message: tuple[Any, ...], timeout: float | None) -> Here | Lost | Counts:
+    def ask(
+        self, message: tuple[Any, ...], timeout: float | None
+    ) -> Present | Unavailable | Counts:
         url = self._fetching.url
         for tries in range(3):  # a process that died may be replaced
             try:
@@ -187,4 +186,4 @@ def _connected(address: bytes) -> socket.socket:
 
 class _Threads(threading.local):
     def __init__(self, fetching: Fetching) -> None:
-        self.line = Line(fetching)
+        self.connection = FetchingConnection(fetching)

@@ -17,12 +17,12 @@ class Eviction:
         self,
         quota: DiskQuota,
         mirror: Mirror,
-        plans: Mapping[Any, Schedule],
+        schedules: Mapping[Any, Schedule],
         busy: Counter[tuple[int, int]],
     ) -> None:
         self._quota = quota
         self._mirror = mirror
-        self._plans = plans
+        self._schedules = schedules
         self._busy = busy
         self._victims: list[tuple[int, int]] = []  # the last one is needed last
 
@@ -63,10 +63,10 @@ class Eviction:
         places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
         if not len(places):
             return [], True
-        plans = list(self._plans.values())
-        if plans:
-            uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
-            horizon = -1 if is_urgent else max(plan.ahead.position(plan.reach) for plan in plans)
+        schedules = list(self._schedules.values())
+        if schedules:
+            uses = np.min([schedule.next_use()[places] for schedule in schedules], axis=0)
+            horizon = -1 if is_urgent else max(s.ahead.position(s.reach) for s in schedules)
             places, uses = places[uses > horizon], uses[uses > horizon]
             places = places[np.argsort(uses, kind="stable")]
         else:  # the order is unknown

@@ -33,7 +33,7 @@ class Setup:
     limit: int | None  # bytes of the cache; None for half of the free space
 
 
-class Coming(NamedTuple):
+class Progress(NamedTuple):
     """Fetching process to its parent: number of fetched indexes."""
 
     done: int
@@ -44,8 +44,8 @@ class Opened(NamedTuple):
     folder: str
 
 
-class Want(NamedTuple):
-    """A client waits for rows; the answer is a `Here` or a `Lost`."""
+class Request(NamedTuple):
+    """A client waits for rows; the answer is a `Present` or an `Unavailable`."""
 
     shard: int
     rows: NDArray[np.int64]
@@ -59,14 +59,14 @@ class Hint(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A client begins a schedule, see `reader.cache.schedule`; the answer is a `Here` or `Lost`."""
+    """A client begins a schedule, see `reader.cache.schedule`; answered like a `Request`."""
 
     number: int  # of the schedule, among those of this client
     ahead: Any  # an `AccessPattern`
     depth: int  # steps that are decoded at once
 
 
-class Took(NamedTuple):
+class StepsTaken(NamedTuple):
     """The first `steps` steps of a schedule have been read."""
 
     number: int
@@ -83,11 +83,11 @@ class GetCounts(NamedTuple):
     """A client requests `Counts`."""
 
 
-class Here(NamedTuple):
+class Present(NamedTuple):
     """The requested rows are present, or were a moment ago."""
 
 
-class Lost(NamedTuple):
+class Unavailable(NamedTuple):
     """The requested rows cannot be fetched; `is_sample`: because the sample is damaged."""
 
     text: str

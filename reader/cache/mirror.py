@@ -28,9 +28,9 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.cache.quota import BLOCK, DiskQuota
-from reader.cache.ranges import Spans, check_limit, notes_bytes
+from reader.cache.ranges import Spans, check_limit, metadata_bytes
 from reader.cache.recovery import has_files, is_index, recover
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
@@ -50,7 +50,7 @@ class MirroredShard:
         self.entry = entry
         self.index = Index.of_shard(folder, entry, classes)
         tar = folder / entry.file
-        self.rows = PresenceMap(path_beside(tar), entry.samples, is_writable=True)
+        self.rows = PresenceMap(map_path(tar), entry.samples, is_writable=True)
         self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
         self.busy = 0
 
@@ -60,7 +60,6 @@ class MirroredShard:
 
     @cached_property
     def spans(self) -> Spans:
-        """The span of each row in the tar: image and other members."""
         return Spans.of(self.index)
 
     @cached_property
@@ -160,7 +159,6 @@ class Mirror:
 
 
 def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
-    """Yield the shards of any dataset's folder that exist."""
     with contextlib.suppress(FormatError):
         manifest = Manifest.load(folder)
         for entry in manifest.shards:
@@ -201,7 +199,7 @@ async def mirrored(
     await asyncio.gather(*map(fetch, shards))
     _write(quota, folder / FILENAME, text)
     quota.count()
-    quota.margin = notes_bytes(shards)
+    quota.margin = metadata_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
@@ -227,7 +225,7 @@ async def _fetch_index(
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
         os.ftruncate(file.fileno(), shard.bytes)
-    _write(quota, path_beside(tar), bytes(shard.samples))
+    _write(quota, map_path(tar), bytes(shard.samples))
     _write(quota, folder / shard.index, content)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 import xxhash
 
 from reader.cache.eviction import Eviction
-from reader.cache.messages import Lost
+from reader.cache.messages import Unavailable
 from reader.cache.mirror import MirroredShard
 from reader.cache.quota import DiskQuota
 from reader.cache.ranges import Part
@@ -28,8 +28,6 @@ _PATIENCE = 90.0  # seconds for another process: longer than a store usually tak
 
 
 class PartFetcher:
-    """Fetches parts of rows that this process does not fetch already."""
-
     def __init__(self, store: Store, quota: DiskQuota, eviction: Eviction) -> None:
         self.fetched = 0
         self._store = store
@@ -37,7 +35,7 @@ class PartFetcher:
         self._eviction = eviction
         self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
-    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
+    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Unavailable]:
         """Claim a part, fetch, check and write it; return its damaged rows."""
         await self._claim(shard, part)
         if shard.rows.present(part.first, part.stop).all():
@@ -74,8 +72,8 @@ class PartFetcher:
             if shard.rows.present(part.first, part.stop).all():
                 return
 
-    def _lost(self, shard: MirroredShard, row: int) -> Lost:
-        return Lost(
+    def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
+        return Unavailable(
             f"{self._store.url}/{shard.entry.file}: sample {shard.index.key(row)!r} at byte "
             f"{int(shard.index.columns['offset'][row])}: the store's bytes are not the packed "
             f"ones, in {_TRIES} tries. Upload the shard again.",

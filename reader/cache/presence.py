@@ -26,7 +26,7 @@ _UNVERIFIED = 128
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
-def path_beside(tar: Path) -> Path:
+def map_path(tar: Path) -> Path:
     return tar.with_suffix(SUFFIX)
 
 
@@ -62,7 +62,6 @@ class PresenceMap:
         return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
 
     def present(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        """Return whether each row is present."""
         return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == _THERE
 
     def holds(self, first: int, stop: int) -> bool:
@@ -70,7 +69,6 @@ class PresenceMap:
         return bool((self.values[first:stop] & _THERE).any())
 
     def unverified(self, first: int, stop: int) -> NDArray[np.bool_]:
-        """Return whether each row must be verified first."""
         return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == (_UNVERIFIED | _THERE)
 
     def fill(self, row: int) -> None:
@@ -87,7 +85,6 @@ class PresenceMap:
         self.values[found] |= _UNVERIFIED
 
     def claim(self, first: int, stop: int) -> bool:
-        """Claim these rows, unless another process has claimed one of them."""
         return self._lock(fcntl.F_WRLCK, first, stop)
 
     def release(self, first: int, stop: int) -> None:

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from reader.cache.fetcher import Fetcher
-from reader.cache.messages import Coming, Opened, Setup
+from reader.cache.messages import Opened, Progress, Setup
 from reader.cache.mirror import mirrored
 from reader.cache.quota import DiskQuota
 from reader.errors import StoreError
@@ -31,7 +31,7 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
         nonlocal reported
         if time.monotonic() - reported > 0.1:
             reported = time.monotonic()
-            control.send(Coming(done, total))
+            control.send(Progress(done, total))
 
     try:
         store = CallingStore(setup.url, setup.options, setup.provider)

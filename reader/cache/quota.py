@@ -65,8 +65,7 @@ class DiskQuota:
         except OSError as error:
             whose = _ANOTHER if error.errno == errno.EACCES else ""
             raise StoreError(
-                f"{root} cannot hold the cache: {error.strerror}{whose}. Give reader.Dataset "
-                "another cache_dir=."
+                f"{root} cannot hold the cache: {error.strerror}{whose}. Give another cache_dir=."
             ) from error
 
     @property
@@ -193,7 +192,6 @@ class DiskQuota:
 
 @contextlib.contextmanager
 def locked(file: int, path: Path) -> Iterator[None]:
-    """Lock a file for this process."""
     until = time.monotonic() + _LOCKED_SECONDS
     while True:
         with contextlib.suppress(BlockingIOError):
@@ -233,7 +231,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _allocate(file: int, mode: int, start: int, size: int) -> None:
-    """Call fallocate(2), which Python lacks."""
     call = _libc.fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     if call(file, mode, start, size):

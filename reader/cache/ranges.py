@@ -63,8 +63,6 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Bytes that are fetched ahead of the reader."""
-
     least: int  # minimum in the cache
     wanted: int
 
@@ -93,8 +91,6 @@ class Window(NamedTuple):
 
 
 class TooSmallCache(StoreError):
-    """A cache is too small for the samples that are read at once; it needs `least` bytes."""
-
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)
         self.least = least
@@ -115,11 +111,10 @@ def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -
 
 
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:
-    """Return the bytes besides samples: indexes, presence maps and metadata."""
     maps = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
-    return maps + notes_bytes(shards)
+    return maps + metadata_bytes(shards)
 
 
-def notes_bytes(shards: Sequence[ShardEntry]) -> int:
+def metadata_bytes(shards: Sequence[ShardEntry]) -> int:
     """Return the bytes of a file system's metadata for the extents of these tars."""
     return sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)

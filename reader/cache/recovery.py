@@ -10,7 +10,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.cache.quota import locked
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
@@ -21,7 +21,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 def has_files(folder: Path, shard: ShardEntry) -> bool:
     tar, index = folder / shard.file, folder / shard.index
-    files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)
+    files = (tar, shard.bytes), (map_path(tar), shard.samples), (index, shard.index_bytes)
     return all(_has_size(path, size) for path, size in files)
 
 
@@ -54,7 +54,7 @@ def _check_index(path: Path, shard: ShardEntry, *, is_new: bool) -> None:
 
 
 def _check_rows(tar: Path, shard: ShardEntry, *, is_new: bool) -> None:
-    path = path_beside(tar)
+    path = map_path(tar)
     if not path.exists():
         return  # the tar is created before it
     if not (_has_size(path, shard.samples) and _has_size(tar, shard.bytes)):

@@ -59,8 +59,6 @@ def cores_of(device: torch.device) -> Set[int]:
 
 
 class CUDAHostMemory:
-    """Page-locks existing memory by CUDA, with `device` current."""
-
     def __init__(self, device: torch.device) -> None:
         self._device = device
 

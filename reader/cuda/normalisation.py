@@ -29,7 +29,6 @@ _LEAST, _MOST = -1, 2  # noise and filters make floats slightly exceed 0 to 1
 
 
 def check_scale(image: torch.Tensor) -> None:
-    """Check that a float image on the host has the scale of mean and std."""
     if image.device.type != "cpu" or not image.numel():
         return
     least, most = (float(value) for value in image.aminmax())

@@ -16,7 +16,7 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.transfer import Lane, Transfer
+from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.loader import Loader
 
@@ -89,12 +89,12 @@ class CUDAPrefetcher:
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
-        lane = Lane(self.device, wanted, source.map_batch, source.image_places)
+        sender = BatchSender(self.device, wanted, source.map_batch, source.image_places)
         if self.device.type == "cuda":
             source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
-        self._flight = _Flight(lane, depth if lane.runs_ahead else 0)
+        self._copies = _CopyQueue(sender, depth if sender.runs_ahead else 0)
         self._running: Iterator[Any] | None = None
         self._width: int | None = len(getattr(loader, "fields", (None, None)))
 
@@ -102,7 +102,7 @@ class CUDAPrefetcher:
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
-        return _Epoch(self.loader, self._source, self._flight)
+        return _Epoch(self.loader, self._source, self._copies)
 
     def __getattr__(self, name: str) -> Any:
         """Return other attributes from the loader: `dataset`, `set_epoch`, `sampler`, ..."""
@@ -149,9 +149,9 @@ class CUDAPrefetcher:
                 f"A {type(self.loader).__name__} cannot resume: it has no state_dict. Use a "
                 "reader.Loader."
             )
-        if self._flight.state is None or self._flight.is_moved(self.loader):
+        if self._copies.state is None or self._copies.is_moved(self.loader):
             return self.loader.state_dict()
-        return self._flight.state
+        return self._copies.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next iteration continue from `state`.
@@ -166,17 +166,17 @@ class CUDAPrefetcher:
             )
         self._running = None
         self.loader.load_state_dict(state)
-        self._flight.state = None
+        self._copies.state = None
 
     def close(self) -> None:
         """Release the batches fetched ahead and the loader's memory; the loader stays open."""
         self._running = None
-        _land(self._flight.held)
+        _wait_for(self._copies.held)
 
 
 @dataclass(eq=False)
-class _Flight:
-    lane: Lane
+class _CopyQueue:
+    sender: BatchSender
     ahead: int  # batches to copy ahead
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
     state: Any = None  # the loader's, at the consumer's last batch; None: the current one
@@ -184,14 +184,14 @@ class _Flight:
 
     def __post_init__(self) -> None:
         # Unreferenced batches may be unmapped, but not before their copies end.
-        weakref.finalize(self, _land, self.held).atexit = False
+        weakref.finalize(self, _wait_for, self.held).atexit = False
 
     def is_moved(self, loader: Any) -> bool:
         """Whether the loader's position was set after the last fetch, such as by `set_epoch`."""
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
     def send(self, host: Any) -> Transfer:
-        transfer = self.lane.send(host)  # if it fails, no copy of the batch is left running
+        transfer = self.sender.send(host)  # if it fails, no copy of the batch is left running
         if self.ahead:
             self.held.append((host, transfer))
         return transfer
@@ -201,10 +201,10 @@ class _Flight:
         # Waiting for older copies blocks nothing, and limits the memory.
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
-        _land(self.held, leave=self.ahead + 1)
+        _wait_for(self.held, leave=self.ahead + 1)
 
 
-def _land(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
+def _wait_for(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
     """Wait for the oldest copies until no more than `leave` are left."""
     while len(held) > leave:
         held[0][1].wait()
@@ -218,29 +218,29 @@ class _Sent:
 
 
 class _Epoch(Iterator[Any]):
-    def __init__(self, loader: Any, source: "Loader | _AnyBatches", flight: _Flight) -> None:
+    def __init__(self, loader: Any, source: "Loader | _AnyBatches", copies: _CopyQueue) -> None:
         self._loader = loader
-        self._flight = flight
-        if source.is_endless and flight.state is not None and not flight.is_moved(loader):
-            loader.load_state_dict(flight.state)  # fetch unconsumed batches again
+        self._copies = copies
+        if source.is_endless and copies.state is not None and not copies.is_moved(loader):
+            loader.load_state_dict(copies.state)  # fetch unconsumed batches again
         self._batches: Any = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()
-        flight.state = flight.fetched = self._state()
+        copies.state = copies.fetched = self._state()
 
     def __next__(self) -> Any:
-        self._flight.recycle()
+        self._copies.recycle()
         for _ in range(2):  # one for the delivered batch, and one to get further ahead
-            if not self._is_at_end and len(self._queue) <= self._flight.ahead:
+            if not self._is_at_end and len(self._queue) <= self._copies.ahead:
                 self._fetch()
         if not self._queue:
-            self._flight.state = None
+            self._copies.state = None
             raise StopIteration
         first = self._queue.popleft()
         if isinstance(first, Exception):
             raise first
-        self._flight.state = first.state
+        self._copies.state = first.state
         return first.transfer.take()
 
     def _fetch(self) -> None:
@@ -249,8 +249,8 @@ class _Epoch(Iterator[Any]):
             if self._queue and not self._batches.is_ready():
                 return
             host = self._batches.unmapped()  # `map_batch` is called on the device
-            self._flight.fetched = self._state()
-            self._queue.append(_Sent(self._flight.send(host), self._flight.fetched))
+            self._copies.fetched = self._state()
+            self._queue.append(_Sent(self._copies.send(host), self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:

@@ -67,7 +67,7 @@ class Transfer:
         return batch
 
 
-class Lane:
+class BatchSender:
     """Sends batches to a device: to a GPU by a side stream, to the CPU or MPS without one."""
 
     def __init__(
@@ -126,7 +126,6 @@ class Lane:
             return Transfer(result, event, self.device)
 
     def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-        """Return `batch` as the consumer gets it, its tensors sent by `to_device`."""
         found = list(images_of(batch, self._places, self._normalisation))
         for image in found:
             if image.is_floating_point():  # one image of a batch shows the scale

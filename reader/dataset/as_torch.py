@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class LikeTorchDataset:
-    """The attributes of torch's Dataset besides items and a length."""
-
     def _class_seen(self) -> Any:
         kind: Any = type(self)
         base = getattr(sys.modules.get("torch.utils.data"), "Dataset", None)

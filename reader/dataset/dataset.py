@@ -13,9 +13,9 @@ from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
+from reader.dataset.locator import SampleLocator, Subset, chosen_by
 from reader.dataset.numbered import NumberedSamples
 from reader.dataset.open_shards import OpenShards, ShardFiles
-from reader.dataset.places import Places, Subset, chosen_by
 from reader.dataset.shared_memory import hold
 from reader.errors import ArgumentError
 from reader.format import Limits, Manifest
@@ -133,7 +133,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
         self.box_encodings = manifest.boxes
-        self.places = Places.of([shard.samples for shard in self.shards])
+        self.places = SampleLocator.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         held = None
         if cache is not None:
@@ -144,11 +144,11 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         if subset is not None:
             self._choose(subset)
 
-    def lent(self) -> "Dataset":
+    def for_workers(self) -> "Dataset":
         """Return this dataset for workers, without credentials."""
         other = copy.copy(self)
         if self.fetching is not None:
-            other.fetching = self.fetching.lent()
+            other.fetching = self.fetching.for_workers()
             other._files = replace(self._files, fetching=other.fetching)
         return other
 

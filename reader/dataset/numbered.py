@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.dataset.locator import SampleLocator, Texts
 from reader.dataset.open_shards import OpenShards, ShardFiles
-from reader.dataset.places import Places, Texts
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
@@ -31,7 +31,7 @@ class NumberedSamples:
     folder: Path
     fetching: "Fetching | None"
     shards: tuple[ShardEntry, ...]
-    places: Places
+    places: SampleLocator
     upright: bool
     channels: int
     limits: Limits

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
 from reader.dataset.tar_bytes import ReadBuffer, TarBytes
@@ -30,8 +30,6 @@ _SHARE = 4  # one shard for every four descriptors: half of them stay free
 
 @dataclass(frozen=True)
 class ShardFiles:
-    """A dataset's shards, in memory, in the cache of a store, or in a folder."""
-
     folder: Path
     shards: Sequence[ShardEntry]
     classes: int  # number of class names
@@ -46,7 +44,7 @@ class ShardFiles:
         folder, entry, index = self.folder, self.shards[number], self.index(number)
         tar = folder, entry, index, buffer
         try:
-            rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
+            rows = PresenceMap(map_path(folder / entry.file), entry.samples)
         except FileNotFoundError:
             holding = self.holding
             if holding is None:

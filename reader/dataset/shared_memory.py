@@ -66,7 +66,7 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MemoryRequest:
     cache: str  # the user's `cache=`
     identity: str
     size: int  # in bytes
@@ -84,11 +84,11 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
         for shard in shards:
             _copy(folder / shard.file, shard.bytes, descriptor)
 
-    wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
+    wanted = MemoryRequest("ram", identity, end, f"the shards of {folder}", is_constant=True)
     return Holding(share(wanted, copy, limit), tuple(starts), end)
 
 
-def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
+def share(wanted: MemoryRequest, prepare: Callable[[int], None], limit: int | None) -> Shared:
     """Return the wanted memory: another process's, or new and filled by `prepare`."""
     if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
         raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
@@ -121,11 +121,10 @@ def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> 
 def _own(
     name: str,
     listener: socket.socket,
-    wanted: Wanted,
+    wanted: MemoryRequest,
     prepare: Callable[[int], None],
     limit: int | None,
 ) -> int:
-    """Create and prepare the memory, and release the processes that wait for it."""
     available = available_memory()
     allowed = available if limit is None else min(limit, available)
     if wanted.size > allowed:
@@ -170,7 +169,6 @@ def _copy(path: Path, size: int, descriptor: int) -> None:
 
 
 def _others(name: str, size: int) -> int | None:
-    """Return the memfd of another process or loader; None if it does not exist."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect("\0" + name)

@@ -109,7 +109,6 @@ class TarBytes:
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
-        """Call `copy` with a mapping of the whole tar."""
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
             raise ReaderError(f"{self.path} was truncated after it was opened. Restore the file.")

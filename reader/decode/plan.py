@@ -46,7 +46,6 @@ class View:
 
     @property
     def is_seen(self) -> bool:
-        """Whether the output shows any part of the image."""
         return bool(self.target[2] and self.target[3])
 
     @property
@@ -197,7 +196,6 @@ def _filtered(
 
 
 def _whole(begin: float, end: float, seen: tuple[float, ...], limit: int) -> tuple[int, int]:
-    """Return start and length of the visible whole pixels."""
     first = max(math.floor(begin), math.floor(seen[0] + _ROUNDING), 0)
     last = min(math.floor(end), math.ceil(seen[1] - _ROUNDING), limit)
     first = min(first, limit - 1)

@@ -53,7 +53,6 @@ class StoredImage:
         return self.format == "jpg" and self.channels != 4
 
     def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
-        """Return another picture over the image, from its bytes."""
         content = memoryview(data)
         return replace(
             self,

@@ -74,10 +74,11 @@ by reason, and ``files``, the first thousand by name, ``[name, reason]`` each; o
 which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the image's width
 and height, false for pixels, null if it is unknown; ``path`` and ``labels``, the names of the lists
 of boxes and class numbers in JSON, ``labels`` null if there is none; ``keypoints``, the names of
-each object's key points, optional; the lines of a ``txt`` are YOLO's, a class number first;
-optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content, as JSON
-with sorted keys and without white space. Each tar is listed once; names that differ only in case or
-Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown entries.
+each object's key points, if they have names; the lines of a ``txt`` are YOLO's, a class number
+first; optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content,
+as JSON with sorted keys and without white space. Each tar is listed once; names that differ only in
+case or Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown
+entries.
 
 `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
 ``segment`` on and `bands.py` those from ``band`` on. `members.py` decodes a further member by its

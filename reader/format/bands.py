@@ -72,7 +72,6 @@ class BandTable:
 
 
 def read_header(data: bytes | memoryview) -> PngHeader | None:
-    """Return the header of a PNG of 8 bits without interlacing; None for other bytes."""
     at = len(PNG_BEGIN) + _HEADER.size + 4
     if data[: len(PNG_BEGIN)] != PNG_BEGIN or len(data) < at:
         return None

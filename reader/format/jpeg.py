@@ -12,8 +12,6 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
 class Frame(NamedTuple):
-    """A frame header."""
-
     process: int  # its marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive, 0xC3 lossless
     precision: int  # bits of a value
     height: int

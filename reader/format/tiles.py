@@ -29,8 +29,6 @@ class BadTable(DecodeError):
 
 @dataclass(frozen=True)
 class TileTable:
-    """An image's row of the index's tile columns."""
-
     segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
     scan_offset: int  # of the first
     frame_offset: int  # of the frame header's height
@@ -50,7 +48,7 @@ class TileTable:
         return -(-height // self.mcu_height), in_row
 
     def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
-        """Return the start of each segment, and the end, of `mcus` MCUs in the image's `size` bytes."""
+        """Return the start of each segment of `mcus` MCUs in `size` bytes, and the end."""
         total = -(-mcus // self.restart_interval)
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")

@@ -96,7 +96,6 @@ class EncodedImages:
         return out.permute(0, 3, 1, 2)
 
     def _groups(self) -> Iterator[slice]:
-        """Yield rows that can be decoded together in limited memory."""
         columns = parcels(self.table)
         start, size = 0, 0
         for row, more in enumerate((columns.height * columns.width * 3).tolist()):
@@ -107,7 +106,6 @@ class EncodedImages:
         yield slice(start, len(self))
 
     def _sources(self, columns: Parcel, device: torch.device) -> list[Source | None]:
-        """Return each row's image before its crop, on `device`."""
         seen = [row for row, length in enumerate(columns.length.tolist()) if length]
         encoded = [row for row in seen if columns.is_jpeg[row]]
         images: dict[int, Tensor] = {}
@@ -159,7 +157,6 @@ class EncodedImages:
         return self._keys[int(self._numbers[row])]
 
     def _jpeg(self, row: int, columns: Parcel) -> Tensor:
-        """Return the bytes of a row's JPEG or pixels."""
         return self._bytes(row, columns, 0, int(columns.length[row]))
 
     def _shifts(self, row: int, columns: Parcel) -> NDArray[np.int64] | None:

@@ -88,8 +88,6 @@ _Rows = dict[str, Tensor]  # int64 (B,) each
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis of the output, of length L."""
-
     places: Tensor  # int64 (B, 2, L), the lower and the upper source pixel
     weights: Tensor  # float32 (B, 2, L), of each of them
     is_inside: Tensor  # bool (B, L), whether the box covers it

@@ -13,7 +13,6 @@ _CELL = "padding: 1px 10px 1px 0; text-align: left"
 
 
 def table(title: str, rows: Iterable[tuple[str, str]], sheet: "Sheet | None" = None) -> str:
-    """Return a title, rows of a name and a value, and the sheet below them."""
     cells = "".join(
         f'<tr><th style="{_CELL}">{escape(name)}</th><td style="{_CELL}">{escape(value)}</td></tr>'
         for name, value in rows

@@ -43,7 +43,6 @@ class ForkServer:
     """The parent's handle of the server, which ends with this object."""
 
     def __init__(self, module: str, load: Sequence[str] = ()) -> None:
-        """Execute it for processes that run ``main`` of `module`, with the modules `load`."""
         self._socket, theirs = socket.socketpair()
         try:
             with theirs:
@@ -84,7 +83,6 @@ class ForkServer:
         return Child(_Forked(self, number), life)
 
     def pid(self, number: int) -> int:
-        """Return a process's pid; before it is forked, that of the server."""
         self.is_alive()
         return self.pids.get(number, self.process)
 
@@ -136,8 +134,6 @@ def _close(child: Child, connection: socket.socket) -> None:
 
 
 class _Forked:
-    """A forked process with the needed part of `subprocess.Popen`."""
-
     def __init__(self, server: ForkServer, number: int) -> None:
         self._server = server
         self._number = number

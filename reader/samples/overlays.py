@@ -15,7 +15,7 @@ from reader.format.members import kind_of
 Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
 Own = TypeVar("Own", bound="Overlay")
 
-_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+_BEYOND = 0.5  # of the image's size: coordinates further outside are not fractions
 _ROUNDING = 1e-9  # of an area: what products of floats may be off
 
 PATH: Rule = or_none(is_text), "a path, or None"

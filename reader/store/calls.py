@@ -20,8 +20,6 @@ T = TypeVar("T")
 
 
 class Calls:
-    """The threads of one event loop, started on demand and reused."""
-
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]]]
         self._waiting = queue.SimpleQueue()

@@ -189,8 +189,8 @@ class Store:
         """Return the exception for a failed request; open the store again if it was refused."""
         if isinstance(failure, errors.Missing | errors.NotPartial | errors.Passing):
             return failure
-        if isinstance(failure, errors.NoPlace):
-            return self._no_place()
+        if isinstance(failure, errors.NoBucket):
+            return self._no_bucket()
         if isinstance(failure, errors.Replaced):
             return self._replaced(name)
         if isinstance(failure, errors.Refused) and self._provider is not None:
@@ -224,7 +224,7 @@ class Store:
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _no_place(self) -> StoreError:
+    def _no_bucket(self) -> StoreError:
         return self._error("", "the bucket or container does not exist.")
 
     def _error(self, name: str, reason: str) -> StoreError:
@@ -246,7 +246,6 @@ def _check_none(options: dict[str, Any]) -> None:
 
 
 def _resolved(url: str) -> str:
-    """Return the path of hf://datasets/OWNER/NAME on a Hugging Face server."""
     kind, owner, name, *folder = url.removeprefix("hf://").split("/")
     name, _, revision = name.partition("@")
     return "/".join([kind, owner, name, "resolve", revision or "main", *folder])

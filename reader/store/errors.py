@@ -9,7 +9,7 @@ import re
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,40})</Code>")  # in the answers of S3, Google and Azure
 _EXPIRED = ("ExpiredToken", "TokenRefreshRequired", "RequestExpired")
-_NO_PLACE = ("NoSuchBucket", "ContainerNotFound")
+_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
 _KIND = re.compile(r"kind: (Timeout|Connect|Interrupted|Decode)")
 _KINDS = {
     "Timeout": "the server does not answer in time",
@@ -35,7 +35,7 @@ class Missing(Failure):
     """The object does not exist."""
 
 
-class NoPlace(Failure):
+class NoBucket(Failure):
     """The bucket or container does not exist."""
 
 
@@ -100,7 +100,7 @@ def meaning(error: Exception) -> Failure:
 
 
 def _missing(code: str) -> Failure:
-    return NoPlace() if code in _NO_PLACE else Missing()
+    return NoBucket() if code in _NO_BUCKET else Missing()
 
 
 def _of_status(status: int, code: str) -> Failure:

@@ -35,8 +35,6 @@ class Gate:
 
 
 class Requests(NamedTuple):
-    """Counts of requests to a store."""
-
     fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
@@ -45,7 +43,6 @@ class Requests(NamedTuple):
     latency: float = 0.0  # recent seconds of a request
 
     def since(self, before: "Requests") -> "Requests":
-        """Return the counts since then, and the current state."""
         return Requests(*map(sub, self[:4], before[:4]))._replace(
             in_flight=self.in_flight, latency=self.latency
         )

@@ -31,7 +31,7 @@ class ListingStore(Store):
         try:
             return await self._persisting("", self._names)
         except Missing:
-            raise self._no_place() from None
+            raise self._no_bucket() from None
 
     def expect(self, name: str, listed: Listed) -> None:
         self._versions[name] = Version(listed.tag, listed.size)

@@ -24,8 +24,6 @@ _TRIES = 3  # at least, regardless of time
 
 
 class WritableStore(ListingStore):
-    """Reads and writes the objects below a URL."""
-
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
         self.heeds_conditions = True  # until `create` was seen to replace something
@@ -48,7 +46,7 @@ class WritableStore(ListingStore):
         except OSError as error:
             raise self._error("", f"the folder cannot be created: {error.strerror}.") from error
 
-    def _no_place(self) -> StoreError:
+    def _no_bucket(self) -> StoreError:
         return self._error("", "the bucket or container does not exist. Create it first.")
 
     async def _create(self, name: str, content: bytes | memoryview) -> bool:
@@ -61,7 +59,7 @@ class WritableStore(ListingStore):
             except exceptions.AlreadyExistsError:
                 return False
             except FileNotFoundError:
-                raise self._no_place() from None
+                raise self._no_bucket() from None
             except NotImplementedError:
                 self.heeds_conditions = False
                 raise Passing("the store does not support conditional writes") from None

@@ -93,7 +93,7 @@ def test_only_a_few_entries_are_looked_at_of_a_folder_however_large(
             return next(self.entries)
 
     monkeypatch.setattr(os, "scandir", Counted)
-    assert "`packer pack` makes datasets" in reason_for(tmp_path)
+    assert "To make one, run `packer pack SOURCE SHARDS`" in reason_for(tmp_path)
     assert looked_at < 350
 
 

@@ -37,7 +37,10 @@ def test_the_table_of_an_image_holds_for_its_bytes(tiled: tuple[bytes, TileTable
         (lambda table: replace(table, mcu_width=0), "have no size"),
         (lambda table: replace(table, restart_interval=4), "20 entries, not 15"),
         (lambda table: replace(table, mcu_height=16), "20 entries, not 12"),
-        (lambda table: replace(table, mcu_width=16, mcu_height=16, restart_interval=4), "run on"),
+        (
+            lambda table: replace(table, mcu_width=16, mcu_height=16, restart_interval=4),
+            "continue from row",
+        ),
         (lambda table: replace(table, segments=table.segments[1:]), "19 entries, not 20"),
         (lambda table: replace(table, segments=table.segments + 1), "does not add up"),
         (lambda table: replace(table, segments=table.segments[::-1]), "markers contradict"),

@@ -115,7 +115,7 @@ def test_a_state_of_every_other_order_is_refused(packed: Path) -> None:
             {"shuffle": BlockShuffle(shards=8)},
             {"shuffle": BlockShuffle(shards=4)},
             "saved with shuffle=BlockShuffle(shards=8), "
-            "this loader has shuffle=BlockShuffle(shards=4)",
+            "but this loader has shuffle=BlockShuffle(shards=4)",
         ),
         (
             {"seed": 5, "shuffle": False},

@@ -119,10 +119,10 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
     [
         (
             BatchSampler(range(COUNT), 8, drop_last=False),
-            r"not \[0, 1, 2, 3, 4, 5, 6, 7\]: lists of them are given as batch_sampler=",
+            r"not \[0, 1, 2, 3, 4, 5, 6, 7\]\. To give lists of them, use batch_sampler=",
         ),
-        ([1.5], r"gives sample numbers, not 1\.5\."),
-        ([1.0], r"gives sample numbers, not 1\.0\."),
+        ([1.5], r"yields sample numbers, not 1\.5\."),
+        ([1.0], r"yields sample numbers, not 1\.0\."),
         ([True], "not True"),
         (np.array([True]), "not np.True_"),
         (torch.tensor([True]), r"not tensor\(True\)"),

@@ -152,7 +152,7 @@ def test_an_index_of_other_samples_than_dataset_json_says_is_refused_at_once(
     shards = (replace(manifest.shards[0], samples=10 + more), *manifest.shards[1:])
     (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
     server.folder = packed_copy
-    said = rf"{server.url}/shard-000000\.tar: its index has 10 samples, but dataset\.json records {10 + more}"
+    said = rf"{server.url}/shard-000000\.tar: its index has 10 samples, .* records {10 + more}"
     with pytest.raises(reader.FormatError, match=said):
         opened()
 
@@ -217,7 +217,7 @@ def test_an_answer_of_too_many_bytes_is_refused_before_they_are_read(
     server: StoreServer, opened: Opened, name: str
 ) -> None:
     server.fault = lambda handler: announce(1 << 50) if handler.path.endswith(name) else None
-    with pytest.raises(StoreError, match=rf"{name}: it has 1,125,899,906,842,624 bytes, and at"):
+    with pytest.raises(StoreError, match=rf"{name}: it has 1,125,899,906,842,624 bytes, but at"):
         opened()
 
 

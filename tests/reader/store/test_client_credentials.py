@@ -183,7 +183,7 @@ def test_credentials_are_in_no_error_message_pickle_of_workers_or_file(
             with pytest.raises(StoreError) as raised:
                 dataset[20]
             errors.append(str(raised.value))
-        said = [repr(dataset), *errors, repr(pickle.dumps(dataset.lent()))]
+        said = [repr(dataset), *errors, repr(pickle.dumps(dataset.for_workers()))]
         with Loader(dataset, batch_size=4, workers=0, transforms=[CROP]) as loader:
             said += [repr(loader), repr(loader.state_dict()), str(loader.statistics())]
         pid = dataset.fetching.pid

@@ -15,14 +15,14 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Places:
+class SampleLocator:
     """The places of samples: all of them, shard after shard, or a subset in any order."""
 
     ends: Numbers  # number of samples before each shard, and in total
     chosen: Numbers | None = None  # places among all samples; None: all
 
     @classmethod
-    def of(cls, counts: Sequence[int]) -> "Places":
+    def of(cls, counts: Sequence[int]) -> "SampleLocator":
         return cls(np.cumsum([0, *counts]))
 
     def __len__(self) -> int:
@@ -38,10 +38,9 @@ class Places:
 
     @property
     def description(self) -> str | None:
-        """An identification of the chosen samples; None for all."""
         return None if self.chosen is None else described(self.chosen)
 
-    def choose(self, numbers: Numbers) -> "Places":
+    def choose(self, numbers: Numbers) -> "SampleLocator":
         return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
 
     def find(self, number: int) -> tuple[int, int]:
@@ -185,6 +184,5 @@ def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def described(numbers: NDArray[Any]) -> str:
-    """Return the count of numbers and their fingerprint."""
     digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
     return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"
