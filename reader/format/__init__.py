@@ -77,9 +77,9 @@ image's width and height, false for pixels, null where that is not known; ``path
 the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none;
 ``keypoints``, the names of each object's key points, where they have names; the lines of a ``txt``
 are YOLO's, a class number first; may be missing), and ``checksum``: ``xxh3-128:`` and the
-hexadecimal digits for all of this without it, as JSON with sorted keys and without white space. Each tar is named once; names that differ only in case or
-Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it does not
-know.
+hexadecimal digits for all of this without it, as JSON with sorted keys and without white space.
+Each tar is named once; names that differ only in case or Unicode normalisation, and have the same
+checksum, are one tar. A reader ignores what it does not know.
 
 Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
 from ``segment`` on and `bands.py` those from ``band`` on;

@@ -51,6 +51,7 @@ class Loader(LikeDataLoader):
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the source that was packed.
     - ``size``: int64 (B, 2), height and width of the upright source.
+    - ``geometry``: float32 (B, 2, 3), what maps x, y of the upright source to the image.
     - ``right.png`` and other pictures with colours, but masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape come as one tensor (B, ...), anything else as a list. See
@@ -116,7 +117,8 @@ class Loader(LikeDataLoader):
                 are accepted, also in its Compose.
             views: number of independent augmentations of each image, decoded once; or the
                 transforms of each view, which give all images one size. ``image`` and what follows
-                it (masks, boxes, further pictures) are then lists with an entry for each view.
+                it (masks, boxes, points, polygons, further pictures) are then lists with an entry
+                for each view.
             shuffle: a new order over the whole dataset in every epoch; BlockShuffle(shards) for
                 long reads, with streams for several machines; AspectBuckets(batch_size) for batches
                 of like aspect ratio.

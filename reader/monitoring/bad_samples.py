@@ -50,5 +50,6 @@ def warn_of_boxes(count: int) -> None:
     warn(
         f"{boxes} so far had a side below min_size before any crop, or lay outside of the image, "
         f"and {were} dropped. If that is wrong: a smaller min_size, larger images, or another "
-        "format= or normalized= of Boxes. loader.statistics() counts on as dropped_boxes."
+        "format= or normalized= of Boxes or Polygons. loader.statistics() counts on as "
+        "dropped_boxes."
     )

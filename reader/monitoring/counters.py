@@ -48,7 +48,7 @@ class Spent(NamedTuple):
     transform: float = 0.0  # of `busy`, in the transforms' code and `map_sample`
     read_bytes: int = 0
     cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
-    dropped_boxes: int = 0  # too small before any crop, or outside of their image
+    dropped_boxes: int = 0  # too small before any crop, or outside of their image; polygons too
     waiting: float = 0.0  # of `busy`, for a store; the rest is `decode`
 
 

@@ -188,6 +188,18 @@ def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions
     assert found["labels"].tolist() == [7]
 
 
+def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(
+    write: Callable[..., Path],
+) -> None:
+    pixel = [[7, 4, 2], [0, 0, 2], [WIDTH - 1, HEIGHT - 1, 2]]
+    dataset = write({"keypoints": [pixel]})
+    field = Points("json", centers=True)
+    ((_, found),) = read(dataset, field, transforms=[RandomHorizontalFlip(1.0)])
+    assert found["keypoints"][0].tolist() == [[56, 4, 2], [63, 0, 2], [0, 47, 2]]
+    ((_, found),) = read(dataset, field, transforms=[Resize((24, 32))])
+    assert found["keypoints"][0, 0].tolist() == [3.25, 1.75, 2]
+
+
 def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., Path]) -> None:
     dataset = write(b"3 0.5 0.5 0.2 0.2 0.25 0.25 2 0 0 0\n", b"", ext="txt")
     (_, first), (_, second) = read(dataset, Points("txt"))
@@ -310,6 +322,7 @@ def test_what_would_be_misread_is_refused_by_name(
         ({"flip": [(1, 2), (2, 3)]}, "each number once"),
         ({"flip": [(1, 5)], "names": NAMES}, "each number once"),
         ({"path": 3}, "path is a string"),
+        ({"centers": True, "normalized": True}, "fractions count no pixels"),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> None:
