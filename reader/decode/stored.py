@@ -71,6 +71,8 @@ def from_upright(
     points: NDArray[Any], size: tuple[int, int], orientation: int
 ) -> NDArray[np.float64]:
     """Return points of an upright image, (N, 2) as x and y, in the image as stored, of `size`."""
+    if orientation == 1:
+        return points
     transpose, hflip, vflip = UPRIGHT[orientation]
     width, height = size if transpose else size[::-1]
     turned = np.where((hflip, vflip), (width, height) - points, points)
