@@ -1,6 +1,6 @@
-"""Feeds a training loop from a packed dataset: shuffle, decode, batch, prefetch.
+"""Feed a training loop from a packed dataset: shuffle, decode, batch, prefetch.
 
-Every name is imported when it is first used: ``import reader`` loads neither torch nor a decoder.
+Every name is imported on first use: ``import reader`` loads neither torch nor a decoder.
 """
 
 from typing import TYPE_CHECKING

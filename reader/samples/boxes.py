@@ -1,4 +1,4 @@
-"""Boxes that lie over an image, and what becomes of them in its transforms."""
+"""Boxes of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -34,44 +34,44 @@ _RULES: dict[str, Rule] = RULES | {
 
 @dataclass(frozen=True)
 class Boxes(Overlay):
-    """The boxes of a member, in coordinates of the image as it is stored, or as people see it.
+    """The boxes of a member, transformed with the image.
 
-    They go through the image's transforms and are clipped to what is seen of the image; those with
-    a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a dict,
-    as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the format `out` and in
-    pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
-    ``labels``, int64 (N,), if there is a path to them.
+    They are clipped to the visible image; those with a side below `min_size` are dropped
+    (torchvision's SanitizeBoundingBoxes). The field is a dict, as torchvision's detection models
+    expect: ``boxes``, float32 (N, 4) in the format `out`, in pixels of the output; ``kept``, int64
+    (N,), their numbers among the member's boxes; and ``labels``, int64 (N,), if they have a path.
 
-    Where `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
+    If `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
     `normalized`, and ``Boxes("json")`` needs none of them. A `format` or `normalized` that
     contradicts the record is refused. The record is not used for another `path`, or with `decode`.
 
-    In a member ``json`` the boxes are at paths. A member ``txt`` has lines of a class and four
-    numbers, as YOLO's label files do, and always gives ``labels``. They are those of the upright
-    image, as YOLO's tools read it, and COCO's those of the stored one: that differs in photographs
-    with an EXIF orientation, whatever the dataset's own ``upright`` is.
+    A member ``json`` has boxes at paths. A member ``txt`` has lines of a class and four numbers, as
+    YOLO's label files do, and always gives ``labels``. YOLO's boxes are coordinates of the upright
+    image, COCO's of the stored one. These differ in photographs with an EXIF orientation,
+    independent of the dataset's own ``upright``.
 
-    Fractions without `normalized`, pixels with it, and boxes that end before they begin are refused
-    with the sample's name. Boxes that are too small before a crop cuts them, or outside of the
-    image, are dropped with a warning, and counted by ``loader.statistics().dropped_boxes``.
+    Fractions without `normalized`, pixels with it, and boxes that end before they begin raise a
+    SampleError. Boxes outside the image, or too small before a crop, are dropped with a warning and
+    counted in ``loader.statistics().dropped_boxes``.
 
     Attributes:
-        member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
-            arrays (0, 4) and (0,).
-        path: where the boxes are: names with dots between, ``*`` for each entry of a list, such as
+        member: its extension. With a final ``?``, a sample without the member has no boxes: arrays
+            (0, 4) and (0,).
+        path: path of the boxes: names separated by dots, ``*`` for each entry of a list, such as
             ``path="objects.*.box", labels="objects.*.class"``. None: as recorded, or ``boxes``.
         format: "xyxy", "xywh" or "cxcywh". None: as recorded, or "xyxy".
-        labels: path of as many whole numbers. None: as recorded, or no labels.
-        min_size: pixels of the output.
-        normalized: the coordinates are fractions of the image's size. None: as recorded, or False.
-        upright: they are those of the image turned upright by its EXIF orientation; False: of the
-            image as it is stored. None: True for a ``txt``, False for any other member.
-        decode: from the member's bytes to what the paths lead through, such as a dict; None for
-            JSON, and the lines of a ``txt``.
-        out: the format in which they arrive, as `format`; "xyxy" for torchvision's detection
-            models. None: the same as `format`.
-        min_visible: the least share of a box's area, 0 to 1, that a crop leaves of a box that is
-            kept. What lies outside of the image does not count.
+        labels: path of the labels, an integer for each box. None: as recorded, or no labels.
+        min_size: in pixels of the output.
+        normalized: True if coordinates are fractions of the image's size. None: as recorded, or
+            False.
+        upright: True for coordinates of the image turned upright by its EXIF orientation; False for
+            the stored image. None: True for a ``txt``, False for any other member.
+        decode: function from the member's bytes to the value that the paths index, such as a dict;
+            None for JSON, or the lines of a ``txt``.
+        out: the format of the delivered boxes; "xyxy" for torchvision's detection models. None: the
+            same as `format`.
+        min_visible: the least share of a box's area, 0 to 1, that a crop must leave. The part of a
+            box outside the image does not count.
 
     Example:
         >>> boxes = reader.Boxes("json", out="xyxy", min_visible=0.2)
@@ -102,16 +102,16 @@ class Boxes(Overlay):
                 raise ArgumentError(f"{self}: {name} is one of {', '.join(_FORMATS)}.")
 
     def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
-        """Return these boxes with every argument: as given, as `recorded`, or the default."""
+        """Return these boxes with every argument set: as given, as `recorded`, or the default."""
         path = self.path or (recorded.path if recorded else "boxes")
         if recorded is None or recorded.path != path:
             recorded = BoxEncoding(self.format or "xyxy", self.normalized)
         for name in ("format", "normalized"):
-            given, told = getattr(self, name), getattr(recorded, name)
-            if None not in (given, told) and given != told:
+            given, known = getattr(self, name), getattr(recorded, name)
+            if None not in (given, known) and given != known:
                 raise ArgumentError(
-                    f"{self}: {name}={given!r} was given, and dataset.json records {name}={told!r} "
-                    f"for this member. Leave {name}= out."
+                    f"{self}: {name}={given!r} contradicts dataset.json, which records "
+                    f"{name}={known!r} for this member. Leave {name}= out."
                 )
         normalized = bool(recorded.normalized if self.normalized is None else self.normalized)
         labels = self.labels or recorded.labels
@@ -124,14 +124,14 @@ class Boxes(Overlay):
         )
 
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
-        """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files."""
+        """Parse lines of a class and four numbers (YOLO's label files)."""
         rows = rows_of_lines(data)
         for number, row in rows:
             if len(row) != 5:
-                kind = ", as outlines have them" if len(row) > 6 else ""
+                kind = " (an outline?)" if len(row) > 6 else ""
                 raise ValueError(
-                    f"line {number} has {len(row)} numbers{kind}; a line of a box has five, its "
-                    "class and the box: Boxes(..., decode=f) may read others"
+                    f"line {number} has {len(row)} numbers{kind}; a box has five, its class and "
+                    "four coordinates; to read other lines, give Boxes(..., decode=f)"
                 )
         return {"boxes": [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
@@ -141,7 +141,7 @@ class Boxes(Overlay):
         assert self.format
         given = _rows_of_four(at_path(content, self.path), self.path)
         labels = self._labels(content, len(given))
-        yolo = ', and YOLO\'s files format="cxcywh"' if self.format != "cxcywh" else ""
+        yolo = ', and format="cxcywh" for YOLO\'s files' if self.format != "cxcywh" else ""
         self._check_scale(given, yolo)
         corners = given @ _FORMATS[self.format][0]
         self._check_order(corners)
@@ -164,7 +164,7 @@ class Boxes(Overlay):
         return self._field(np.hstack([low, high])[kept], kept, labels), int(is_small.sum())
 
     def none(self) -> Field:
-        """The field of a sample without the member."""
+        """Return the field of a sample without the member."""
         nothing = np.zeros(0, np.int64)
         return self._field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
 
@@ -177,18 +177,18 @@ class Boxes(Overlay):
         return found if labels is None else {**found, "labels": labels[kept]}
 
     def _check_order(self, corners: NDArray[np.float64]) -> None:
-        """Refuse boxes that end before they begin, as those of another format do."""
+        """Refuse boxes that end before they begin; another format may explain them."""
         wrong = np.flatnonzero((corners[:, 2:] < corners[:, :2]).any(axis=1))
         if len(wrong):
             raise ValueError(
-                f"box {wrong[0]} ends before it begins; is format={self.format!r} right?"
+                f"box {wrong[0]} ends before it begins in format={self.format!r}; check format="
             )
 
 
 def _carried(
     corners: NDArray[np.float64], view: View
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both corners of each box in the output, the upper left one first."""
+    """Return both corners of each box in the output, the upper left one first."""
     points = view.carry(corners.reshape(-1, 2)).reshape(-1, 2, 2)
     return points.min(axis=1), points.max(axis=1)  # a flip swaps them
 
@@ -198,7 +198,7 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
     except (TypeError, ValueError):
-        raise ValueError(f"at {path!r} are not rows of four numbers") from None
+        raise ValueError(f"its {path!r} is not a list of rows of four numbers") from None
 
 
 _FORMATS = {name: (into, np.linalg.inv(into)) for name, into in CORNERS_OF.items()}

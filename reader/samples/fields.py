@@ -1,8 +1,7 @@
 """The fields of a sample: a name of `BUILT_IN`, or a member by its extension (``mask.png``).
 
-`Member` brings a decoder of one's own; `Mask`, `Boxes`, `Points` and `Polygons` say more about a
-member that belongs to the image's geometry. A ``?`` behind an extension gives None for a sample
-that has no such member.
+`Member` has a user's decoder; `Mask`, `Boxes`, `Points` and `Polygons` describe a member that is
+transformed with the image. A ``?`` after an extension gives None for a sample without the member.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,22 +16,22 @@ if TYPE_CHECKING:
     from reader.samples.pixels import Planned
 
 BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry")
-PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; others may hold classes
+PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
 
 Decode = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)
 class Mask:
-    """A picture whose pixels are classes, in the coordinates of the image as it is stored.
+    """A picture whose pixels are classes, in the coordinates of the stored image.
 
-    It goes through the image's transforms without mixing values (nearest pixel) and arrives as
-    (height, width), or (height, width, channels), in the type it is stored in; of a palette come
-    the indices. The field ``"mask.png"`` is short for ``Mask("mask.png")``.
+    It is transformed with the image, by nearest pixel, so that values are not mixed. It is
+    delivered as (height, width) or (height, width, channels), in its stored type; a palette image
+    as indices. The field ``"mask.png"`` is short for ``Mask("mask.png")``.
 
     Attributes:
         member: its extension.
-        fill: the value outside the source, where a crop or Letterbox pads.
+        fill: value of the padding of a crop or Letterbox.
 
     Example:
         >>> with reader.Loader(
@@ -58,14 +57,14 @@ class Mask:
 
 @dataclass(frozen=True)
 class Member:
-    """A member that a function of your own decodes.
+    """A member that your own function decodes.
 
-    It arrives as what the function gives: arrays of one type and shape as one tensor (B, ...),
-    anything else as a list. Alone, ``"txt"`` is short for ``Member("txt")``.
+    Arrays of one type and shape become one tensor (B, ...), anything else a list. The field
+    ``"txt"`` is short for ``Member("txt")``.
 
     Attributes:
-        member: its extension. With a ``?`` behind it, a sample without the member has None.
-        decode: called in the workers with the member's bytes; None: what the extension stands for.
+        member: its extension. With a final ``?``, a sample without the member has None.
+        decode: called in the workers with the member's bytes; None: by the extension.
 
     Example:
         >>> letters = reader.Member("txt", decode=len)
@@ -102,7 +101,7 @@ class ResolvedField:
     absent: ClassVar[Any] = None
 
     def shown(self, data: bytes, planned: "Planned", tools: "Tools") -> Sequence[Any]:
-        """Return the member as each view shows it; once, if it does not follow the image."""
+        """Return the member in each view; once, if it does not follow the image."""
         raise NotImplementedError
 
 

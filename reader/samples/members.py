@@ -1,4 +1,4 @@
-"""How the kinds of members are read: decoded, as coordinates, or as pictures over the image."""
+"""Read the kinds of members: decoded by a function, coordinates, or pictures over the image."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tool
 from reader.samples.overlays import Overlay
 from reader.samples.pixels import Planned
 
-# In the names of pictures that hold values, in whatever colours these are written.
+# Names of pictures that hold values, in any colours.
 _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""What fields of coordinates over an image have in common: `Boxes`, `Points` and `Polygons`."""
+"""The base of fields with coordinates on an image: `Boxes`, `Points` and `Polygons`."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
@@ -57,18 +57,18 @@ class Overlay:
         raise NotImplementedError
 
     def parse_lines(self, data: bytes) -> Any:
-        """What the paths lead through, of YOLO's lines."""
+        """Parse YOLO's lines to the value that the paths index."""
         raise NotImplementedError
 
     def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
-        """Return what a parsed member has as `view` shows it, and how much no crop explains.
+        """Return the field in `view`, and how many entries were dropped before any crop.
 
         The field is resolved; `orientation` is EXIF's, whether `view` is upright or not.
         """
         raise NotImplementedError
 
     def none(self) -> Field:
-        """The field of a sample without the member."""
+        """Return the field of a sample without the member."""
         raise NotImplementedError
 
     def _labels(self, content: Any, count: int) -> NDArray[np.int64] | None:
@@ -89,22 +89,22 @@ class Overlay:
         return from_upright(points, size, orientation)
 
     def _check_scale(self, given: NDArray[np.float64], hint: str = "") -> None:
-        """Refuse fractions that are said to be pixels, and the reverse."""
+        """Refuse fractions in place of pixels, and the reverse."""
         if not np.isfinite(given).all():
-            raise ValueError(f"its {self.name} are not of finite numbers")
+            raise ValueError(f"its {self.name} have numbers that are not finite")
         if not given.size:
             return
         least, most = given.min(), given.max()
         if self.normalized and (least < -_BEYOND or most > 1 + _BEYOND):
             number = least if least < -_BEYOND else most
             raise ValueError(
-                f"its {self.name} reach to {number:g}, and normalized=True is for fractions from 0 "
-                "to 1; pixels need no normalized="
+                f"its {self.name} reach to {number:g}, but normalized=True is for fractions from 0 "
+                "to 1; for pixels, leave normalized= out"
             )
         is_fraction = (given > 0) & (given < 1)
         if not self.normalized and least >= 0 and most <= 1 and is_fraction.any():
             raise ValueError(
-                f"its {self.name} lie between 0 and 1: fractions of the image need "
+                f"its {self.name} are between 0 and 1; for fractions of the image, give "
                 f"{type(self).__name__}(..., normalized=True){hint}"
             )
 
