@@ -77,7 +77,8 @@ class View:
         moved = (points - (left, top)) / (width or 1, height or 1)
         if self.transpose:
             moved = moved[:, ::-1]
-        moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
+        if self.hflip or self.vflip:
+            moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
         return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
 
     @property

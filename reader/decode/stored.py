@@ -70,6 +70,8 @@ def from_upright(
     points: NDArray[Any], size: tuple[int, int], orientation: int
 ) -> NDArray[np.float64]:
     """Map points of an upright image, (N, 2) as x and y, to the stored image, of `size`."""
+    if orientation == 1:
+        return points
     transpose, hflip, vflip = UPRIGHT[orientation]
     width, height = size if transpose else size[::-1]
     turned = np.where((hflip, vflip), (width, height) - points, points)

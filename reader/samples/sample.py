@@ -130,7 +130,7 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
-        shown: Sequence[Any] = [member.absent] * len(planned.views)
+        shown: Sequence[Any]
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
@@ -145,6 +145,8 @@ class SampleReader:
             what = "None" if member.absent is None else f"no {member.name}"
             advice = f'to get {what} for it, write "{member.ext}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
+        else:
+            shown = [member.absent] * len(planned.views)
         return shown if self._recipe.further and member.follows_image else shown[0]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
