@@ -1,4 +1,4 @@
-"""Polygons that lie over an image, and what becomes of them in its transforms."""
+"""Polygons of an image, transformed with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -119,7 +119,7 @@ class Polygons(Overlay):
         return {self.path: [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
     def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
-        """Return the polygons as `view` shows them, and how many lie outside of the image."""
+        """Return the polygons as `view` shows them, and the number outside the image."""
         objects = at_path(content, self.path)
         labels = self._labels(content, len(objects))
         try:

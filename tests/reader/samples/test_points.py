@@ -295,7 +295,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
         (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
         (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
-        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "lists of x and y"),
+        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "list of x and y"),
         (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
         (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
         (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
