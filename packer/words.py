@@ -22,6 +22,7 @@ _FLAGS = {
     "kind": "--as",
     "pairs": "--pair",
     "members": "--member",
+    "columns": "--column",
     "as_json": "--json",
     "page": "--report",
 }

@@ -36,7 +36,7 @@ class Writer:
         storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error how far it is.
         **arguments: split, shard_size, shard_samples, jpeg, png, check, max_side, quality, raw,
-            on_error, max_pixels, max_bytes, append and overwrite, as in `packer.pack`.
+            columns, on_error, max_pixels, max_bytes, append and overwrite, as in `packer.pack`.
 
     Attributes:
         report: what was written, once it is committed; None before.

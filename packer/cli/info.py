@@ -50,6 +50,10 @@ def _lines(found: "Info") -> Iterator[str]:
     yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
     if found.members:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
+    if found.columns:
+        yield "columns of the JSON: " + ", ".join(
+            f"{n} {path}" for path, n in found.columns.items()
+        )
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
     yield from _classes(found)

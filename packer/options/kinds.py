@@ -211,6 +211,10 @@ def _names(value: Any) -> tuple[str, ...]:
     return names
 
 
+def _fields(value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.removeprefix("json.") for name in _names(value) if name))
+
+
 def _read_names(file: str) -> tuple[str, ...]:
     try:
         content = Path(file).read_text("utf-8")
@@ -276,4 +280,10 @@ ENGINE = Kind(
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)
+COLUMNS = Kind(
+    _fields,
+    "a list of fields of the JSON, such as ['caption', 'size.width']",
+    "FIELD,...",
+    lambda text: tuple(name.strip() for name in text.split(",")),
+)
 PART = Kind(lambda text: Part.of(text, os.environ), "a part", "I/N|slurm")

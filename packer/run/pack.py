@@ -16,6 +16,7 @@ from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import QUIET, Progress
 from packer.run.destination import Destination, ignore
+from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.log import Note
 from packer.run.parts import share
 from packer.run.report import PackReport, PartReport, finish, manifest_of, without_labels
@@ -81,6 +82,8 @@ def run(
         committed = base if how.append else None if how.overwrite else packed_before(to, work)
         is_new = committed is None or (how.append and len(work.plan) > 0)
         if is_new:
+            if base is None:
+                refuse_unknown_columns(options.columns, json_of_source(work))
             asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes).of(work)
             stops = _warn_of_rejected(work, to, how, progress, announce, tell)
             engine = stack.enter_context(connected(how.executor))
@@ -130,6 +133,7 @@ def _pack_part(
     assert part is not None
 
     def sound(work: Work) -> Work:
+        refuse_unknown_columns(work.options.columns, json_of_source(work))
         if not how.skips and (by_scan := all_rejected(work)):
             raise refusal(work, by_scan, written=False)
         return work
