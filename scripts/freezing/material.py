@@ -125,3 +125,6 @@ def zip_of(files: Files) -> bytes:
 def gzip_of(files: Files) -> bytes:
     """Return a tar of a tree that is compressed as a whole."""
     return gzip.compress(tar_of(files), mtime=0)
+
+
+ARCHIVES = {"zip": zip_of, "tar": tar_of, "tar.gz": gzip_of}

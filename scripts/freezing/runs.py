@@ -1,7 +1,6 @@
 """Each option that shapes bytes, and each way to run: append, parts, jobs, stores, commands."""
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -14,10 +13,10 @@ from s3_server import bucket
 
 import packer
 from freezing.material import Files, images, photos, tar_of, write
-from freezing.record import Case, Record, record, without_fingerprint
-from freezing.rows import USUAL, VERBATIM
+from freezing.record import KEPT, USUAL, VERBATIM, Case
 from packer.cli.main import main
 
+SPLIT = {"split": {"train": 0.6, "val": 0.4}}
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "none": {},
     "on-error stop": {"on_error": "stop"},
@@ -27,15 +26,15 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "png banded": {"png": "banded"},
     "check": {"check": True},
     "max-side": {"max_side": 100},
-    "max-side verbatim": {"max_side": 100, "jpeg": "verbatim", "png": "verbatim"},
+    "max-side verbatim": {"max_side": 100, **KEPT},
     "quality": {"quality": 70},
     "max-side and quality": {"max_side": 48, "quality": 70},
     "raw": {"raw": (32, 24)},
     "no-shuffle": {"shuffle": False},
     "seed": {"seed": 7},
     "seed, negative": {"seed": -1},
-    "split": {"split": {"train": 0.6, "val": 0.4}},
-    "split in shards": {"split": {"train": 0.6, "val": 0.4}, "shard_samples": 2},
+    "split": SPLIT,
+    "split in shards": {**SPLIT, "shard_samples": 2},
     "shard-samples": {"shard_samples": 4},
     "shard-size": {"shard_size": "20KB"},
     "dedupe": {"dedupe": True},
@@ -50,7 +49,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 ONE_COMMAND = (
     "--as folder --class-depth 1 --dedupe --jpeg tiled --png banded --check --max-side 90 "
     "--quality 85 --split train=0.5,val=0.5 --shard-size 30KB --shard-samples 3 --seed 11 "
-    "--on-error skip --max-pixels 100000 --max-bytes 1MB --jobs 1 --json"
+    "--on-error skip --max-pixels 100000 --max-bytes 1MB --jobs 1"
 )
 
 
@@ -59,11 +58,7 @@ class Refused(Exception):
 
 
 def command(*arguments: object) -> dict[str, Any]:
-    """Run a command in this process; return what it prints as JSON.
-
-    Raises:
-        Refused: its exit code is neither 0 nor 1.
-    """
+    """Run a command in this process; return what it prints as JSON."""
     done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
     if done.exit_code not in (0, 1) or not isinstance(done.exception, SystemExit | None):
         raise Refused(done.output) from done.exception
@@ -75,122 +70,89 @@ def half() -> Files:
     return dict(list(photos().items())[::2])
 
 
-def pack_photos(options: Mapping[str, Any], tmp: Path) -> Record:
+def pack_photos(options: Mapping[str, Any], tmp: Path) -> Any:
     """Pack the photos with options."""
-    src = write(tmp / "src", photos())
-    return record(tmp / "dst", lambda: packer.pack(src, tmp / "dst", **{**USUAL, **options}))
+    return packer.pack(write(tmp / "src", photos()), tmp / "dst", **{**USUAL, **options})
 
 
-def one_command(tmp: Path) -> Record:
+def one_command(tmp: Path) -> Any:
     """Pack the photos by a command with as many options as go together."""
-    src = write(tmp / "src", photos())
-    names = tmp / "classes.txt"
+    src, names = write(tmp / "src", photos()), tmp / "classes.txt"
     names.write_text("class2\nclass0\nclass1\n", "utf-8")
-    arguments = [*ONE_COMMAND.split(), "--classes", names]
-    return record(tmp / "dst", lambda: command("pack", src, tmp / "dst", *arguments))
+    return command("pack", src, tmp / "dst", *ONE_COMMAND.split(), "--classes", names)
 
 
-def append(options: Mapping[str, Any], tmp: Path) -> Record:
+def append(options: Mapping[str, Any], tmp: Path) -> Any:
     """Pack half of the photos, then append the others."""
     src, given = write(tmp / "src", half()), {**USUAL, **options}
-
-    def run() -> Any:
-        packer.pack(src, tmp / "dst", **given)
-        write(src, photos())
-        return packer.pack(src, tmp / "dst", append=True, **given)
-
-    return record(tmp / "dst", run)
+    packer.pack(src, tmp / "dst", **given)
+    write(src, photos())
+    return packer.pack(src, tmp / "dst", append=True, **given)
 
 
-def append_a_class(tmp: Path) -> Record:
+def append_a_class(tmp: Path) -> Any:
     """Append a folder that has a new class."""
-    first = write(tmp / "first", images("b/1.jpg c/2.jpg"))
+    packer.pack(write(tmp / "first", images("b/1.jpg c/2.jpg")), tmp / "dst", **VERBATIM)
     second = write(tmp / "second", images("a/3.jpg b/4.jpg c/5.jpg", first=5))
-
-    def run() -> Any:
-        packer.pack(first, tmp / "dst", **VERBATIM)
-        return packer.pack(second, tmp / "dst", append=True, **VERBATIM)
-
-    return record(tmp / "dst", run)
+    return packer.pack(second, tmp / "dst", append=True, **VERBATIM)
 
 
-def overwrite(tmp: Path) -> Record:
+def overwrite(tmp: Path) -> Any:
     """Replace a dataset by another one."""
-    src = write(tmp / "src", photos())
-
-    def run() -> Any:
-        packer.pack(src, tmp / "dst", **USUAL, shard_samples=2)
-        return packer.pack(src, tmp / "dst", **VERBATIM, shard_samples=5, overwrite=True)
-
-    return record(tmp / "dst", run)
+    pack_photos({"shard_samples": 2}, tmp)
+    return pack_photos({**KEPT, "shard_samples": 5, "overwrite": True}, tmp)
 
 
-def parts(files: Callable[[], Files], in_store: bool, tmp: Path) -> Record:
+def parts(files: Callable[[], Files], in_store: bool, tmp: Path) -> Any:
     """Pack in two parts, the second first, then commit."""
-    tree = write(tmp / "src", files())
-    src = tree.as_uri() if in_store else tree
-    arguments = ["--shard-samples", 3, "--jobs", 1, "--on-error", "skip"]
+    src = write(tmp / "src", files())
+    arguments = [src.as_uri() if in_store else src, tmp / "dst", "--shard-samples", 3]
+    arguments += ["--jobs", 1, "--on-error", "skip"]
     arguments += ["--scratch", tmp / "scratch"] if in_store else []
-
-    def run() -> Any:
-        for part in ("2/2", "1/2"):
-            command("pack", src, tmp / "dst", *arguments, "--part", part)
-        return command("pack", src, tmp / "dst", *arguments)
-
-    found = record(tmp / "dst", run)
-    return without_fingerprint(found) if in_store else found
+    for part in ("2/2", "1/2"):
+        command("pack", *arguments, "--part", part)
+    return command("pack", *arguments)
 
 
-def repair(tmp: Path) -> Record:
+def repair(tmp: Path) -> None:
     """Remove a shard and damage another one, then repair the dataset."""
-    src, dst = write(tmp / "src", photos()), tmp / "dst"
-
-    def run() -> None:
-        packer.pack(src, dst, **USUAL, shard_samples=3)
-        (dst / "shard-000001.tar").unlink()
-        with (dst / "shard-000002.tar").open("r+b") as file:
-            file.seek(600)
-            file.write(b"damage")
-        command("repair", dst, "--from", src, "--jobs", 1)
-
-    return record(dst, run)
+    pack_photos({"shard_samples": 3}, tmp)
+    (tmp / "dst" / "shard-000001.tar").unlink()
+    with (tmp / "dst" / "shard-000002.tar").open("r+b") as file:
+        file.seek(600)
+        file.write(b"damage")
+    command("repair", tmp / "dst", "--from", tmp / "src", "--jobs", 1)
 
 
-def index(tmp: Path) -> Record:
+def index(tmp: Path) -> Any:
     """Index tars that were made elsewhere."""
     found: dict[str, bytes] = {}
     for number, split in enumerate(("train", "val")):
         files = images("1.jpg 2.png 3.webp", first=3 * number)
         members = {"1.cls": b"1", "2.cls": b"0", "3.cls": b"1", "1.json": b"{}"}
         found[f"{split}/part-{number}.tar"] = tar_of(dict(sorted((files | members).items())))
-    dst = write(tmp / "dst", found)
-    return record(dst, lambda: command("index", dst, "--jobs", 1))
+    return command("index", write(tmp / "dst", found), "--jobs", 1)
 
 
-def executor(tmp: Path) -> Record:
+def executor(tmp: Path) -> Any:
     """Pack on an executor of the user's."""
-    src = write(tmp / "src", photos())
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        given = {**USUAL, "shard_samples": 4, "executor": pool, "jobs": 2}
-        return record(tmp / "dst", lambda: packer.pack(src, tmp / "dst", **given))
+        return pack_photos({"shard_samples": 4, "executor": pool, "jobs": 2}, tmp)
 
 
-def into_a_store(tmp: Path) -> Record:
+def into_a_store(tmp: Path) -> Any:
     """Pack from a store into a store that is a folder."""
-    src, dst = write(tmp / "src", photos()), tmp / "dst"
-    given = {**USUAL, "scratch": tmp / "scratch", "shard_samples": 4}
-    found = record(dst, lambda: packer.pack(src.as_uri(), dst.as_uri(), **given))
-    return without_fingerprint(found)
+    src, given = write(tmp / "src", photos()), {"scratch": tmp / "scratch", "shard_samples": 4}
+    return packer.pack(src.as_uri(), (tmp / "dst").as_uri(), **USUAL, **given)
 
 
-def in_a_bucket(tmp: Path) -> Record:
+def in_a_bucket(tmp: Path) -> Any:
     """Pack from a bucket into it."""
-    src = write(tmp / "src", half())
     with bucket(tmp / "bucket") as server:
-        shutil.copytree(src, server.folder / "raw")
-        given = {**USUAL, "scratch": tmp / "scratch", "storage_options": server.options}
-        pack = partial(packer.pack, "s3://bucket/raw", "s3://bucket/dst", **given)
-        return record(server.folder / "dst", pack)
+        write(server.folder / "raw", half())
+        (tmp / "dst").symlink_to(server.folder / "dst")
+        given = {"scratch": tmp / "scratch", "storage_options": server.options}
+        return packer.pack("s3://bucket/raw", "s3://bucket/dst", **USUAL, **given)
 
 
 def cases() -> dict[str, Case]:
