@@ -19,27 +19,19 @@ import cv2
 import numpy as np
 import simplejpeg
 
+from benchmarks import pipeline
 from benchmarks.peers import Task as ReadTask
 from benchmarks.read import add_task_options, task_of, transforms
-from benchmarks.runner import Candidate, Rows
+from benchmarks.runner import Candidate, Figures
 from reader.batch.ring import RingMemory
 from reader.columns.schema import BatchSchema
 from reader.dataset import tar_bytes
 from reader.dataset.dataset import Dataset
-from reader.decode import (
-    decoder as decode,
-)
-from reader.decode import (
-    plan as view,
-)
-from reader.decode import (
-    splice,
-)
+from reader.decode import decoder as decode
+from reader.decode import plan as view
+from reader.decode import splice
 from reader.samples.sample import Recipe
-from reader.workers.messages import (
-    Setup,
-    Task,
-)
+from reader.workers.messages import Setup, Task
 from reader.workers.progress import ProgressBoard
 from reader.workers.worker import Worker
 
@@ -49,7 +41,7 @@ SAMPLES = 1600
 
 def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
     """Return milliseconds of CPU an image, the best of `repeats` passes over the same samples."""
-    cv2.setNumThreads(1)
+    pipeline.single_thread()
     schema = BatchSchema.of_images(CHUNK, (224, 224))
     memory = RingMemory.create(1, schema.layout)
     worker = Worker(
@@ -130,11 +122,7 @@ ABLATIONS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
     "copy into the batch": _copy_into_batch,
 }
 BASELINE = "all optimisations"
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    add_task_options(parser)
+add_options = add_task_options
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
@@ -143,8 +131,8 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     return [Candidate(name, measure, (name, task)) for name in ABLATIONS]
 
 
-def measure(name: str, task: ReadTask) -> Rows:
+def measure(name: str, task: ReadTask) -> Figures:
     """Return milliseconds of CPU an image, whole and by stage."""
     dataset, steps = Dataset(task.shards), transforms(task.crop)
     with ABLATIONS[name]():
-        return {name: {"ms of CPU": run(dataset, steps), **account(dataset, steps)}}
+        return {"ms of CPU": run(dataset, steps), **account(dataset, steps)}
