@@ -12,7 +12,6 @@ EPOCHS = 3
 
 
 def main() -> None:
-    """Read shuffled epochs through the prefetcher."""
     began = time.perf_counter()
     loader = reader.Loader(
         sys.argv[1],

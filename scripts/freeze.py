@@ -35,12 +35,10 @@ MOST = 25  # cases that are listed
 
 @cache
 def cases() -> dict[str, Case]:
-    """Return every case by name."""
     return layouts.cases() | sources.cases() | runs.cases() | python.cases()
 
 
 def run(name: str) -> Record:
-    """Return the record of a case."""
     with tempfile.TemporaryDirectory(prefix="freeze-") as tmp, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Pillow, on hostile images
         found = record(cases()[name], Path(tmp))
@@ -58,18 +56,15 @@ def run_all(names: Sequence[str], jobs: int) -> dict[str, Record]:
 
 
 def matching(names: Iterable[str], patterns: Sequence[str]) -> list[str]:
-    """Return the names that match a pattern, in order."""
     return sorted(name for name in names if any(fnmatchcase(name, one) for one in patterns))
 
 
 def without(record: Record, patterns: Sequence[str]) -> Record:
-    """Return a record without the fields that match a pattern."""
     ignored = matching(record, patterns)
     return {field: value for field, value in record.items() if field not in ignored}
 
 
 def write(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -> int:
-    """Write the records of the cases that match `only`."""
     records = run_all(matching(cases(), only), jobs)
     content = {name: without(record, ignore) for name, record in records.items()}
     path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
@@ -99,7 +94,6 @@ def compare(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -32,12 +32,10 @@ def photograph(rng: np.random.Generator, label: int, height: int, width: int) ->
 
 
 def named(label: int) -> str:
-    """Return the name of a class."""
     return NAMES[label] if label < len(NAMES) else f"class{label:03d}"
 
 
 def write(folder: Path, classes: int, scale: float, number: int) -> None:
-    """Write one image; it is a function of its number."""
     label = number % classes
     height, width = (round(scale * side) for side in SIZES[number % len(SIZES)])
     image = photograph(np.random.default_rng(number), label, height, width)
@@ -122,12 +120,10 @@ def tiny(folder: Path, splits: dict[str, range]) -> None:
 
 
 def each(splits: dict[str, range]) -> list[tuple[str, int]]:
-    """Return split and number of every image."""
     return [(split, number) for split, numbers in splits.items() for number in numbers]
 
 
 def save(image: Image.Image, path: Path) -> None:
-    """Write an image into a folder that need not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image.save(path)
 
@@ -137,7 +133,6 @@ TASKS["tiny"] = tiny
 
 
 def main() -> None:
-    """Write the images."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int, help="images in all")

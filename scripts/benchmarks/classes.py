@@ -19,19 +19,12 @@ import reader
 from benchmarks.runner import Candidate, step
 
 BASELINE = None
+OPTIONS = {"sets": ["200000x1", "20000x10", "1000x1300", "10000x270"], "pack": False}
+OPTIONS |= {"jobs": os.cpu_count() or 1, "folder": None}
 LINKS = 30_000  # to one file; ext4 has at most 65,000
-SETS = ["200000x1", "20000x10", "1000x1300", "10000x270"]
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--pack", action="store_true", help="pack and read, too")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--folder", type=Path, help="where there is room")
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Make the folders; return the steps for each."""
     found = []
     steps = {"scan and plan": dry_run, **({"pack": pack} if given.pack else {})}
     for classes, files in (map(int, name.split("x")) for name in given.sets):
@@ -44,7 +37,6 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
 
 
 def make(root: Path, classes: int, files: int) -> None:
-    """Write the class folders."""
     content, first = io.BytesIO(), ""
     Image.new("RGB", (8, 8)).save(content, "PNG")
     for number in range(classes * files):
@@ -61,12 +53,10 @@ def make(root: Path, classes: int, files: int) -> None:
 
 
 def dry_run(root: Path, jobs: int) -> None:
-    """Run `packer pack --dry-run`."""
     command("pack", str(root / "images"), str(root / "dry"), "--dry-run", "--quiet")
 
 
 def pack(root: Path, jobs: int) -> None:
-    """Pack, and read the labels."""
     options = ["--jobs", str(jobs), "--quiet", "--overwrite"]
     command("pack", str(root / "images"), str(root / "shards"), *options)
     dataset = reader.Dataset(root / "shards")

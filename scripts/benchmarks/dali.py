@@ -10,7 +10,6 @@ from benchmarks.peers import Task
 
 
 def prepare(task: Task) -> None:
-    """Write the shards' indexes with DALI's own tool."""
     from wds2idx import IndexCreator
 
     for tar in task.shards.rglob("*.tar"):
@@ -21,13 +20,10 @@ def prepare(task: Task) -> None:
 
 
 def index_of(task: Task, tar: Path) -> Path:
-    """Return the index of a shard."""
     return task.cache / "dali" / tar.relative_to(task.shards).with_suffix(".idx")
 
 
 class Epochs:
-    """Epochs of (images, labels)."""
-
     def __init__(self, task: Task) -> None:
         from nvidia.dali import fn, pipeline_def, types
         from nvidia.dali.plugin.base_iterator import LastBatchPolicy

@@ -35,6 +35,8 @@ from benchmarks.waiting import Waiting, synchronise
 from reader.system import usable_cores
 
 BASELINE = "DataLoader, pinned, apex prefetcher"
+OPTIONS = {"images": None, "samples": 4096, "batch-size": 256, "workers": usable_cores()}
+OPTIONS |= {"batches": 40, "device": "cuda"}
 LIMIT = "one batch, again and again"
 WAITING = ("cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize", "cudaMemcpy")
 
@@ -99,7 +101,6 @@ def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
 
 
 def machine(device: torch.device) -> str:
-    """Return the hardware and versions."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return (
         f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, "
@@ -107,17 +108,7 @@ def machine(device: torch.device) -> str:
     )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--images", type=Path, help="default: made")
-    parser.add_argument("--samples", type=int, default=4096, help="to make")
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--workers", type=int, default=usable_cores())
-    parser.add_argument("--steps", type=int, default=40, help="measured, a round")
-    parser.add_argument("--device", default="cuda")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack the images; return the ways that can run here."""
     if given.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
     images, shards = (given.images or work / "images").absolute(), work / "shards"
@@ -129,10 +120,10 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     print(machine(device))
     print(
         f"{len(reader.Dataset(shards))} images, batch {task.batch_size}, {task.workers} workers, "
-        f"{given.steps} steps"
+        f"{given.batches} steps"
     )
     names = [*ways(device), LIMIT]
-    return [Candidate(name, measure, (name, task, device, given.steps)) for name in names]
+    return [Candidate(name, measure, (name, task, device, given.batches)) for name in names]
 
 
 def measure(name: str, task: Task, device: torch.device, steps: int) -> Figures:

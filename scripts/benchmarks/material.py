@@ -42,7 +42,6 @@ def make(
 
 
 def pack(images: Path, shards: Path, *options: str) -> None:
-    """Pack a folder by the command."""
     command = [sys.executable, "-m", "packer", "pack", str(images), str(shards), "--quiet"]
     subprocess.run([*command, *options], check=True)
 

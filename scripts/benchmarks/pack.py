@@ -22,12 +22,8 @@ from benchmarks.peers import Write, left_out, write_chunks, write_mds
 from benchmarks.runner import Candidate, Figures, own_usage
 
 BASELINE = "cp -r, flushed"
+OPTIONS = {"images": ..., "jobs": os.cpu_count() or 1}
 SHARD_SIZE = 100 * 10**6
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
@@ -59,26 +55,22 @@ def measure(write: Write, images: Path, few: Path, work: Path, jobs: int) -> Fig
 
 
 def packer(jpeg: str, images: Path, out: Path, jobs: int) -> None:
-    """Run the command."""
     command = [sys.executable, "-m", "packer", "pack", str(images), str(out), "--quiet"]
     command += ["--shard-size", str(SHARD_SIZE), "--jobs", str(jobs), "--jpeg", jpeg]
     subprocess.run(command, check=True)
 
 
 def packer_in_process(images: Path, out: Path, jobs: int) -> None:
-    """Pack verbatim in this process."""
     from packer import pack
 
     pack(images, out, shard_size=SHARD_SIZE, jpeg="verbatim", jobs=1, progress=False)
 
 
 def copy(images: Path, out: Path, jobs: int) -> None:
-    """Copy the folder with cp -r."""
     subprocess.run(["cp", "-r", str(images), str(out)], check=True)
 
 
 def shard_writer(images: Path, out: Path, jobs: int) -> None:
-    """Write with the ShardWriter of webdataset, one process."""
     import webdataset as wds
 
     out.mkdir()
@@ -88,7 +80,6 @@ def shard_writer(images: Path, out: Path, jobs: int) -> None:
 
 
 def flushed(write: Write, images: Path, out: Path, jobs: int) -> None:
-    """Write, and flush the file system."""
     write(images, out, jobs)
     subprocess.run(["sync", "-f", str(out)], check=True)
 

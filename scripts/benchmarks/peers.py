@@ -60,13 +60,10 @@ class Task:
 
     @property
     def is_random(self) -> bool:
-        """Whether crops are random, and the order with them."""
         return self.crop == "random"
 
 
 class Peer(NamedTuple):
-    """A way to read images."""
-
     package: str
     build: Build
     prepare: Callable[[Task], object] | None = None
@@ -142,12 +139,10 @@ def _workers(task: Task) -> dict[str, Any]:
 
 
 def over_folder(decode: Callable[[bytes, str], np.ndarray], task: Task) -> Iterable[Any]:
-    """Return a DataLoader over the folder."""
     return loader_of(Folder(decode, task), task)
 
 
 def with_masks(task: Task) -> Iterable[Any]:
-    """Return a DataLoader over images with masks."""
     return loader_of(FolderWithMasks(task), task)
 
 
@@ -174,7 +169,6 @@ def webdataset(task: Task) -> Iterable[Any]:
 
 
 def grain(task: Task) -> Iterable[Any]:
-    """Threads of Grain over the folder."""
     import grain.python as pygrain
 
     pipeline.single_thread()
@@ -264,7 +258,6 @@ def _decode(row: dict[str, Any], crop: str) -> tuple[Any, int]:
 
 
 def litdata(task: Task) -> Iterable[Any]:
-    """LitData's own dataset and loader."""
     import litdata
     from litdata.streaming import downloader
 

@@ -102,17 +102,14 @@ def labelled(images: Path) -> list[tuple[str, int]]:
 
 
 def read(path: str) -> bytes:
-    """Return a file's bytes."""
     return Path(path).read_bytes()
 
 
 def content(item: tuple[str, int]) -> dict[str, Any]:
-    """Return the sample of a path and its label."""
     return {"jpg": read(item[0]), "label": item[1]}
 
 
 def contents(images: Path) -> Iterator[dict[str, Any]]:
-    """Yield the samples of `labelled`."""
     return map(content, labelled(images))
 
 

@@ -27,6 +27,8 @@ from benchmarks.runner import Candidate, Figures, cpu_seconds, family
 
 OURS = "shardfeed"
 BASELINE = "DataLoader, simplejpeg + cv2"
+TASK = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
+OPTIONS = {**TASK, "format": None, "side": None, "masks": False, "epochs": 2}
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
@@ -50,23 +52,6 @@ PEERS = {
     ),
     "SPDL, simplejpeg + cv2": Peer("spdl", peers.SPDL),
 }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    add_task_options(parser)
-    parser.add_argument("--format", choices=material.FORMATS)
-    parser.add_argument("--side", type=int, help="shorter side in pixels")
-    parser.add_argument("--masks", action="store_true", help="with a mask beside each image")
-    parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
-
-
-def add_task_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `task_of` takes."""
-    parser.add_argument("--images", type=Path, required=True, help="class folders")
-    parser.add_argument("--shards", type=Path, help="the same, packed; default: packed for the run")
-    parser.add_argument("--crop", choices=peers.CROPS, default="random")
-    parser.add_argument("--batch-size", type=int, default=256, help="default: %(default)s")
-    parser.add_argument("--workers", type=int, default=2, help="default: %(default)s")
 
 
 def task_of(given: argparse.Namespace, work: Path) -> Task:
@@ -113,14 +98,12 @@ def prepared(task: Task, *only: str) -> dict[str, Peer]:
 
 
 def transforms(crop: str) -> list[reader.Transform]:
-    """Return the transforms that all candidates run."""
     if crop == "center":
         return [reader.Resize(256), reader.CenterCrop(224)]
     return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
 
 
 def ours(task: Task, fields: tuple[str, ...] = ("image", "label")) -> reader.Loader:
-    """Return this reader's loader."""
     return reader.Loader(
         task.shards,
         batch_size=task.batch_size,

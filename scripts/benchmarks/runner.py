@@ -43,7 +43,6 @@ class Measured:
 
 
 def run(case: Any, given: argparse.Namespace, work: Path) -> None:
-    """Measure a case and print its table."""
     candidates = [one for one in case.candidates(given, work) if given.only in one.name]
     measured = interleaved(candidates, given.rounds)
     if given.json:
@@ -106,7 +105,6 @@ def table(measured: Measured, baseline: str | None) -> str:
 
 
 def family() -> list[psutil.Process]:
-    """Return this process and all its descendants."""
     me = psutil.Process()
     return [me, *me.children(recursive=True)]
 
@@ -134,7 +132,6 @@ def own_usage() -> float:
 
 
 def most_memory(pid: int | str = "self") -> float:
-    """Return the peak memory of a process in MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1.024e-3
 

@@ -30,6 +30,7 @@ from reader.format.columns import FORMATS, MEMBER, ROW
 from reader.format.index import metadata_of, serialize
 
 BASELINE = None
+OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}
 ORDERS = {
     "order": (True, None),
     "order, blocks": (reader.BlockShuffle(8), None),
@@ -133,23 +134,16 @@ def _images(
     return content
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sets", nargs="+", default=["100000x10", "10000x10000"])
-    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS[:-1])
-    parser.add_argument("--folder", type=Path, help="where there is room")
-    parser.add_argument("--keep", action="store_true", help="keep the datasets, and use them again")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Make the datasets; return the steps for each."""
     root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
+    steps = given.steps or STEPS[:-1]
     found = []
     for name in given.sets:
         shards, samples = map(int, name.split("x"))
-        folder = root / (name + "-images" * ("report" in given.steps))
+        folder = root / (name + "-images" * ("report" in steps))
         if not folder.exists():
-            make(folder, shards, samples, with_images="report" in given.steps)
-        for what in given.steps:
+            make(folder, shards, samples, with_images="report" in steps)
+        for what in steps:
             found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
     return found
 
@@ -169,7 +163,6 @@ def do(what: str, folder: Path, samples: int) -> float | None:
 
 
 def walk(folder: Path, shuffle: Any, sampler: Any) -> None:
-    """Compute the whole order of an epoch."""
     from reader.order.samplers import build_order
 
     order = build_order(reader.Dataset(folder), shuffle, 0, sampler)

@@ -52,7 +52,6 @@ class SlowStore:
         return len(sizes), sum(sizes)
 
     def cpu_seconds(self) -> float:
-        """Return its CPU time."""
         master = psutil.Process(self._pid)
         return sum(sum(p.cpu_times()[:2]) for p in (master, *master.children()))
 

@@ -21,7 +21,7 @@ import simplejpeg
 
 from benchmarks import pipeline
 from benchmarks.peers import Task as ReadTask
-from benchmarks.read import add_task_options, task_of, transforms
+from benchmarks.read import TASK, task_of, transforms
 from benchmarks.runner import Candidate, Figures
 from reader.batch.ring import RingMemory
 from reader.columns.schema import BatchSchema
@@ -122,17 +122,15 @@ ABLATIONS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
     "copy into the batch": _copy_into_batch,
 }
 BASELINE = "all optimisations"
-add_options = add_task_options
+OPTIONS = TASK
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Return all optimisations, and each switched off."""
     task = task_of(given, work)
     return [Candidate(name, measure, (name, task)) for name in ABLATIONS]
 
 
 def measure(name: str, task: ReadTask) -> Figures:
-    """Return milliseconds of CPU an image, whole and by stage."""
     dataset, steps = Dataset(task.shards), transforms(task.crop)
     with ABLATIONS[name]():
         return {"ms of CPU": run(dataset, steps), **account(dataset, steps)}

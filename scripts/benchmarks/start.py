@@ -19,16 +19,15 @@ from typing import Any
 
 import reader
 from benchmarks.peers import Build, Task
-from benchmarks.read import BASELINE, PEERS, add_task_options, ours, task_of
+from benchmarks.read import BASELINE, PEERS, TASK, ours, task_of
 from benchmarks.runner import Candidate, Figures, family
 
-add_options = add_task_options
+OPTIONS = TASK
 _MIDDLE = 5  # batches into an epoch
 _SETTLED = 1.0  # seconds in which the workers have done what they can
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Return this reader and torch's DataLoader."""
     task = task_of(given, work)
     builds = {"shardfeed": ours} | {n: PEERS[n].build for n in (BASELINE, "DataLoader, Pillow")}
     return [Candidate(name, measure, (build, task)) for name, build in builds.items()]
@@ -62,7 +61,6 @@ def measure(build: Build, task: Task) -> Figures:
 
 
 def first_batch(build: Build, task: Task) -> tuple[Any, float]:
-    """Return a loader, and the seconds until it had a batch."""
     began = time.perf_counter()
     loader = build(task)
     next(iter(loader))

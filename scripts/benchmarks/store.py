@@ -30,7 +30,8 @@ from benchmarks.read import prepared, transforms
 from benchmarks.runner import Candidate, Figures, cpu_seconds, most_memory
 
 BASELINE = "local disk"
-_SHARD_SIZE = "20MB"
+OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
+OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False, "quick": False}
 _BLOCKS = 4  # shards of a window: half of the data has room for two
 _PEERS = ("LitData", "MosaicML", "webdataset")
 
@@ -51,19 +52,7 @@ class Reading:
     build: Build | None = None
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--shards", type=Path, help="the same packed, with shards of 20MB")
-    parser.add_argument("--count", type=int, default=4000, help="to which they are repeated")
-    parser.add_argument("--latency", type=int, nargs="+", default=[0, 50, 100], help="in ms")
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--quick", action="store_true")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack and serve; return all ways to read."""
     if reason := slow_store.missing():
         raise SystemExit(f"left out: {reason}")
     images, stored = work / "images", work / "stored"
@@ -73,7 +62,7 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     work.chmod(0o755)  # for the server
     material.repeated(given.images, given.count, images)
     if given.shards is None:
-        material.pack(images, shards, "--shard-size", _SHARD_SIZE)
+        material.pack(images, shards, "--shard-size", given.shard_size)
     else:
         shards.symlink_to(given.shards.absolute())
     task = Task(shards, images, shards.parent, "random", given.batch_size, given.workers)
@@ -109,7 +98,6 @@ def readings(
 
 
 def ours(reading: Reading) -> reader.Loader:
-    """Return this reader's loader."""
     task, data = reading.task, reader.Dataset(reading.task.shards)
     if task.stored is not None:
         url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"

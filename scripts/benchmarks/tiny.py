@@ -22,18 +22,11 @@ from benchmarks.peers import left_out
 from benchmarks.runner import Candidate, Figures
 
 BASELINE = "DataLoader, no workers"
+OPTIONS = {"samples": 50_000, "batch-size": 512, "workers": 2, "epochs": 4}
 CLASSES = 10
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--samples", type=int, default=50_000)
-    parser.add_argument("--batch-size", type=int, default=512)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--epochs", type=int, default=4, help="measured epochs a round")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack random pixels; return what reads them."""
     pixels = np.random.default_rng(0).integers(0, 256, (given.samples, 32, 32, 3), np.uint8)
     np.save(work / "pixels.npy", pixels)
     samples = [{"image": one, "label": number % CLASSES} for number, one in enumerate(pixels)]
@@ -64,7 +57,6 @@ def measure(name: str, given: argparse.Namespace) -> Figures:
 
 
 def build(name: str, given: argparse.Namespace) -> Iterable[Any]:
-    """Return the batches of a candidate."""
     if name.startswith("shardfeed"):
         augment = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
         return reader.Loader(
@@ -98,7 +90,6 @@ class TensorBatches:
 
 
 def write_ffcv(pixels: NDArray[np.uint8], work: Path) -> None:
-    """Write FFCV's file."""
     from ffcv import fields, writer
 
     columns = {"image": fields.RGBImageField(write_mode="raw"), "label": fields.IntField()}

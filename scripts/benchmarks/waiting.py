@@ -49,6 +49,5 @@ class Waiting:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait for all that is queued."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

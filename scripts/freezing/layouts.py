@@ -55,7 +55,6 @@ def pack(kind: Kind, archive: str, in_store: bool, tmp: Path) -> packer.PackRepo
 
 
 def files_of(row: Row) -> Files:
-    """Return the files of a layout by their paths."""
     found = {
         name: picture(name, number) if IMAGE.search(name) else b"{}"
         for number, name in enumerate(row.files.split())
@@ -92,7 +91,6 @@ HOW: Mapping[str, Mapping[str, Any]] = {
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {}
     for row in ROWS:
         depth = {"class_depth": "all"} if row.options.get("class_depth") == -1 else {}

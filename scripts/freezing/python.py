@@ -85,12 +85,10 @@ DATASETS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
 
 
 def pack_dataset(make: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any:
-    """Pack what Python has."""
     return packer.pack(make(), tmp / "dst", **{**USUAL, **options})
 
 
 def paths(tmp: Path) -> Any:
-    """Pack a list of paths with labels."""
     files = images("1.jpg 2.jpg 3.png")
     src = write(tmp / "src", files)
     items = [(src / name, number % 2) for number, name in enumerate(files)]
@@ -104,7 +102,6 @@ def append_items(tmp: Path) -> Any:
 
 
 def loop(items: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any:
-    """Write items in a loop."""
     with packer.Writer(tmp / "dst", **{"jobs": 1, "progress": False, **options}) as writer:
         for item in items():
             writer.write(item)
@@ -112,7 +109,6 @@ def loop(items: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any
 
 
 def two_loops(tmp: Path) -> Any:
-    """Write items in a loop, then append others."""
     loop(lambda: _dicts()[:3], KEPT, tmp)
     return loop(lambda: _dicts()[3:], {**KEPT, "append": True}, tmp)
 
@@ -131,7 +127,6 @@ LOOPS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {
         f"python/{name}": partial(pack_dataset, *given) for name, given in DATASETS.items()
     }

@@ -66,12 +66,10 @@ def command(*arguments: object) -> dict[str, Any]:
 
 
 def half() -> Files:
-    """Return every other photo."""
     return dict(list(photos().items())[::2])
 
 
 def pack_photos(options: Mapping[str, Any], tmp: Path) -> Any:
-    """Pack the photos with options."""
     return packer.pack(write(tmp / "src", photos()), tmp / "dst", **{**USUAL, **options})
 
 
@@ -91,14 +89,12 @@ def append(options: Mapping[str, Any], tmp: Path) -> Any:
 
 
 def append_a_class(tmp: Path) -> Any:
-    """Append a folder that has a new class."""
     packer.pack(write(tmp / "first", images("b/1.jpg c/2.jpg")), tmp / "dst", **VERBATIM)
     second = write(tmp / "second", images("a/3.jpg b/4.jpg c/5.jpg", first=5))
     return packer.pack(second, tmp / "dst", append=True, **VERBATIM)
 
 
 def overwrite(tmp: Path) -> Any:
-    """Replace a dataset by another one."""
     pack_photos({"shard_samples": 2}, tmp)
     return pack_photos({**KEPT, "shard_samples": 5, "overwrite": True}, tmp)
 
@@ -125,7 +121,6 @@ def repair(tmp: Path) -> None:
 
 
 def index(tmp: Path) -> Any:
-    """Index tars that were made elsewhere."""
     found: dict[str, bytes] = {}
     for number, split in enumerate(("train", "val")):
         files = images("1.jpg 2.png 3.webp", first=3 * number)
@@ -135,7 +130,6 @@ def index(tmp: Path) -> Any:
 
 
 def executor(tmp: Path) -> Any:
-    """Pack on an executor of the user's."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         return pack_photos({"shard_samples": 4, "executor": pool, "jobs": 2}, tmp)
 
@@ -147,7 +141,6 @@ def into_a_store(tmp: Path) -> Any:
 
 
 def in_a_bucket(tmp: Path) -> Any:
-    """Pack from a bucket into it."""
     with bucket(tmp / "bucket") as server:
         write(server.folder / "raw", half())
         (tmp / "dst").symlink_to(server.folder / "dst")
@@ -156,7 +149,6 @@ def in_a_bucket(tmp: Path) -> Any:
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {
         f"option/{name}": partial(pack_photos, given) for name, given in OPTIONS.items()
     }

@@ -229,7 +229,6 @@ KINDS = {
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {}
     for name, kind in KINDS.items():
         found[f"source/{name}"] = partial(pack, kind, "", False)
