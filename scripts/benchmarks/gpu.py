@@ -63,23 +63,17 @@ class Model:
         self.optimizer.step()
 
 
-def rate(batches: Batches, steps: int, device: torch.device) -> float:
-    """Return the images a second that arrive when nothing is done with them."""
+def fed(
+    batches: Batches, steps: int, device: torch.device, model: Model | None = None
+) -> tuple[float, float]:
+    """Return the images a second, untouched without a model, and the share of time waited."""
     synchronise(device)
-    began = time.perf_counter()
-    count = sum(len(images) for images, _ in islice(batches, steps))
-    synchronise(device)
-    return count / (time.perf_counter() - began)
-
-
-def train(batches: Batches, steps: int, model: Model) -> tuple[float, float]:
-    """Return the images a second of training, and the share of the time that the device waited."""
-    synchronise(model.device)
-    waiting, count, began = Waiting(model.device), 0, time.perf_counter()
+    waiting, count, began = Waiting(device), 0, time.perf_counter()
     for images, labels in waiting.over(islice(batches, steps)):
-        model.step(images, labels)
+        if model is not None:
+            model.step(images, labels)
         count += len(images)
-    synchronise(model.device)
+    synchronise(device)
     return count / (time.perf_counter() - began), waiting.share()
 
 
@@ -139,10 +133,10 @@ def measure(name: str, task: Task, device: torch.device, steps: int) -> Figures:
         source, batches = batches, repeat(next(batches))
         source.close()
     else:
-        rate(batches, 2 * task.workers + 4, device)  # what lay ready does not count
-        figures["alone, images/s"] = rate(batches, 2 * steps, device)
-    train(batches, max(2, steps // 5), model)
-    figures["training, images/s"], waited = train(batches, steps, model)
+        fed(batches, 2 * task.workers + 4, device)  # what lay ready does not count
+        figures["alone, images/s"] = fed(batches, 2 * steps, device)[0]
+    fed(batches, max(2, steps // 5), device, model)
+    figures["training, images/s"], waited = fed(batches, steps, device, model)
     figures["GPU waits %"] = 100 * waited
     if device.type == "cuda" and name != LIMIT:
         figures["syncs a batch"] = synchronising_calls(batches, max(2, steps // 4), model)

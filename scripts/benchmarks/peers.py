@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks import pipeline
 
-CROPS = ("random", "center")
 Build = Callable[["Task"], Iterable[Any]]
 Write = Callable[[Path, Path, int], object]  # images into a folder, with so many processes
 

@@ -122,18 +122,13 @@ def step(act: Callable[..., Any], *arguments: Any) -> Figures:
     began = time.perf_counter()
     largest = act(*arguments)
     seconds, used = time.perf_counter() - began, own_usage()
-    figures = {"CPU s": used, "s": seconds, "MiB": most_memory() / 1.048576}
+    figures = {"CPU s": used, "s": seconds, "MiB": getrusage(RUSAGE_SELF).ru_maxrss / 1024}
     return figures | ({"of a worker": largest} if largest else {})
 
 
 def own_usage() -> float:
     """Return the CPU time of this process and of the children that it has waited for."""
     return _used(RUSAGE_SELF) + _used(RUSAGE_CHILDREN)
-
-
-def most_memory(pid: int | str = "self") -> float:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1.024e-3
 
 
 def _in_process(one: Candidate) -> Figures | Mapping[str, Figures] | None:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
-import psutil
-
 BUCKET = "bucket"
 
 _MODULE = Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")
@@ -41,19 +39,14 @@ class SlowStore:
         endpoints: by milliseconds of latency, what comes before /bucket/name in a URL.
     """
 
-    def __init__(self, work: Path, endpoints: dict[int, str], pid: int) -> None:
+    def __init__(self, work: Path, endpoints: dict[int, str]) -> None:
         self.endpoints = endpoints
         self._log = work / "served"
-        self._pid = pid
 
     def served(self) -> tuple[int, int]:
         """Return the requests and the bytes of its log."""
         sizes = [int(line.split()[1]) for line in self._log.read_text().splitlines()]
         return len(sizes), sum(sizes)
-
-    def cpu_seconds(self) -> float:
-        master = psutil.Process(self._pid)
-        return sum(sum(p.cpu_times()[:2]) for p in (master, *master.children()))
 
 
 def _program() -> str | None:
@@ -84,7 +77,7 @@ def start(root: Path, work: Path, latencies: Sequence[int]) -> SlowStore:
     for port in ports:
         _wait(port)
     urls = (f"http://127.0.0.1:{port}" for port in ports)
-    return SlowStore(work, dict(zip(latencies, urls, strict=True)), process.pid)
+    return SlowStore(work, dict(zip(latencies, urls, strict=True)))
 
 
 def _wait(port: int) -> None:

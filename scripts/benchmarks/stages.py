@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -37,6 +37,7 @@ from reader.workers.worker import Worker
 
 CHUNK = 32
 SAMPLES = 1600
+_DECODE = simplejpeg.decode_jpeg
 
 
 def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
@@ -90,36 +91,21 @@ def account(dataset: Dataset, transforms: list[Any]) -> dict[str, float]:
     return stages
 
 
-@contextlib.contextmanager
-def _fresh_memory() -> Iterator[None]:
-    """Let every decode allocate its own memory."""
-    original = simplejpeg.decode_jpeg
-
-    def call(*args: Any, buffer: object = None, **kwargs: Any) -> Any:
-        return original(*args, **kwargs)
-
-    with mock.patch.object(simplejpeg, "decode_jpeg", call):
-        yield
+def _fresh(*args: Any, buffer: object = None, **kwargs: Any) -> Any:
+    return _DECODE(*args, **kwargs)  # into memory of its own
 
 
-@contextlib.contextmanager
-def _copy_into_batch() -> Iterator[None]:
-    """Resize to memory of its own, mirror with numpy, and copy that into the batch."""
-
-    def place(self: decode.Decoder, pixels: Any, shown: view.View, out: Any) -> None:
-        resized = cv2.resize(pixels, out.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-        out[:] = resized[:, ::-1] if shown.hflip else resized
-
-    with mock.patch.object(decode.Decoder, "_place", place):
-        yield
+def _copied(self: decode.Decoder, pixels: Any, shown: view.View, out: Any) -> None:
+    resized = cv2.resize(pixels, out.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    out[:] = resized[:, ::-1] if shown.hflip else resized  # by numpy, and not by OpenCV
 
 
 ABLATIONS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
     "all optimisations": contextlib.nullcontext,
     "decode whole images": lambda: mock.patch.object(view, "_cut", return_value=None),
     "no reduced scale": lambda: mock.patch.object(view, "MIN_REDUCTION", math.inf),
-    "fresh memory for each decode": _fresh_memory,
-    "copy into the batch": _copy_into_batch,
+    "fresh memory for each decode": lambda: mock.patch.object(simplejpeg, "decode_jpeg", _fresh),
+    "copy into the batch": lambda: mock.patch.object(decode.Decoder, "_place", _copied),
 }
 BASELINE = "all optimisations"
 OPTIONS = TASK

@@ -27,7 +27,7 @@ import reader
 from benchmarks import material, slow_store
 from benchmarks.peers import Build, Peer, Stored, Task
 from benchmarks.read import prepared, transforms
-from benchmarks.runner import Candidate, Figures, cpu_seconds, most_memory
+from benchmarks.runner import Candidate, Figures, cpu_seconds
 
 BASELINE = "local disk"
 OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
@@ -113,7 +113,7 @@ def ours(reading: Reading) -> reader.Loader:
 
 def measure(reading: Reading) -> dict[str, Figures]:
     task, store, is_ours = reading.task, reading.store, reading.build is None
-    began, before, served = time.perf_counter(), store.cpu_seconds(), store.served()
+    began, served = time.perf_counter(), store.served()
     loader: Any = reading.build(task) if reading.build else ours(reading)
     fetching = loader.dataset.fetching if is_ours else None
     fetcher = None if fetching is None else psutil.Process(fetching.pid)
@@ -137,12 +137,10 @@ def measure(reading: Reading) -> dict[str, Figures]:
         if fetcher is not None:
             total = sum(fetcher.cpu_times()[:2])
             figures["of fetching"] = (total - fetched) / count * 1e3
-            figures["fetching MB"] = most_memory(fetcher.pid)
             fetched = total
-        now, (requests, sent) = store.cpu_seconds(), store.served()
-        figures["of the server"] = (now - before) / count * 1e3
+        requests, sent = store.served()
         figures["requests"], figures["MB"] = requests - served[0], (sent - served[1]) / 1e6
-        before, served = now, (requests, sent)
+        served = requests, sent
         if name is not None:
             found[name] = figures
         began = time.perf_counter()  # the first epoch begins with the loader
