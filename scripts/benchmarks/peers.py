@@ -137,12 +137,9 @@ def _workers(task: Task) -> dict[str, Any]:
     return {"num_workers": task.workers, "persistent_workers": True, **begin}
 
 
-def over_folder(decode: Callable[[bytes, str], np.ndarray], task: Task) -> Iterable[Any]:
-    return loader_of(Folder(decode, task), task)
-
-
-def with_masks(task: Task) -> Iterable[Any]:
-    return loader_of(FolderWithMasks(task), task)
+def over(data: Callable[[Task], Folder], task: Task) -> Iterable[Any]:
+    """Return a DataLoader over a folder."""
+    return loader_of(data(task), task)
 
 
 def webdataset(task: Task) -> Iterable[Any]:
@@ -160,9 +157,8 @@ def webdataset(task: Task) -> Iterable[Any]:
         data = next(sample[ext] for ext in ("jpg", "png", "webp") if ext in sample)
         return tensor_of(pipeline.with_cv2(data, task.crop)), int(sample["cls"])
 
-    data = wds.WebDataset(
-        urls, shardshuffle=len(urls), nodesplitter=wds.split_by_node, empty_check=False
-    )
+    split = {"shardshuffle": len(urls), "nodesplitter": wds.split_by_node, "empty_check": False}
+    data = wds.WebDataset(urls, **split)
     batches = data.shuffle(1000).map(decode).batched(task.batch_size, collation_fn=default_collate)
     return wds.WebLoader(batches, batch_size=None, **_workers(task))
 
@@ -242,14 +238,9 @@ def write_chunks(images: Path, out: Path, workers: int) -> None:
     """Write LitData's chunks of a folder of class folders."""
     import litdata
 
-    litdata.optimize(
-        fn=pipeline.content,
-        inputs=pipeline.labelled(images),
-        output_dir=str(out),
-        chunk_bytes="64MB",
-        num_workers=workers,
-        verbose=False,
-    )
+    data = {"inputs": pipeline.labelled(images), "output_dir": str(out)}
+    how = {"chunk_bytes": "64MB", "num_workers": workers, "verbose": False}
+    litdata.optimize(fn=pipeline.content, **data, **how)
 
 
 def _decode(row: dict[str, Any], crop: str) -> tuple[Any, int]:
@@ -272,10 +263,8 @@ def litdata(task: Task) -> Iterable[Any]:
             "storage_options": {"endpoint_url": task.stored.endpoint, "region_name": "us-east-1"}
             | keys,
         }
-    transform = partial(_decode, crop=task.crop)
-    data = litdata.StreamingDataset(
-        **place, shuffle=task.is_random, drop_last=False, transform=transform
-    )
+    how = {"shuffle": task.is_random, "drop_last": False}
+    data = litdata.StreamingDataset(**place, **how, transform=partial(_decode, crop=task.crop))
     return litdata.StreamingDataLoader(data, batch_size=task.batch_size, **_workers(task))
 
 

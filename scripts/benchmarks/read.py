@@ -14,6 +14,7 @@ measured ones.
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ import numpy as np
 
 import reader
 from benchmarks import dali, material, peers
-from benchmarks.peers import Build, Peer, Task, over_folder
+from benchmarks.peers import Build, Folder, Peer, Task, over
 from benchmarks.pipeline import with_cv2, with_cv2_reduced, with_pillow
 from benchmarks.runner import Candidate, Figures, cpu_seconds, family
 
@@ -32,14 +33,20 @@ OPTIONS = {**TASK, "format": None, "side": None, "masks": False, "epochs": 2}
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
+def _of_folder(decode: Callable[[bytes, str], np.ndarray]) -> Peer:
+    return Peer("torch", partial(over, partial(Folder, decode)))
+
+
 def _own(write: peers.Write, folder: str, task: Task) -> None:
     write(task.images, task.cache / folder, task.workers)
 
 
 PEERS = {
-    BASELINE: Peer("torch", partial(over_folder, with_cv2)),
-    "DataLoader, simplejpeg reduced": Peer("torch", partial(over_folder, with_cv2_reduced)),
-    "DataLoader, Pillow": Peer("torch", partial(over_folder, with_pillow)),
+    BASELINE: Peer("torch", partial(over, partial(Folder, with_cv2))),
+    "DataLoader, simplejpeg reduced": Peer(
+        "torch", partial(over, partial(Folder, with_cv2_reduced))
+    ),
+    "DataLoader, Pillow": Peer("torch", partial(over, partial(Folder, with_pillow))),
     "webdataset, simplejpeg + cv2": Peer("webdataset", peers.webdataset),
     "Grain, simplejpeg + cv2": Peer("grain", peers.grain),
     "HF datasets, simplejpeg + cv2": Peer("datasets", peers.huggingface, peers.write_arrow),
@@ -78,7 +85,7 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     fields = ("image", "label", *(["mask.png"] if given.masks else []))
     found: dict[str, Build] = {OURS: partial(ours, fields=fields)}
     if given.masks:
-        found[BASELINE] = peers.with_masks
+        found[BASELINE] = partial(over, peers.FolderWithMasks)
     else:
         found |= {name: peer.build for name, peer in prepared(task, given.only).items()}
     return [
