@@ -30,7 +30,7 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import advises_below, choices, command, option
+from packer.words import choices, command, option, unpacked_to
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
@@ -202,12 +202,12 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
-        advises = advises_below(str(error), candidate.path)
-        if candidate.path.is_dir() or not advises or not candidate.tree:
+        text = unpacked_to("FOLDER", str(error), candidate.path)
+        if text == str(error) or candidate.path.is_dir() or not candidate.tree:
             raise
         unpack = candidate.tree.unpack
         raise UnusableInput(
-            f"{error}\n  For a folder in it, first unpack the archive: {unpack}"
+            f"{text}\n  For commands with FOLDER, first unpack the archive: {unpack}"
         ) from error
 
 

@@ -22,6 +22,7 @@ from packer.storage.source import StoreSource
 from packer.trees.walk import is_named_as_image
 from packer.words import command, listed, option
 from reader.format import Manifest, manifest
+from reader.store.urls import is_url
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 _NAMED = 8  # rejected files, each in a command
@@ -128,7 +129,10 @@ def _without(work: Work, files: Rejections) -> str:
     """
     if work.origin is None or not work.name:
         return ""
-    src, globs = work.origin.path, [*work.options.source.ignore]
+    src = work.origin.path if is_url(work.name) else Path(work.name)
+    if not src.is_dir():  # the option requires a folder
+        return ""
+    globs = [*work.options.source.ignore]
     lists = work.scanned.facts.lists
     is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
     for name in lists if is_unlisted else [name for name, _ in files]:

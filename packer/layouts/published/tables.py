@@ -29,7 +29,7 @@ from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
-from packer.words import command, option
+from packer.words import command, listed, option
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -117,14 +117,21 @@ def tables(candidate: Candidate) -> Interpretation | None:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
+            doubts.append(
+                UnusableInput(
+                    f"No table of {candidate.path} has a column {column!r}. Choose one of these: "
+                    f"{listed(sorted(has))}."
+                )
+            )
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     leftovers = Leftovers(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            text = f"{doubts[0]} To pack without tables, pass {option('kind', 'folder')}."
-            without = {} if has else {"Pack without tables": ("--as", "folder")}
+            text, without = str(doubts[0]), {}
+            if not options.of_table:
+                text += f" To pack without tables, pass {option('kind', 'folder')}."
+                without = {} if has else {"Pack without tables": ("--as", "folder")}
             raise Ambiguous(text, getattr(doubts[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape

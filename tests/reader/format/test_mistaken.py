@@ -54,7 +54,7 @@ def test_only_a_folder_that_is_being_packed_is_said_to_be_interrupted(tmp_path: 
     assert "interrupted" not in reason_for(tmp_path)
     filled(tmp_path, JOURNAL, "shard-000000.tar")
     assert "is not a dataset yet" in reason_for(tmp_path)
-    assert "An interrupted `packer pack` is finished by running the same" in reason_for(tmp_path)
+    assert "To finish it, run the same command again." in reason_for(tmp_path)
 
 
 def test_a_file_of_a_dataset_leads_to_its_folder(packed_copy: Path, tmp_path: Path) -> None:
