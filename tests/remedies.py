@@ -10,17 +10,22 @@ from pathlib import Path
 
 _CALLS = {"option", "column_option", "command", "choices"}  # they write options and commands
 _CODE = re.compile(
-    r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install|: python -"
+    r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install"
     r"|\b(pass|give|write|run|use|need|return)\b[^.]*( --[a-z]|\w=|\.\w+\()",
     re.IGNORECASE,
 )
 _SHORTEST = 12  # characters; less is a part of another message
 
 
-def forgotten(package: Path, texts: Iterable[str]) -> list[str]:
-    """Return file and line of each message with a remedy that none of `texts` has."""
-    known = list(texts)
-    return [where for where, parts in _messages(package) if not any(_has(t, parts) for t in known)]
+def forgotten(package: Path, texts: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return each message with a remedy that is in none of `texts` and has none of `others`."""
+    known, named = list(texts), list(others)
+    return [
+        f"{where}: {'...'.join(parts)}"
+        for where, parts in _messages(package)
+        if not any(_has(text, parts) for text in known)
+        if not any(part in "...".join(parts) for part in named)
+    ]
 
 
 def _has(text: str, parts: list[str]) -> bool:

@@ -174,7 +174,7 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
     if content.external:
         raise UnusableInput(
             f"{dst}: its tars were not packed by packer. Restore them from a copy. If only "
-            f"indexes are damaged, run `packer index {shlex.quote(str(dst))}`."
+            f"indexes are damaged, remove these, and run `packer index {shlex.quote(str(dst))}`."
         )
     try:
         options = PackOptions.load(content.options)
