@@ -70,9 +70,9 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
             reading = (_by_templates if options.has_templates else _folders)(candidate)
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
-    beside = (*reading.beside, *(tree.refused if tree else ()), *_ignored(candidate, reading))
+    leftovers = (*reading.leftovers, *(tree.refused if tree else ()), *_ignored(candidate, reading))
     opening = partial(_open_checked, candidate, reading.open)
-    return replace(reading, open=opening, beside=beside)
+    return replace(reading, open=opening, leftovers=leftovers)
 
 
 @cache
@@ -108,7 +108,7 @@ def _recognised(candidate: Candidate) -> Interpretation | None:
                 f"{candidate.path} may be {both}. Choose one with {option('kind')}."
             )
         if found:
-            return replace(found[0], beside=(*found[0].beside, *_above(candidate, within)))
+            return replace(found[0], leftovers=(*found[0].leftovers, *_above(candidate, within)))
     return None
 
 

@@ -97,12 +97,12 @@ def find_evidence(
     few = _few(list(groups.values()))
     texts = list(_texts(tree, groups.values(), few))
     unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
-    beside = {
+    with_own_stems = {
         key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
         for key, paths in groups.items()
         if len(paths) > 1 or key[0]
     }
-    sides = [(paths, _stems(paths)) for paths in beside.values() if paths]
+    sides = [(paths, _stems(paths)) for paths in with_own_stems.values() if paths]
     stems = [hashes for _, each in sides for hashes in each]
     keys, known, are_plain = _known(listing, texts, stems, are_plain=True)
     if not are_plain:

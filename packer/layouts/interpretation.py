@@ -57,5 +57,5 @@ class Interpretation:
     kind: str
     what: str
     open: Callable[[Sequence[str] | None], Source]
-    beside: tuple[Skipped, ...] = ()
+    leftovers: tuple[Skipped, ...] = ()
     general: bool = False

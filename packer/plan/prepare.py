@@ -45,7 +45,7 @@ def prepare(
     given = LocalSource.at(src) if isinstance(src, Path) else src
     if isinstance(given, LocalSource):
         reading = read(given.path, options.source)
-        reading = replace(reading, beside=(*reading.beside, *given.lacking))
+        reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     else:
         reading = given
     source = reading.open(classes)
@@ -64,7 +64,7 @@ def prepare(
     there = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
-        scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
+        scanned = scan(source, options, progress, there, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):

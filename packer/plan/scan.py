@@ -37,13 +37,13 @@ def scan(
     progress: Progress,
     there: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
-    beside: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
+    leftovers: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
     *,
     spool: Spool,
 ) -> Scanned:
     """List the samples of `source` that are to be packed."""
     listing = SampleTable()
-    listing.skipped += beside
+    listing.skipped += leftovers
     keys = bytearray()
     own_splits = set()
     facts = source.facts

@@ -174,8 +174,8 @@ def _top(shape: Shape) -> str:
 def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str, str]:
     names = shape.folders(top)
     found = splits_of(names)
-    beside = [name for name in names if name not in found]
-    filled = [name for name in beside if shape.below(inside(top, name))]
+    others = [name for name in names if name not in found]
+    filled = [name for name in others if shape.below(inside(top, name))]
     if not any(split in SPLITS for split in found.values()) or (filled and kind):
         return {"": ""}
     if filled:

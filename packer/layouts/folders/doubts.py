@@ -193,9 +193,9 @@ def _datasets(folders: Contents) -> str:
             continue
         kinds = {name: folders.beside_images(inside(base, name)) for name in names}
         if all(kinds.values()) and not set.intersection(*kinds.values()):
-            beside = [f"{', '.join(sorted(of))} in {name}" for name, of in kinds.items()]
+            others = [f"{', '.join(sorted(of))} in {name}" for name, of in kinds.items()]
             text = (
-                f"the images of each folder have other files beside them: {listed(beside)}. Choose:"
+                f"the images of each folder have other files beside them: {listed(others)}. Choose:"
             )
             for name in names:
                 text += folders.packing(inside(base, name), f"Pack only {name}")

@@ -61,10 +61,10 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         return None
     if not tree.level("training/image_2").images:
         return None
-    beside = tree.level("training").folders
-    if "label_2" not in beside and "semantic" not in beside:
+    training = tree.level("training").folders
+    if "label_2" not in training and "semantic" not in training:
         where = candidate.path / "training"
-        images, further = where / "image_2", [name for name in beside if name != "image_2"]
+        images, further = where / "image_2", [name for name in training if name != "image_2"]
         readings = {
             f"With the files of {name}": ("--pair", f"{name}?={where / name}")
             for name in further[:1]
@@ -74,7 +74,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
             "training/semantic. Choose:\n  The images alone: "
             f"{command(images)}{choices(images, readings)}"
         )
-    what = "KITTI's objects" if "label_2" in beside else "KITTI's semantic masks"
+    what = "KITTI's objects" if "label_2" in training else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
     folders = [f"{name}/{folder}" for name in ("training", "testing") for folder in used]
     reason = f"it is not of {what}"
@@ -92,7 +92,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         parts.append(Part(split, f"{folder}/image_2", f"{folder}/label_2", masks=masks))
     lists = Lists(partial(rows_of_parts, tree, parts, ".txt"), ignored=ignored)
     opening = partial(open_objects, tree, lists, _kitti_objects)
-    if "label_2" not in beside:
+    if "label_2" not in training:
         return Interpretation("pairs", what, lambda _: ListedSource.open(tree, lists))
     return Interpretation("pairs", what, opening)
 

@@ -277,8 +277,8 @@ def _of_files(
                 f"{src}: {stray} does not have the name of a split, unlike other files. Pack "
                 "it separately, or rename it, such as train-00000-of-00001.parquet."
             )
-        beside = tuple(_beside_files(tree, files)) if tree else ()
-        return ParquetImages.open(src, table, options, classes, beside, splits)
+        leftovers = tuple(_beside_files(tree, files)) if tree else ()
+        return ParquetImages.open(src, table, options, classes, leftovers, splits)
 
     form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
     return Interpretation("hf", f"images in {form}, as Hugging Face has them", open_images)
