@@ -132,7 +132,7 @@ def _pack_part(
     part, is_done, written, count = how.part, to.is_done, Written(), 0
     assert part is not None
 
-    def sound(work: Work) -> Work:
+    def checked(work: Work) -> Work:
         if not how.skips and (by_scan := all_rejected(work)):
             raise refusal(work, by_scan, written=False)
         return work
@@ -144,10 +144,10 @@ def _pack_part(
             announce(work.announcement)
         else:
             engine = stack.enter_context(connected(how.executor))
-            held = share(to, part, asked, lambda: sound(scan()), progress.note)
+            held = share(to, part, asked, lambda: checked(scan()), progress.note)
             work, watched = stack.enter_context(held)
             announce(work.announcement)
-            sound(work)  # another part has scanned, which skips what is rejected
+            checked(work)  # another part has scanned, which skips what is rejected
             numbers, guard = part.shards(len(work.plan)), RunGuard(watched, asked.versions)
             written, count = write_missing(work, to, numbers, guard, how, engine, progress)
     shards = part.shards(len(work.plan))
