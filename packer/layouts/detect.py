@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
-from packer.layouts.folders.doubts import open_folders
+from packer.layouts.folders.ambiguities import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation

@@ -94,7 +94,7 @@ def prepare(
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
-        further += tuple(doubts(listing, scanned.classes))
+        further += tuple(label_remarks(listing, scanned.classes))
     before = there.rejected if there else frozenset()
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
@@ -184,7 +184,7 @@ def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Ite
         yield f"{few} no label: a Loader returns -1 for them."
 
 
-def doubts(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
+def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
     """Yield remarks if the numbers of samples suggest that labels are not classes."""
     labels = listing.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))

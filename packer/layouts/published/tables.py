@@ -83,7 +83,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     root = candidate.path.parent / options.root if options.root else candidate.path
     images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
     parts, aside = [], {}
-    doubts: list[UnusableInput] = []
+    errors: list[UnusableInput] = []
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
@@ -101,23 +101,23 @@ def tables(candidate: Candidate) -> Interpretation | None:
             if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
             else:
-                doubts.append(error)
+                errors.append(error)
             continue
         if found.view:
             parts.append(found.view)
         elif found.lost:
-            doubts.append(found.lost)
+            errors.append(found.lost)
         elif not table.columns:
-            doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
+            errors.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         elif not path.endswith(PARQUET):
             aside[path] = found.reason
         elif "binary" not in str(table.compound):  # else its cells may hold images
             aside[path] = tree.examined[path] = found.reason
-    if not parts and not doubts:
+    if not parts and not errors:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(
+            errors.append(
                 UnusableInput(
                     f"No table of {candidate.path} has a column {column!r}. Choose one of these: "
                     f"{listed(sorted(has))}."
@@ -127,12 +127,12 @@ def tables(candidate: Candidate) -> Interpretation | None:
     leftovers = Leftovers(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
-        if doubts:
-            text, without = str(doubts[0]), {}
+        if errors:
+            text, without = str(errors[0]), {}
             if not options.of_table:
                 text += f" To pack without tables, pass {option('kind', 'folder')}."
                 without = {} if has else {"Pack without tables": ("--as", "folder")}
-            raise Ambiguous(text, getattr(doubts[0], "readings", without))
+            raise Ambiguous(text, getattr(errors[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
             raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
