@@ -37,8 +37,8 @@ class Kind:
             value = self.read(text)
             return value if self.is_repeated else self.check(value)
         except (TypeError, ValueError) as error:
-            said = str(error)
-            sentence = said if said.endswith(".") else f"{text!r} is not {self.asks}."
+            message = str(error)
+            sentence = message if message.endswith(".") else f"{text!r} is not {self.asks}."
             raise ValueError(sentence) from None
 
 

@@ -128,8 +128,8 @@ class Work:
     @property
     def command(self) -> str:
         """The command with an explicit layout, equal to the detected one; "" if none exists."""
-        said = self.scanned.facts.outright
-        return command(self.name, *said) if said and self.name else ""
+        words = self.scanned.facts.outright
+        return command(self.name, *words) if words and self.name else ""
 
     @property
     def announcement(self) -> str:

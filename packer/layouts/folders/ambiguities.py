@@ -72,11 +72,11 @@ def _refuse_labels_in_names(folders: Contents) -> None:
         way = f"{{label}}{separator}{{key}}.{ends.pop()}" if found else "{key}"
         way = inside(literal(folder), way)
         ways.append(f"{{split={split}}}{way}" if split else way)
-    if words and (said := by_templates(ways)):
+    if words and (templates := by_templates(ways)):
         raise Ambiguous(
             f"{folders.where}: the names of the images may start with their classes: "
             f"{listed(sorted(words))}.",
-            {"They do": said, "The names mean nothing": ("--as", "flat")},
+            {"They do": templates, "The names mean nothing": ("--as", "flat")},
         )
 
 
