@@ -87,8 +87,8 @@ class KeySet:
 
     _FEW = 1 << 16  # are held as they come; more are sorted in
 
-    def __init__(self, there: Iterable[bytes] = ()) -> None:
-        self._sorted = np.sort(hashes_of(there))
+    def __init__(self, known: Iterable[bytes] = ()) -> None:
+        self._sorted = np.sort(hashes_of(known))
         self._recent: set[int] = set()
 
     def add(self, key: str) -> bool:

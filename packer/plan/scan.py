@@ -35,7 +35,7 @@ def scan(
     source: Source,
     options: PackOptions,
     progress: Progress,
-    there: ExistingSamples | None = None,
+    existing: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
     leftovers: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
     *,
@@ -79,11 +79,11 @@ def scan(
     fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
     differences: tuple[str, ...] = ()
-    if there is not None and len(there.digests):
+    if existing is not None and len(existing.digests):
         if not facts.is_late:
-            differences = tuple(there.differences(listing, digests[kept], digests, names))
+            differences = tuple(existing.differences(listing, digests[kept], digests, names))
         skipped = listing.skipped
-        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
+        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], existing.digests)))
         listing.skipped = skipped
         names = classes or numbered(listing.labels.tolist())
     return Scanned(facts, files, listing, names, fingerprint, differences)
