@@ -1,7 +1,7 @@
 """Keys: a sample's name in the archive, made reversibly from its path in the source.
 
-A key is the path relative to the source without its extension. What WebDataset or DALI's index
-would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
+A key is the path relative to the source without its extension. Characters that WebDataset or DALI's
+index would misread are percent-encoded (RFC 3986, section 2.1, on the name's bytes): dots of the
 basename, white space, control characters, bytes that are not UTF-8, the per cent sign, and a
 leading underscore of webdataset's metadata (``__name__/``). Repeated keys are found by hashes.
 """

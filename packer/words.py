@@ -2,7 +2,7 @@
 
 Options and commands are written as the caller does: ``--class-depth 2`` or, in Python,
 ``class_depth=2``. A message names them by `option`, `command` and `choices`; the command line and
-`packer.pack` each say with `written_by` who calls.
+`packer.pack` choose between these with `written_by`.
 """
 
 import os

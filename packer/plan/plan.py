@@ -128,7 +128,7 @@ def _shuffled_blocks(
 def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
     """Return a permutation of items with these hashes, in an order that only `seed` decides.
 
-    What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
+    Adding or removing items keeps the order of the others. They are sorted by the splitmix64 hash
     (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
     """
     with np.errstate(over="ignore"):

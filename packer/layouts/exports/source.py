@@ -276,7 +276,7 @@ class _Export:
 
 
 def _joined(found: Sequence[Described], files: Sequence[str]) -> Described:
-    """What several records say of one image; raise BadImage where two files give its objects."""
+    """Return the content of an image's records; raise BadImage if two files have its objects."""
     having = {file: None for one, file in zip(found, files, strict=True) if one.objects}
     if len(having) > 1:
         raise BadImage(f"{' and '.join(having)} give its objects; leave one out with --ignore")

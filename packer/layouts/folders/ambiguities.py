@@ -1,8 +1,9 @@
 """Folders that may not be classes: refused, with the command of each interpretation.
 
 Copies, the parts of one sample beside each other, and what a set is divided into without a meaning
-look like class folders. Each rule is one function here. Rules look at what folders hold, and at
-names only where that says nothing: class folders whose images are all counted from 1 are common.
+look like class folders. Each rule is one function here. Rules look at the content of folders, and
+at names only if the content is not enough: class folders whose images are all counted from 1 are
+common.
 """
 
 import unicodedata

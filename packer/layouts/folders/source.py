@@ -1,4 +1,4 @@
-"""Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
+"""Folders of image files: class folders by torchvision's ImageFolder rules, or only images.
 
 `layout` decides which folders are splits and classes. The sorted names of the classes are numbered,
 nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share

@@ -53,8 +53,8 @@ def kitti(candidate: Candidate) -> Interpretation | None:
     As https://www.cvlibs.net/datasets/kitti/eval_object.php and eval_semantics.php have it. The
     lines of ``label_2`` become each sample's ``json``: ``boxes`` (left, top, right and bottom in
     pixels), ``categories`` (``DontCare`` is one), and the other columns by their names. The masks
-    are ``mask.png`` and ``instances.png``. What the other tasks have is refused with the line to
-    type.
+    are ``mask.png`` and ``instances.png``. The files of other tasks are refused, with the command
+    to use.
     """
     tree = candidate.tree
     if not tree or candidate.options.kind not in (None, "pairs"):
@@ -223,7 +223,7 @@ def yolo(candidate: Candidate) -> Interpretation | None:
 
     https://docs.ultralytics.com/datasets/detect/ describes ``data.yaml``, and ``labels`` beside
     ``images``; darknet's ``obj.data`` is that of https://github.com/AlexeyAB/darknet, and Roboflow
-    exports both. Label files are the member ``txt``, as they are; the names of the classes go into
+    exports both. Label files are the member ``txt``, unchanged; the names of the classes go into
     the dataset.
     """
     path, tree, options = candidate.path, candidate.tree, candidate.options

@@ -64,7 +64,7 @@ def arrays(candidate: Candidate) -> Interpretation | None:
 
     A file or a folder of them, as https://medmnist.com, https://github.com/rois-codh/kmnist,
     http://ufldl.stanford.edu/housenumbers/ (format 2) and https://cs.stanford.edu/~acoates/stl10/
-    have them. The names of files and arrays tell the split and what an array holds
+    have them. The names of files and arrays define the split and the content
     (``x_train.npy``, ``train_images``); images are (N, height, width) or (N, height, width, 3) of
     uint8.
     """

@@ -69,8 +69,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     ``train.csv`` beside ``train`` and ``test`` (https://www.kaggle.com/competitions), or
     ``metadata.csv``, ``.jsonl`` or ``.parquet`` with a ``file_name``
-    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split that its name
-    or folder tells; images of a split without a table are samples without labels.
+    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split in its name
+    or folder; images of a split without a table are samples without labels.
     """
     tree, options = candidate.tree, candidate.options
     if tree is None:

@@ -116,9 +116,9 @@ def key_of(key: Any) -> str | None:
 def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
     """Return the members of a sample; its image, label and key are not among these fields.
 
-    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
-    member's; bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images
-    ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
+    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the member's;
+    bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images ``NAME.png``.
+    Values that JSON has (text, numbers, lists, ...) go into ``json`` under their names.
     """
     members: dict[str, bytes] = {}
     gathered: dict[str, Any] = {}
