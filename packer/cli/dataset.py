@@ -173,9 +173,9 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
 def extract(
     place: Path | str, out: Path, split: str | None, jobs: int, overwrite: bool, output: Output
 ) -> int:
-    """Give the files of DATASET back, under their own names in the folder OUT.
+    """Write the files of DATASET to the folder OUT, under their original names.
 
-    Run again, it writes what is missing.
+    To continue an interrupted run, run the same command again.
     """
     from packer.inspect.dataset import as_folder
     from packer.inspect.extract import extract as run
