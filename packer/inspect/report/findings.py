@@ -85,7 +85,7 @@ def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         count = len(looked.damages)
         sentence = (
             f"{many(count, 'sample')} of the {looked.count:,} looked at cannot be read. "
-            "`packer verify DATASET` names all of them; `packer repair DATASET --from SRC` rebuilds "
+            "`packer verify DATASET` names all of them; `packer repair DATASET --from SRC` mends "
             "them."
         )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
