@@ -230,6 +230,10 @@ MADE: dict[str, Row] = {
     "splits and --split": Row(
         "train/a/0.jpg val/a/1.jpg", {}, "--split x=.5,y=.5", "Remove --split", NONE
     ),
+    "--stratify without --split": Row(TWO, {}, "--stratify", "remove --stratify", NONE),
+    "--stratify without labels": Row(
+        IMAGES, {}, "--split x=.5,y=.5 --stratify", "Remove --stratify", "--split x=.5,y=.5"
+    ),
     "--append and no dataset": Row(TWO, {}, "--append", "Remove --append", NONE),
     "--part and --append": Row(TWO, {}, "--append --part 1/2", "Remove --append", "--part 1/2"),
     "--max-bytes": Row(

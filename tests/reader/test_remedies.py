@@ -59,6 +59,19 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "storage_options=": "a store of the user's",
     "loader.load_state_dict(state)": "tests/reader/loader/test_as_torch.py",
     "does not apply the dataset's": "transforms of the user's",
+    "docker run": "a container of the user's",
+    'or use decode="cpu"': "a GPU",
+    "give both transforms the same fill=": "tests/reader/test_transforms.py",
+    "Write reader.Loader(reader.Dataset(": "a split of the user's",
+    "Give a larger timeout=": "a number of the user's",
+    "give a larger max_bad=": "a number of the user's",
+    "shuffle=reader.BlockShuffle(16)": "a hint on slow storage",
+    "or reader.AspectBuckets(batch_size=...)": "tests/reader/order/test_samplers.py",
+    "dataset.subset(dataset.labels >= 0)": "tests/reader/order/test_samplers.py",
+    '?" in fields=': "tests/reader/samples/test_sample.py",
+    '?" to fields=': "tests/reader/samples/test_sample.py",
+    "give it pad_if_needed=True": "tests/reader/test_transforms.py",
+    "`packer verify FOLDER`": "tests/packer/inspect",
 }
 
 
