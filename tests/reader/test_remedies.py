@@ -35,7 +35,7 @@ PIECES = (  # of messages whose remedies are pasted below
     "itertools.chain(",
     ".subset(numbers)) reads chosen samples",
     "`packer index",
-    "SHARDS` makes a dataset",
+    "SHARDS`",
     "`packer pack` is still running",
     "limits=reader.Limits(pixels=...)",
     "limits=reader.Limits(bytes=...)",
