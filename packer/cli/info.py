@@ -138,7 +138,7 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 @options.jobs
 @options.reporting()
 def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any) -> int:
-    """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
+    """Write a page that shows DATASET: samples, distributions, and findings."""
     from packer.inspect.report.report import report as run
 
     return print_reported(run(place, out, jobs, progress=output.progress, **given), output)

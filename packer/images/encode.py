@@ -230,11 +230,11 @@ def _with_whole_palette(image: Image.Image) -> Image.Image:
     """Give each number a colour: Pillow drops the high bits of numbers above the palette."""
     mode = image.palette.mode if image.palette else "RGB"
     palette, black = image.getpalette(mode) or [], [0, 0, 0, 255][: len(mode)]
-    there = len(palette) // len(mode)
-    if int(np.asarray(image).max()) < there:
+    count = len(palette) // len(mode)
+    if int(np.asarray(image).max()) < count:
         return image
     whole = image.copy()
-    whole.putpalette([*palette[: there * len(mode)], *black * (256 - there)], mode)
+    whole.putpalette([*palette[: count * len(mode)], *black * (256 - count)], mode)
     return whole
 
 

@@ -37,8 +37,8 @@ class Kind:
             value = self.read(text)
             return value if self.is_repeated else self.check(value)
         except (TypeError, ValueError) as error:
-            said = str(error)
-            sentence = said if said.endswith(".") else f"{text!r} is not {self.asks}."
+            message = str(error)
+            sentence = message if message.endswith(".") else f"{text!r} is not {self.asks}."
             raise ValueError(sentence) from None
 
 
@@ -136,8 +136,8 @@ def _shares(value: Any) -> dict[str, float]:
 def _read_shares(text: str) -> dict[str, str]:
     found = [part.strip().partition("=") for part in text.split(",")]
     shares = {name: share for name, _, share in found}
-    sound = (SPLIT_NAME.fullmatch(n) and re.fullmatch(r"\d*\.?\d+", s) for n, s in shares.items())
-    if len(shares) < len(found) or not all(sound):
+    valid = (SPLIT_NAME.fullmatch(n) and re.fullmatch(r"\d*\.?\d+", s) for n, s in shares.items())
+    if len(shares) < len(found) or not all(valid):
         raise ValueError(
             f"{text!r} is not of the form train=0.9,val=0.1, with names of at most 255 characters."
         )

@@ -41,7 +41,7 @@ class ShardBuilder:
         reject: Callable[[Sample, BadImage], None],
         otherwise: str = AGAIN,
     ) -> None:
-        """Begin with no sample; without `threads` each is encoded and written as it is added.
+        """Begin with no sample; without `threads` each is encoded and written when it is added.
 
         `shard_of` returns the shard of an encoded sample; `reject` gets each bad one and may raise.
         """

@@ -51,6 +51,7 @@ class Loader(LikeDataLoader):
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the packed source.
     - ``size``: int64 (B, 2), height and width of the upright source.
+    - ``geometry``: float32 (B, 2, 3), the matrix from x, y of the upright source to the image.
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
@@ -116,7 +117,8 @@ class Loader(LikeDataLoader):
                 same names are accepted, also in a Compose.
             views: number of independent augmentations of each image, which is decoded once; or a
                 list with the transforms of each view. All images must get one size. ``image``,
-                masks, boxes and other pictures are then lists with an entry for each view.
+                masks, boxes, points, polygons and other pictures are then lists with an entry for
+                each view.
             shuffle: True for a new order over the whole dataset in every epoch;
                 BlockShuffle(shards) for long reads, with streams for several machines;
                 AspectBuckets(batch_size) for batches of similar aspect ratio.

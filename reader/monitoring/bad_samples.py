@@ -34,7 +34,6 @@ class BadSamples:
             )
 
     def delivered(self, valid: Any, own: int, world_size: int) -> None:
-        """Count a batch with `own` rows that are not padding, of which `valid` could be read."""
         if not self._has_none:
             return
         self._has_none = not valid.any()
@@ -56,6 +55,7 @@ def warn_of_boxes(count: int) -> None:
     boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
     warn(
         f"{boxes} {were} dropped so far: a side was below min_size= before any crop, or the box "
-        "was outside the image. If that is wrong, check format= and normalized= of reader.Boxes, "
-        "or give a smaller min_size=. loader.statistics().dropped_boxes has the count."
+        "was outside the image. If that is wrong, check format= and normalized= of reader.Boxes "
+        "or reader.Polygons, or give a smaller min_size=. loader.statistics().dropped_boxes has "
+        "the count."
     )

@@ -39,7 +39,6 @@ class Recipe:
 
     @property
     def mapped_names(self) -> set[str]:
-        """The fields that `map_sample` can change."""
         return set(self.names) - READ_ONLY
 
     @property
@@ -49,7 +48,6 @@ class Recipe:
 
     @property
     def shown_names(self) -> list[str]:
-        """The fields that differ between views."""
         shown = {
             "image",
             "geometry",
@@ -136,7 +134,7 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
-        shown: Sequence[Any] = [member.absent] * len(planned.views)
+        shown: Sequence[Any]
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
@@ -151,6 +149,8 @@ class SampleReader:
             what = "None" if member.absent is None else f"no {member.name}"
             advice = f'to get {what} for it, write "{member.ext}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
+        else:
+            shown = [member.absent] * len(planned.views)
         return shown if self._recipe.further and member.follows_image else shown[0]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
@@ -195,8 +195,6 @@ class SampleReader:
 
 
 class WholeSamples:
-    """Decodes whole samples of a shard, to check whether they decode."""
-
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._decoder = Decoder()
@@ -205,7 +203,6 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        """Return a member decoded by its extension."""
         image, data = self._shard.image(row), self._shard.read(row, ext)
         kind = picture_format(ext)
         try:
