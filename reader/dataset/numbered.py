@@ -90,8 +90,8 @@ class NumberedSamples:
         usual = dict.fromkeys(["label", "height", "width", "key", "name", *ROW])
         known = [*usual, *dict.fromkeys(f"json.{x}" if x in usual else x for x in fields)]
         raise ArgumentError(
-            f"The indexes of {self.source} have no column {name!r}; there are {', '.join(known)}. "
-            f"`packer pack --column {name.removeprefix('json.')}` stores a value of the JSON."
+            f"{self.source}: there is no column {name!r}; the columns are {', '.join(known)}. To "
+            f"add a field of the JSON, pack with `--column {name.removeprefix('json.')}`."
         )
 
     @cached_property
