@@ -17,6 +17,8 @@ from PIL import Image
 from packer import Writer, processes
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
+from reader.loader import prefetch
+from reader.monitoring import stalls
 from reader.processes import fork_server
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
@@ -27,6 +29,7 @@ from kept_server import KeptServer
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("few", settings.get_profile("busy"), max_examples=25)  # scripts/test.sh
 settings.load_profile("busy")
+stalls.PATIENCE = prefetch._TOLD_SECONDS = 300.0  # it warns of what takes long, as errors here
 
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.

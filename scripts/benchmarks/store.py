@@ -30,7 +30,6 @@ from benchmarks.peers import PEERS, Stored, Task, is_installed
 from benchmarks.runner import Candidate, Rows, cpu_seconds, most_memory
 
 BASELINE = "local disk"
-_SHARD_SIZE = "20MB"
 _BLOCKS = 4  # shards of a window: half of the data has room for two
 _PEERS = ("LitData", "MosaicML", "webdataset")
 
@@ -54,7 +53,8 @@ class Reading:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the case's options."""
     parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--shards", type=Path, help="the same packed, with shards of 20MB")
+    parser.add_argument("--shards", type=Path, help="the same packed, with shards of --shard-size")
+    parser.add_argument("--shard-size", default="20MB", help="of what is packed")
     parser.add_argument("--count", type=int, default=4000, help="to which they are repeated")
     parser.add_argument("--latency", type=int, nargs="+", default=[0, 50, 100], help="in ms")
     parser.add_argument("--batch-size", type=int, default=256)
@@ -74,7 +74,7 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     work.chmod(0o755)  # for the server
     material.repeated(given.images, given.count, images)
     if given.shards is None:
-        material.pack(images, shards, "--shard-size", _SHARD_SIZE)
+        material.pack(images, shards, "--shard-size", given.shard_size)
     else:
         shards.symlink_to(given.shards.absolute())
     task = Task(shards, images, shards.parent, "random", given.batch_size, given.workers)

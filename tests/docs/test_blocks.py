@@ -107,7 +107,7 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
         env={**os.environ, "PATH": path, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
     )
 
 
