@@ -213,6 +213,8 @@ def main(arguments: Sequence[str]) -> None:
     for name in arguments[4:]:
         with contextlib.suppress(Exception):  # a process that needs it says why it cannot have it
             import_module(name)
+    import numpy.random  # noqa: F401  which would be imported in each process
+
     requests = socket.socket(fileno=requests_fd)
     noticed, notice = os.pipe()
     os.set_blocking(notice, False)
