@@ -1,7 +1,7 @@
-"""What the loader tells a dataset's fetching process: which samples are read next.
+"""Send the samples that are read next to a dataset's fetching process.
 
-Where the order is a function the fetching process has the function, and looks as far ahead as it
-likes. The numbers of a user's sampler are sent as they are queued for the workers.
+If the order is a function, the fetching process has the function and computes the order itself. The
+numbers of a user's sampler are sent when they are queued for the workers.
 """
 
 import contextlib
@@ -10,8 +10,8 @@ from itertools import count
 
 import numpy as np
 
-from reader.cache.client import Line
-from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
+from reader.cache.client import FetchingConnection
+from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, StepsTaken, Unavailable
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
@@ -21,68 +21,67 @@ from reader.order.shuffle import Order
 from reader.store.limits import Requests
 from reader.workers.messages import Task
 
-_TOLD_SECONDS = 5.0  # that every worker has waited
-_ANSWER_SECONDS = 30.0  # to what needs no network
+_WARN_SECONDS = 5.0  # of waiting, by every worker
+_ANSWER_SECONDS = 30.0  # for requests that need no network
 
 
 class Prefetch:
-    """The plans of one loader; for a dataset in a folder, none."""
+    """The prefetch schedules of one loader; does nothing for a dataset in a folder."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        self._line = None if dataset.fetching is None else Line(dataset.fetching)
+        self._fetching = None if dataset.fetching is None else FetchingConnection(dataset.fetching)
         self._dataset = dataset
         self._order = order
         self._depth = depth
         self._number = count()
         self._numbers: dict[EpochRun, int] = {}
         self._before = self._counted()
-        self._has_told = False
+        self._has_warned = False
 
     def begin(self, epoch: EpochRun) -> None:
-        if self._line is None or self._order.is_given or not len(epoch.steps):
+        if self._fetching is None or self._order.is_given or not len(epoch.steps):
             return
         number, places = next(self._number), self._dataset.places
         ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
         try:
-            answer = self._line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
+            answer = self._fetching.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
         except StoreError:
-            answer = None  # it has died: who needs a sample says which
-        if isinstance(answer, Lost):
+            answer = None  # it has died: reading a sample raises the error
+        if isinstance(answer, Unavailable):
             raise StoreError(answer.text)
         self._numbers[epoch] = number
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        if self._line is not None and self._order.is_given:
+        if self._fetching is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._line.tell(Hint(shard, rows))
+                self._fetching.send(Hint(shard, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        if self._line is not None and epoch in self._numbers:
-            self._line.tell(Took(self._numbers[epoch], epoch.taken))
+        if self._fetching is not None and epoch in self._numbers:
+            self._fetching.send(StepsTaken(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
         number = self._numbers.pop(epoch, None)
-        if self._line is not None and number is not None:
-            self._line.tell(Drop(number))
+        if self._fetching is not None and number is not None:
+            self._fetching.send(Drop(number))
 
-    def tell(self, loop: Loop, spent: Spent) -> None:
-        if self._line is None or self._has_told or spent.waiting < spent.busy / 2:
+    def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
+        if self._fetching is None or self._has_warned or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
-        if spent.waiting >= _TOLD_SECONDS * workers:
-            self._has_told = True
+        if spent.waiting >= _WARN_SECONDS * workers:
+            self._has_warned = True
             _, seen = self.counts()
             each = seen.asking / max(seen.requests, 1) * 1e3
             warn(
                 f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
-                f"{self._dataset.source} have come so far, in {seen.requests:,} requests of "
-                f"{each:.0f} ms. They stay in the cache for the epochs to come. "
-                "loader.statistics() says what would help."
+                f"{self._dataset.source} were fetched so far, in {seen.requests:,} requests of "
+                f"{each:.0f} ms. They stay in the cache for later epochs. "
+                "print(loader.statistics()) shows the bottleneck and a remedy."
             )
 
     def counts(self) -> tuple[Samples, Requests]:
-        """Return what was fetched since the loader was made."""
         (cached, asked), (cached_before, before) = self._counted(), self._before
         if asked.requests < before.requests:  # of a process that has died since
             return cached, asked
@@ -91,6 +90,6 @@ class Prefetch:
     def _counted(self) -> tuple[Samples, Requests]:
         found: object = None
         with contextlib.suppress(StoreError):
-            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
+            found = self._fetching and self._fetching.ask(GetCounts(), _ANSWER_SECONDS)
         asked, *cached = found if isinstance(found, Counts) else Counts()
         return Samples(*cached), asked
