@@ -14,19 +14,24 @@ import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
 
+import reader.cache.child
 from packer import Writer, processes
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
+from reader.loader import prefetch
+from reader.monitoring import stalls
 from reader.processes import fork_server
+from reader.processes.child import start
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
-from kept_server import KeptServer
+from kept_server import KeptServer, fork_fetching
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("few", settings.get_profile("busy"), max_examples=25)  # scripts/test.sh
 settings.load_profile("busy")
+stalls.PATIENCE = prefetch._TOLD_SECONDS = 300.0  # it warns of what takes long, as errors here
 
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.
@@ -42,8 +47,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 
 @pytest.fixture(autouse=True, scope="session")
 def kept_server() -> None:
-    """Keep the server of packing processes, but where `own_server` is asked for."""
+    """Keep the servers of packing and fetching processes, but where `own_server` is asked for."""
     processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
+    reader.cache.child.start = fork_fetching  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)
@@ -58,8 +64,12 @@ def kept_workers_server() -> Iterator[None]:
 
 @pytest.fixture
 def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each team of packing processes begin and end a server, as it does for users."""
+    """Have each team of packing processes begin and end a server, as it does for users.
+
+    And have each fetching process executed.
+    """
     monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
+    monkeypatch.setattr(reader.cache.child, "start", start)
 
 
 @pytest.fixture(scope="session")

@@ -76,6 +76,8 @@ def _serve(requests: socket.socket) -> None:
         for found in pkgutil.walk_packages(getattr(room, "__path__", ()), f"{room.__name__}."):
             importlib.import_module(found.name)
 
+    importlib.import_module("packer.layouts.exports.known").forms()
+
     if packer.images.tiling.is_available():
         packer.images.tiling.load()
     gc.freeze()  # a collection in the child would copy it all

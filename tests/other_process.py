@@ -29,7 +29,7 @@ def running(code: str, *arguments: object) -> Iterator[tuple["subprocess.Popen[s
         process.communicate()
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never came to pass"

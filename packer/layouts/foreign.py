@@ -2,7 +2,8 @@
 
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -20,7 +21,7 @@ _MAGIC = 16  # bytes
 def refuse_foreign(candidate: Candidate) -> None:
     """Raise, with the lines that pack it, where a candidate without images is of such a format."""
     path, tree = candidate.path, candidate.tree
-    formats = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+    formats = _formats()
     if not tree:
         with open(path, "rb") as file:
             begin = file.read(_MAGIC)
@@ -31,6 +32,11 @@ def refuse_foreign(candidate: Candidate) -> None:
         for known in formats:
             if re.search(known["names"], file_path.name):
                 raise _advice(path, file_path, known)
+
+
+@cache
+def _formats() -> Sequence[Mapping[str, Any]]:
+    return yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 
 
 def _files(root: Path, tree: Tree) -> Iterator[Path]:

@@ -209,6 +209,8 @@ def main(arguments: Sequence[str]) -> None:
     for name in arguments[4:]:
         with contextlib.suppress(Exception):  # a process that needs it raises the error
             import_module(name)
+    import numpy.random  # noqa: F401  which would be imported in each process
+
     requests = socket.socket(fileno=requests_fd)
     noticed, notice = os.pipe()
     os.set_blocking(notice, False)

@@ -22,6 +22,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[2])
 
 from packer.cli.main import main
+from tests.faults.injected.sitecustomize import harm
 from tests.faults.injection import Fault, Outcome, run
 
 Files = dict[str, bytes]
@@ -189,12 +190,15 @@ class Bench:
 
     def attempt(self, fault: Fault) -> tuple[Outcome, list[str]]:
         """Let it happen, then run the same command again; how the first ended, what is wrong."""
+        after = self._after_harm(fault) if self._comes_before_the_scan(fault) else self.after
         self._reset()
         outcome = self.run(fault)
         wrong = list(self._wrong_end(fault, outcome))
         moved = {root for root in self.after if (self._work / f"{root}.gone").exists()}
         self._undo(fault)
-        wrong += self._wrong_files(outcome, moved)
+        wrong += self._wrong_files(outcome, moved, after)
+        if outcome.code == 0 and after is not self.after:
+            return outcome, wrong  # the restored source is another one than was packed
         code, said = quietly([*self._case.command(self._work), *self._one_job()])
         if code != 0:
             wrong.append(f"the next run exits {code}: {said.strip()[-300:]}")
@@ -204,6 +208,21 @@ class Bench:
             for problem in _differences(files_of(self._work / root), files)
         ]
         return outcome, wrong
+
+    def _comes_before_the_scan(self, fault: Fault) -> bool:
+        """Whether a file is harmed before the scan looks at it, so that it is packed as it is."""
+        if fault.effect not in _HARMS or fault.site is None:
+            return False
+        later = self.undisturbed.sites[self.undisturbed.sites.index(fault.site) :]
+        return any((site.operation, site.path) == ("stat", fault.site.path) for site in later)
+
+    def _after_harm(self, fault: Fault) -> dict[str, Files]:
+        """What the command makes of a source that was harmed before it began."""
+        assert fault.site is not None
+        self._reset()
+        harm(fault.effect, self._work / fault.site.path)
+        self.run(None)
+        return self.after | {root: files_of(self._work / root) for root in ("dst", "out")}
 
     def _one_job(self) -> Sequence[str]:
         return ("--jobs", "1") if "--jobs" in self._case.arguments else ()
@@ -234,9 +253,11 @@ class Bench:
         elif outcome.code and not _names_a_place(outcome.stderr + outcome.stdout):
             yield f"no place is named: {outcome.stderr.strip()[-300:]}"
 
-    def _wrong_files(self, outcome: Outcome, moved: set[str]) -> Iterator[str]:
+    def _wrong_files(
+        self, outcome: Outcome, moved: set[str], after: dict[str, Files]
+    ) -> Iterator[str]:
         """Whatever is there is as it was, or as it should become; after a success, all of it."""
-        for root, files in self.after.items():
+        for root, files in after.items():
             there = files_of(self._work / root)
             # A folder that is moved away takes with it what is written by its descriptor, and what
             # was to be removed by its name.
@@ -270,7 +291,8 @@ def _differences(there: Files, wanted: Files) -> Iterator[str]:
 def _names_a_place(said: str) -> bool:
     """Whether something is said beside the progress, with the name of a file or a folder in it."""
     lines = [line for line in said.splitlines() if not re.match(r"\w+: \d+ ", line)]
-    return bool(re.search(r"/|\.tar|\.json|\.jpg|not enough memory|No process", "\n".join(lines)))
+    named = r"/|\.tar|\.json|\.jpg|Out of memory|not enough memory|No process"
+    return bool(re.search(named, "\n".join(lines)))
 
 
 def kind_of(outcome: Outcome) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import xxhash
+from called_packer import call_packer
 from forked_packer import ForkedPacker
 from PIL import Image
 from s3_server import S3Server, bucket
@@ -134,6 +135,12 @@ def run_packer(
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     return run
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch, forked_packer: ForkedPacker) -> None:
+    """Have `run_packer` call the command line in this process, for who looks at no process."""
+    monkeypatch.setattr(forked_packer, "run", lambda arguments, _: call_packer(*arguments))
 
 
 @pytest.fixture(scope="session")

@@ -327,7 +327,7 @@ def test_a_fork_of_the_process_neither_writes_nor_commits(tmp_path: Path) -> Non
     """
     environment = os.environ | {"PYTHONPATH": str(Path(packer.__file__).parents[1])}
     command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "dst")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     told, count = done.stdout.splitlines()
     assert told == "Call write() inside the with block of the Writer, in the same process."
     assert count == "2", done.stderr

@@ -150,7 +150,7 @@ def run_script(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str
             **options,
         ) as process:
             try:
-                stdout, stderr = process.communicate(timeout=60)
+                stdout, stderr = process.communicate(timeout=300)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGABRT)  # it says where each of its threads is
                 stdout, stderr = process.communicate()

@@ -28,5 +28,5 @@ def suffixes() -> tuple[str, ...]:
 
 def form_of(tree: Tree, path: str) -> Form | None:
     """Return the form of a file, by its beginning; of several, the first one."""
-    name, beginning = path.rpartition("/")[2], tree.begin(path, _BEGINNING)
+    name, beginning = path.rpartition("/")[2], tree.head(path, _BEGINNING)
     return next((form for form in forms() if form.fits(name, beginning)), None)

@@ -107,17 +107,20 @@ class _Injector:
             folder = dict(self.roots)[effect.partition(" ")[2]]
             _real["rename"](folder, folder + ".gone")
         elif effect in ("truncate", "rewrite", "remove"):
-            if isinstance(path, int):
-                path = os.readlink(f"/proc/self/fd/{path}")
-            if effect == "remove":
-                _real["unlink"](path)
-                return
-            status = _real["stat"](path)
-            file = _real["open"](path, os.O_WRONLY)
-            os.ftruncate(file, status.st_size // 2)
-            if effect == "rewrite":
-                os.ftruncate(file, status.st_size)
-            os.close(file)
+            harm(effect, os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else path)
+
+
+def harm(effect, path):
+    """Damage a file."""
+    if effect == "remove":
+        _real["unlink"](path)
+        return
+    size = _real["stat"](path).st_size
+    file = _real["open"](path, os.O_WRONLY)
+    os.ftruncate(file, size // 2)
+    if effect == "rewrite":
+        os.ftruncate(file, size)
+    os.close(file)
 
 
 def _install(injector):

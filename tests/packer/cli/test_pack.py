@@ -20,6 +20,8 @@ from packer.run.log import JOURNAL
 from packer.run.run import Run
 from reader.format import Manifest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]
 

@@ -12,6 +12,8 @@ from PIL import Image
 
 from packer.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -60,7 +60,7 @@ def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path:
 
         return run
 
-    assert_linear(use, 2 * N)
+    assert_linear(use, N)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

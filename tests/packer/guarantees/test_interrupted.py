@@ -213,7 +213,7 @@ def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warnin
         assert len(packing_processes(process)) == 2
         assert set().union(*map(named_memory, [psutil.Process(process.pid), *children])) == set()
         process.kill()
-        wait_until(lambda: not any(map(is_alive, children)), seconds=5)
+        wait_until(lambda: not any(map(is_alive, children)))
         _, stderr = process.communicate()
     assert [line for line in stderr.splitlines() if not line.startswith("scan: ")] == []
 

@@ -20,6 +20,8 @@ from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 from reader.format.index import serialize
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 QUIET = Progress(quiet=True)
 SHARDS = ("train/shard-000000.tar", "val/shard-000000.tar")

@@ -20,6 +20,8 @@ from packer.progress import Progress
 from packer.run.pack import PackReport
 from reader.format import Limits, Manifest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
 FilesOf = Callable[[Path], dict[str, bytes]]

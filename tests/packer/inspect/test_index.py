@@ -22,6 +22,8 @@ from packer.inspect.verify import verify
 from reader import Dataset
 from reader.format import Index, Limits, Manifest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FORMATS = [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
 

@@ -14,6 +14,8 @@ from PIL import Image
 from packer.inspect.info import info
 from reader.format import FormatError, Index, Manifest, index
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -14,6 +14,8 @@ from packer.samples.records import Sample
 from packer.samples.table import SampleTable
 from reader.format import Manifest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 MB = 10**6
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -10,6 +10,7 @@ from packer.options.declared import PackOptions
 from packer.shards import executors
 from packer.shards.executors import connected
 
+NOT_INSTALLED = "it is not installed with the tests"  # distributed alone is a script of docs/tasks
 EIGHT = PackOptions(shard_samples=20)  # shards of `many`
 
 
@@ -29,7 +30,7 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(
 
 
 def test_a_dask_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="it is not installed with the tests")
+    pytest.importorskip("distributed.client", reason=NOT_INSTALLED)
     monkeypatch.setattr(executors, "_DASK_SECONDS", 0.2)
     with (
         pytest.raises(UnusableInput, match=r"No dask scheduler answers at tcp://127\.0\.0\.1:9"),
@@ -43,10 +44,12 @@ def test_a_dask_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.Monk
 def test_dask_writes_the_same_bytes_while_a_worker_is_killed(
     tmp_path: Path, many: Path, files_of: Callable[[Path], dict[str, bytes]]
 ) -> None:
-    distributed = pytest.importorskip("distributed", reason="it is not installed with the tests")
+    pytest.importorskip("distributed.client", reason=NOT_INSTALLED)
+    from distributed import LocalCluster
+
     pack(many, tmp_path / "here", EIGHT, 1)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster:
+    with LocalCluster(**options) as cluster:
         address = cluster.scheduler_address.replace("tcp://", "dask://")
         with connected(address) as executor:
             assert executor is not None

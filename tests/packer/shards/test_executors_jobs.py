@@ -225,6 +225,5 @@ def test_an_executor_that_does_nothing_is_told_of(
     def stop(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    caplog.handler.addFilter(stop)
-    with pytest.raises(KeyboardInterrupt):
+    with caplog.filtering(stop), pytest.raises(KeyboardInterrupt):
         packed_by(executor, many, tmp_path / "dst", jobs=2)

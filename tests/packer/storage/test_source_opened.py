@@ -14,6 +14,8 @@ import packer
 from packer.progress import Progress
 from packer.storage.source import open_source
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 COMMANDS = ["pack", "--dry-run", "--explain", "--part", "repair"]
 
 

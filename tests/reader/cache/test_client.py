@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 import reader
 from reader import Dataset, Loader
 
-pytestmark = pytest.mark.usefixtures("needs_store")
+pytestmark = pytest.mark.usefixtures("needs_store", "own_server")
 
 
 Opened = Callable[..., Dataset]

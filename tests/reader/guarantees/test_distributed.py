@@ -91,7 +91,7 @@ def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_no
         assert job.returncode == -signal.SIGKILL
     assert (saved["epoch"], saved["position"]) == (1, 7 * 21)
     with torchrun(2, folder, tmp_path, 2, 0) as job:
-        assert job.wait(60) == 0
+        assert job.wait(300) == 0
 
     before = [rank[:27] for rank in steps_of(tmp_path, 3)]  # step 28 was not saved
     after = steps_of(tmp_path, 2)
@@ -171,7 +171,7 @@ def test_a_loader_made_before_the_process_group_reads_its_ranks_share(
         env={**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     ranks = [json.loads((tmp_path / str(rank)).read_text()) for rank in range(2)]

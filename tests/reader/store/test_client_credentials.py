@@ -3,11 +3,13 @@
 import datetime
 import pickle
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
 from delivered import CROP
 from store_server import StoreServer, serving
@@ -16,6 +18,8 @@ import reader
 from reader import Dataset, Loader, StoreError
 
 pytestmark = pytest.mark.usefixtures("needs_store", "no_leftovers")
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # its imports take seconds
 
 SECRET = "S3CR3TS3CR3TS3CR3T"
 COUNT = 39

@@ -229,6 +229,7 @@ def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> Non
     with closing(RingMemory.create(SLOTS, LAYOUT)) as memory:
         setup = Setup(Dataset(packed), Recipe((CenterCrop(16),)), SLOTS, SCHEMA)
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        Pool(1, setup, memory.descriptor).close()  # the server of workers stays
         told = []
         for spare in range(11):
             open_now = psutil.Process().num_fds()

@@ -53,7 +53,7 @@ def loader_of(dataset: Dataset, plan: Setting, rank: int) -> Loader:
     )
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never came to pass"

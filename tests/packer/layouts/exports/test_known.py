@@ -1,5 +1,11 @@
-from packer.layouts.exports.known import forms
+from pathlib import Path
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.layouts.exports.known import form_of, forms
 from packer.layouts.exports.readers import READERS
+from packer.trees.folder import FolderTree
 
 
 def test_every_reader_is_that_of_a_form() -> None:
@@ -9,3 +15,8 @@ def test_every_reader_is_that_of_a_form() -> None:
 def test_no_form_comes_twice() -> None:
     needs = [(form.needs, form.suffixes, form.of) for form in forms()]
     assert len(set(needs)) == len(needs)
+
+
+def test_a_file_that_is_gone_when_its_form_is_looked_for_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match=r"gone\.json: it cannot be read"):
+        form_of(FolderTree(tmp_path), "gone.json")

@@ -13,6 +13,8 @@ from layouts.archives import image
 from packer.layouts.templates.proposed import proposed
 from reader import Dataset
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 RunPacker = Callable[..., Any]
 Write = Callable[..., Path]
 LABELS = {f"images/{number:03}.jpg": "cat" if number % 3 else "dog" for number in range(6)}

@@ -16,6 +16,8 @@ import packer
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 Write = Callable[..., Path]
 Scan = Callable[..., Any]
 FilesOf = Callable[[Path], dict[str, bytes]]
