@@ -15,7 +15,7 @@ from reader.format.members import kind_of
 Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
 Own = TypeVar("Own", bound="Overlay")
 
-_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+_BEYOND = 0.5  # of the image's size: coordinates further outside are not fractions
 _ROUNDING = 1e-9  # of an area: what products of floats may be off
 
 PATH: Rule = or_none(is_text), "a path, or None"
@@ -139,7 +139,7 @@ def rows_of_lines(data: bytes) -> list[tuple[int, list[float]]]:
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
-            raise ValueError(f"line {number} is not of numbers: {line[:40]!r}") from None
+            raise ValueError(f"line {number} is not a list of numbers: {line[:40]!r}") from None
         if numbers:
             found.append((number, numbers))
     return found
@@ -151,5 +151,5 @@ def _whole(found: Any, path: str) -> NDArray[np.int64]:
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     if not (numbers == np.floor(numbers)).all():
-        raise ValueError(f"at {path!r} are not whole numbers")
+        raise ValueError(f"its {path!r} is not a list of integers")
     return numbers.astype(np.int64)

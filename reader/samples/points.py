@@ -1,4 +1,4 @@
-"""Key points that lie over an image, and what becomes of them in its transforms."""
+"""Key points of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -171,7 +171,7 @@ class Points(Overlay):
         except (TypeError, ValueError):
             what = "x, y and a visibility" if size == 3 else "x and y"
             raise ValueError(
-                f"at {self.path!r} are not lists of {what} for each object; is "
+                f"its {self.path!r} has no list of {what} for each object; is "
                 f"format={self.format!r} right?"
             ) from None
         counts = {len(row) for row in rows if row is not None}

@@ -1,4 +1,4 @@
-"""Polygons that lie over an image, and what becomes of them in its transforms."""
+"""Polygons of an image, transformed with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -119,14 +119,14 @@ class Polygons(Overlay):
         return {self.path: [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
     def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
-        """Return the polygons as `view` shows them, and how many lie outside of the image."""
+        """Return the polygons as `view` shows them, and the number outside the image."""
         objects = at_path(content, self.path)
         labels = self._labels(content, len(objects))
         try:
             owned = [(at, ring) for at, entry in enumerate(objects) for ring in self._rings(entry)]
         except (KeyError, TypeError, ValueError):
             what = "x and y" if self.format == "xy" else "five numbers"
-            raise ValueError(f"at {self.path!r} are not lists of {what} for each object") from None
+            raise ValueError(f"its {self.path!r} has no list of {what} for each object") from None
         if not owned:
             return self._field([], [], labels), 0
         owners, given = zip(*owned, strict=True)

@@ -218,7 +218,7 @@ def test_a_sample_without_the_member_has_no_points(
     (_, one), (_, none) = read(dataset, Points("json?", names=NAMES))
     assert one["keypoints"].shape == (1, 3, 3)
     assert none["keypoints"].shape == (0, 3, 3)
-    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?" in fields='):
+    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?"'):
         read(dataset, Points("json"))
 
 
@@ -295,7 +295,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
         (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
         (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
-        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "lists of x and y"),
+        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "no list of x and y"),
         (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
         (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
         (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
@@ -306,7 +306,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (
             Points("json"),
             b'{"keypoints": [[NaN, 1, 2]]}',
-            "its points have numbers that are not finite",
+            "numbers that are not finite",
         ),
     ],
 )
@@ -336,14 +336,12 @@ def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> N
 
 def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
     dataset = write({"keypoints": [flat(MIDDLES)]})
-    with pytest.raises(
-        ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
-    ):
+    with pytest.raises(ArgumentError, match=r'does not support .*points, polygons.*decode="cpu"'):
         Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
 
 
 def test_a_picture_is_no_source_of_points(write: Callable[..., Path]) -> None:
-    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt, not 'png'"):
+    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt"):
         Loader(write({"keypoints": []}), fields=(Points("png"),))
 
 
