@@ -96,8 +96,6 @@ class ArrayColumn(MemberColumn):
 
 @dataclass
 class MaskColumn(ArrayColumn):
-    """Pictures with the height and width of their image."""
-
     def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
         return in_own_shape(arrays[self.name][row], *shape[:2])
 

@@ -77,7 +77,7 @@ def batch_schema(
     read = partial(_read, dataset, recipe, images[0], timeout)
     first, second = None, None
     if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):
-        first = _first_sound(read, candidates[: _TRIES if skips_bad else 1])
+        first = _first_readable(read, candidates[: _TRIES if skips_bad else 1])
         if is_mapped and not is_one_size:
             second = _of_other_size(dataset, read, candidates)
     form = PictureForm(dataset.channels, is_mapped)
@@ -149,7 +149,7 @@ def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, numbe
     number %= len(dataset)
     reader = SampleReader(dataset, recipe, source=image.pixel_source)
 
-    def give_up() -> NoReturn:
+    def fail() -> NoReturn:
         raise WorkerError(
             f"{named_in_time(dataset, number)} took longer than timeout={timeout:g} allows, before "
             "the workers began: map_sample, a decoder or the disk hangs. Give a larger timeout=, "
@@ -161,19 +161,19 @@ def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, numbe
 
     with kept_generators():
         try:
-            return within(timeout, read, give_up) if timeout else read()
+            return within(timeout, read, fail) if timeout else read()
         except UserCodeError as found:
             raised = found
     raise raised.at(dataset.describe(number))
 
 
-def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
+def _first_readable(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
     try:
         return read(candidates[0])
     except SampleError:
         if len(candidates) == 1:
             raise
-    return _first_sound(read, candidates[1:])
+    return _first_readable(read, candidates[1:])
 
 
 def _of_other_size(
@@ -187,7 +187,7 @@ def _of_other_size(
 
     others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
     try:
-        return _first_sound(read, list(islice(others, _TRIES)))
+        return _first_readable(read, list(islice(others, _TRIES)))
     except WorkerError:
         raise  # it hangs
     except Exception:

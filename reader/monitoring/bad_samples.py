@@ -28,7 +28,6 @@ class BadSamples:
             )
 
     def delivered(self, valid: Any, own: int, world_size: int) -> None:
-        """Count a batch with `own` rows that are not padding, of which `valid` could be read."""
         if not self._has_none:
             return
         self._has_none = not valid.any()

@@ -60,8 +60,6 @@ class Samples(NamedTuple):
 
 
 class Now(NamedTuple):
-    """The current state of a loader."""
-
     workers: int = 1  # worker processes
     cores: int = 1  # that this process may use
     starting: int = 0  # workers that cannot take tasks yet

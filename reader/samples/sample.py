@@ -39,7 +39,6 @@ class Recipe:
 
     @property
     def mapped_names(self) -> set[str]:
-        """The fields that `map_sample` can change."""
         return set(self.names) - READ_ONLY
 
     @property
@@ -49,7 +48,6 @@ class Recipe:
 
     @property
     def shown_names(self) -> list[str]:
-        """The fields that differ between views."""
         shown = {
             "image",
             "geometry",
@@ -188,8 +186,6 @@ class SampleReader:
 
 
 class WholeSamples:
-    """Decodes whole samples of a shard, to check whether they decode."""
-
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._decoder = Decoder()
@@ -198,7 +194,6 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        """Return a member decoded by its extension."""
         image, data = self._shard.image(row), self._shard.read(row, ext)
         kind = picture_format(ext)
         try:

@@ -303,11 +303,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"give Points\(\.\.\., normalized=True\)"),
         (Points("json", normalized=True), {"keypoints": [[5, 0.2, 2]]}, "its points reach to 5"),
         (Points("json", labels="c"), {"keypoints": [[5, 6, 2]], "c": [1, 2]}, "2 c for 1 points"),
-        (
-            Points("json"),
-            b'{"keypoints": [[NaN, 1, 2]]}',
-            "numbers that are not finite",
-        ),
+        (Points("json"), b'{"keypoints": [[NaN, 1, 2]]}', "numbers that are not finite"),
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
