@@ -218,7 +218,7 @@ def test_a_sample_without_the_member_has_no_points(
     (_, one), (_, none) = read(dataset, Points("json?", names=NAMES))
     assert one["keypoints"].shape == (1, 3, 3)
     assert none["keypoints"].shape == (0, 3, 3)
-    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?"'):
+    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?" in fields='):
         read(dataset, Points("json"))
 
 
@@ -295,7 +295,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
         (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
         (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
-        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "no list of x and y"),
+        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "list of x and y"),
         (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
         (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
         (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
@@ -303,7 +303,11 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"give Points\(\.\.\., normalized=True\)"),
         (Points("json", normalized=True), {"keypoints": [[5, 0.2, 2]]}, "its points reach to 5"),
         (Points("json", labels="c"), {"keypoints": [[5, 6, 2]], "c": [1, 2]}, "2 c for 1 points"),
-        (Points("json"), b'{"keypoints": [[NaN, 1, 2]]}', "numbers that are not finite"),
+        (
+            Points("json"),
+            b'{"keypoints": [[NaN, 1, 2]]}',
+            "its points have numbers that are not finite",
+        ),
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
@@ -332,12 +336,14 @@ def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> N
 
 def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
     dataset = write({"keypoints": [flat(MIDDLES)]})
-    with pytest.raises(ArgumentError, match=r'does not support .*points, polygons.*decode="cpu"'):
+    with pytest.raises(
+        ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
+    ):
         Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
 
 
 def test_a_picture_is_no_source_of_points(write: Callable[..., Path]) -> None:
-    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt"):
+    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt, not 'png'"):
         Loader(write({"keypoints": []}), fields=(Points("png"),))
 
 
