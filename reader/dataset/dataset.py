@@ -206,7 +206,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
         Args:
             subset: sample numbers in order; or one bool for each sample; or a function that returns
-                these bools for the columns ``label``, ``height`` and ``width``, arrays (N,).
+                these bools for the columns of the index, arrays by name: ``label``, ``height``,
+                ``key``, or those packed with ``--column``; see `columns`.
 
         Raises:
             ArgumentError: `subset` is none of these, or a sample does not exist.
@@ -238,8 +239,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return FluidWrapper(partial(shared_samples, *arguments))
 
     def _choose(self, subset: Subset) -> None:
-        columns = partial(self.columns, "label", "height", "width")
-        self.places = self.places.choose(chosen_by(subset, len(self), columns))
+        self.places = self.places.choose(chosen_by(subset, len(self), self.columns))
 
     @cached_property
     def class_to_idx(self) -> dict[str, int]:

@@ -114,16 +114,20 @@ Subset = Sequence[int] | NDArray[Any] | Callable[[Columns], NDArray[Any]]
 
 
 class _Columns(dict[str, NDArray[Any]]):
+    """Columns that are read as they are asked for."""
+
+    def __init__(self, read: Callable[..., Columns]) -> None:
+        super().__init__(read("label", "height", "width"))  # most ask for one of these
+        self._read = read
+
     def __missing__(self, name: str) -> NDArray[Any]:
-        known = ", ".join(self)
-        raise ArgumentError(
-            f"A subset's function reads the column {name!r}; the columns are {known}."
-        )
+        self.update(self._read(name))
+        return self[name]
 
 
-def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Numbers:
+def chosen_by(subset: Subset, total: int, columns: Callable[..., Columns]) -> Numbers:
     if callable(subset):
-        mask = np.asarray(subset(_Columns(columns())))
+        mask = np.asarray(subset(_Columns(columns)))
         if mask.shape != (total,) or mask.dtype != np.bool_:
             raise ArgumentError("A subset's function must return one bool for each sample.")
         return np.flatnonzero(mask)

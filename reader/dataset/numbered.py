@@ -17,9 +17,11 @@ from reader.dataset.open_shards import OpenShards, ShardFiles
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
-from reader.errors import ReaderError
+from reader.errors import ArgumentError, ReaderError
 from reader.format import Limits, ShardEntry, ShardfeedError
+from reader.format.columns import ROW
 from reader.format.errors import DecodeError
+from reader.format.fields import joined
 
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
@@ -53,16 +55,44 @@ class NumberedSamples:
         return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def columns(self, *names: str) -> dict[str, NDArray[Any]]:
-        """Return columns of the index (see `reader.format`), arrays (N,), without opening a tar."""
-        found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        """Return columns of the index, arrays (N,), without opening a tar: see `Index.values`.
+
+        Fields of the JSON are those of `packer pack --column`. If all texts of one are numbers, as
+        in a CSV, the numbers are returned.
+
+        Raises:
+            ArgumentError: there is no such column.
+        """
+        found: dict[str, list[NDArray[Any] | None]] = {name: [] for name in names}
         for number in range(len(self.shards)):
-            columns = self._files.index(number).columns
+            index = self._files.index(number)
             for name in names:
-                found[name].append(columns[name].copy())  # so that the mapping can be closed
-        whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
+                found[name].append(index.values(name))  # a copy, which lets go of the mapping
+        rows = [shard.samples for shard in self.shards]
+        whole = {name: self._joined(name, parts, rows) for name, parts in found.items()}
         if self.places.chosen is None:
             return whole
         return {name: column[self.places.chosen] for name, column in whole.items()}
+
+    def _joined(
+        self, name: str, parts: Sequence[NDArray[Any] | None], rows: Sequence[int]
+    ) -> NDArray[Any]:
+        """Join a column of the indexes; a shard without the member or the field has no values."""
+        own = [part for part in parts if part is not None]
+        if len(own) == len(parts) and (name in ROW or name in ("key", "name")):
+            return np.concatenate(own or [np.empty(0)])
+        if own and own[0].dtype.kind == "u":  # of a member: an offset of 0 is none
+            pairs = zip(parts, rows, strict=True)
+            return np.concatenate([np.zeros(n, own[0].dtype) if p is None else p for p, n in pairs])
+        if own or not parts:
+            return joined(parts, rows)
+        fields = [field for at in range(len(rows)) for field in self._files.index(at).fields]
+        usual = dict.fromkeys(["label", "height", "width", "key", "name", *ROW])
+        known = [*usual, *dict.fromkeys(f"json.{x}" if x in usual else x for x in fields)]
+        raise ArgumentError(
+            f"The indexes of {self.source} have no column {name!r}; there are {', '.join(known)}. "
+            f"`packer pack --column {name.removeprefix('json.')}` stores a value of the JSON."
+        )
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:

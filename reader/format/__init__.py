@@ -47,6 +47,11 @@ column                 type      meaning
 ``band_start``         u32       offset of the first band in the image's bytes
 ``band_rows``          u16       rows of pixels in a band; the last one may have fewer
 ``M.band...``          as these  the same four of a further member M, if any of its PNGs is banded
+``F.number``           i64, u64  the number at the path F in the sample's JSON, such as ``size.0``;
+                                 u64: the bits of float64, NaN if the sample has none
+``F.text``             u8        the texts at F, UTF-8 (numbers as in JSON), empty if there is none;
+                                 in place of ``F.number`` if one of the shard is a text
+``F.text_offset``      u64       N + 1 bounds into ``F.text``
 =====================  ========  =================================================================
 
 The seven columns from ``segment`` on exist only if a row of the shard is tiled. One RSTn marker
@@ -58,7 +63,11 @@ The four columns from ``band`` on exist only if an image, or a member, of the sh
 a PNG has 8 bits a value, no interlacing, and one IDAT chunk. In it, the bands follow zlib's header
 of 2 bytes; each ends with a full flush, so that it inflates independently. An empty final block and
 zlib's checksum follow the last band. The rows of a band have the same filter, None, Sub or Up; if
-it is Up, the first row has None. A reader ignores unknown columns.
+it is Up, the first row has None.
+
+The columns of a field F exist if the packer was asked for it (``columns`` in the options of
+dataset.json) and a sample of the shard has it in its member ``json``. The names of F are joined by
+dots. True and False are 1 and 0; integers beyond int64 are texts. A reader ignores unknown columns.
 
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
 ``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
@@ -81,10 +90,11 @@ case or Unicode normalisation, and have the same checksum, are one tar. A reader
 entries.
 
 `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
-``segment`` on and `bands.py` those from ``band`` on. `members.py` decodes a further member by its
-extension, and `pictures.py` opens pictures and converts their values to 8 bits. `jpeg.py` reads a
-JPEG's header, `limits.py` limits a sample's size, `files.py` opens files, `mistaken.py` explains
-why a folder is not a dataset, and `errors.py` has the root of all errors.
+``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`
+decodes a further member by its extension, and `pictures.py` opens pictures and converts their
+values to 8 bits. `jpeg.py` reads a JPEG's header, `limits.py` limits a sample's size, `files.py`
+opens files, `mistaken.py` explains why a folder is not a dataset, and `errors.py` has the root of
+all errors.
 """
 
 from typing import TYPE_CHECKING

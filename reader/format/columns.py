@@ -1,7 +1,7 @@
 """The columns of an index: their names and types, and their rows for samples."""
 
 from array import array
-from collections.abc import Iterable, KeysView, Mapping
+from collections.abc import Collection, Iterable, KeysView, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,9 @@ BOUNDS = "<u8"
 
 BANDS = {"band": "<u4", "band_offset": BOUNDS, "band_start": "<u4", "band_rows": "<u2"}
 """The type of each column of banded PNGs; of a member M they are named ``M.band`` and so on."""
+
+NUMBER, TEXT = ".number", ".text"
+"""What the names of the columns of a field of the JSON end in."""
 
 Column = NDArray[Any]
 
@@ -114,6 +117,37 @@ class Rows:
 def banded(names: Iterable[str]) -> list[str]:
     """Return the prefixes of the columns `BANDS` that exist: "" for images, "M." for members."""
     return [name.removesuffix("band") for name in names if ("." + name).endswith(".band")]
+
+
+def fields_in(names: Iterable[str], kinds: Sequence[str] = (NUMBER, TEXT)) -> list[str]:
+    """The fields of the JSON that columns of these names hold."""
+    return [name.removesuffix(kind) for name in names for kind in kinds if name.endswith(kind)]
+
+
+def lists_in(names: Collection[str]) -> dict[str, str]:
+    """As `LISTS`, with those of bands and texts that are among the names."""
+    bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(names)}
+    texts = {f"{field}{TEXT}": f"{field}{TEXT}_offset" for field in fields_in(names, [TEXT])}
+    return LISTS | bands | texts
+
+
+def required(columns: Mapping[str, Column]) -> dict[str, str]:
+    """The types of the columns that an index with these columns must have."""
+    found = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
+    if "segment" in columns:
+        found |= {**TILES, "segment_offset": BOUNDS}
+    for column in columns:
+        ext, _, name = column.rpartition(".")
+        if ext and name in ("offset", "size"):
+            found |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
+    for prefix in banded(columns):
+        found |= {prefix + name: kind for name, kind in BANDS.items()}
+    for name in fields_in(columns, [NUMBER]):
+        is_whole = columns[f"{name}{NUMBER}"].dtype.kind == "i"
+        found[f"{name}{NUMBER}"] = "<i8" if is_whole else "<u8"
+    for name in fields_in(columns, [TEXT]):
+        found |= {f"{name}{TEXT}": "u1", f"{name}{TEXT}_offset": BOUNDS}
+    return found
 
 
 def list_column(name: str, values: Iterable[bytes]) -> dict[str, Column]:

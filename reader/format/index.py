@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reader.format.columns import BANDS, BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column, banded
+from reader.format.columns import FORMATS, Column, fields_in, lists_in, required
 from reader.format.errors import FormatError
+from reader.format.fields import values_in
 from reader.format.safetensors import DTYPES, column_of, header_of, open_file
 
 if TYPE_CHECKING:
@@ -177,6 +179,11 @@ class Index:
         return [name[:-5] for name in self.columns if name.endswith(".size")]
 
     @property
+    def fields(self) -> list[str]:
+        """Paths in the samples' JSON whose values the index has; see `values`."""
+        return fields_in(self.columns)
+
+    @property
     def rejected(self) -> list[tuple[str, str]]:
         """The (source name, reason) of files that were planned for this shard and rejected."""
         return self._names("rejected")
@@ -194,8 +201,7 @@ class Index:
     @cached_property
     def _lists(self) -> dict[str, str]:
         """Columns with several values in each row, and the columns of their bounds."""
-        bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(self.columns)}
-        return LISTS | bands
+        return lists_in(self.columns)
 
     def _names(self, entry: str) -> list[tuple[str, str]]:
         try:
@@ -205,7 +211,7 @@ class Index:
 
     def bytes_of(self, column: str, row: int) -> bytes:
         """Return row `row` of the list column ``key`` or ``name``."""
-        bounds = self.columns[LISTS[column]]
+        bounds = self.columns[self._lists[column]]
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
@@ -217,8 +223,20 @@ class Index:
 
     def values_of(self, column: str) -> list[bytes]:
         """Return the texts of a column, one for each sample."""
-        content, ends = self.columns[column].tobytes(), self.columns[LISTS[column]].tolist()
+        content, ends = self.columns[column].tobytes(), self.columns[self._lists[column]].tolist()
         return [content[start:end] for start, end in pairwise(ends)]
+
+    def values(self, name: str) -> NDArray[Any] | None:
+        """Return a value for each sample, copied; None: there is no such column.
+
+        `name` is a column with a number for each sample; ``key`` or ``name``, as str objects; or
+        one of `fields`, int64 or float64 with NaN for none, or str objects that are empty for none.
+        ``json.width`` is the field where ``width`` is a column, too.
+        """
+        try:
+            return values_in(self.columns, name, self.values_of)
+        except UnicodeDecodeError as error:
+            raise self._error(f"a value of {name!r} is not UTF-8") from error
 
     def names(self) -> list[str]:
         """Return the names of the source files, one for each sample."""
@@ -244,17 +262,9 @@ class Index:
         )
 
     def _check_columns(self) -> None:
-        expected = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
-        if self.tiled:
-            expected |= {**TILES, "segment_offset": BOUNDS}
-            if self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
-                raise self._error("the column segment is neither U16 nor U32")
-        for column in self.columns:
-            ext, _, name = column.rpartition(".")
-            if ext and name in ("offset", "size"):
-                expected |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
-        for prefix in banded(self.columns):
-            expected |= {prefix + name: kind for name, kind in BANDS.items()}
+        expected = required(self.columns)
+        if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
+            raise self._error("the column segment is neither U16 nor U32")
         for name, dtype in expected.items():
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")

@@ -52,6 +52,36 @@ def _txt(data: bytes) -> str:
     return data.decode("utf-8")
 
 
+class Missing(ValueError):
+    """Nothing is at a path."""
+
+
+def at_path(content: Any, path: str) -> Any:
+    """Return what is at `path` in JSON: names or places in lists, with dots between; ``*``: all."""
+    if isinstance(content, Mapping) and path in content:  # a name may have dots
+        return content[path]
+    step, _, rest = path.partition(".")
+    if step == "*" and not isinstance(content, Mapping):
+        return [at_path(entry, rest) if rest else entry for entry in content]
+    try:
+        found = content[int(step) if isinstance(content, list) else step]
+    except (LookupError, TypeError, ValueError):
+        names = ", ".join(map(str, content))[:200] if isinstance(content, Mapping) else ""
+        raise Missing(f"it has nothing at {path!r}" + f"; it has {names}" * bool(names)) from None
+    return at_path(found, rest) if rest else found
+
+
+def captions_of(content: Mapping[str, Any]) -> list[str]:
+    """Return the captions in the JSON of a sample, as datasets name them."""
+    for name in ("captions", "caption", "text"):
+        texts = content.get(name)
+        if isinstance(texts, str):
+            return [texts]
+        if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+            return texts
+    return []
+
+
 DECODERS: Mapping[str, Callable[[bytes], Any]] = {
     "json": json.loads,
     "txt": _txt,

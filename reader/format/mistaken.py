@@ -21,8 +21,8 @@ def why_no_dataset(folder: Path, manifest: str) -> str:
         return _why_no_folder(folder, manifest)
     if (folder / JOURNAL).exists():
         return (
-            f"{folder} is not a dataset yet: it has no {manifest}. To finish an interrupted "
-            "`packer pack`, run the same command again."
+            f"{folder} is not a dataset yet: it has no {manifest}. `packer pack` is still running, "
+            "was interrupted, or rejected files. To finish it, run the same command again."
         )
     with suppress(OSError), os.scandir(folder) as entries:
         within = [folder / entry.name for entry in islice(entries, _FEW)]

@@ -173,7 +173,7 @@ class LoaderConfig:
     batches_ahead: int | None
     drop_last: bool
     fields: Sequence[Field]
-    map_sample: Callable[[Sample], Sample] | None
+    map_sample: Callable[[Sample], Sample | None] | None
     map_batch: Callable[[Any], Any] | None
     collate_fn: Collate | None
     rank: int | None

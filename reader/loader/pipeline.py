@@ -185,6 +185,7 @@ class BatchPipeline:
             copying=ring.copying,
             restarts=pool.restarts,
             bad=len(self.bad.reasons),
+            filtered=len(self.bad.filtered),
         )
         now = Now(
             pool.size,

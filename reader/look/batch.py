@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.errors import ArgumentError
+from reader.format.members import captions_of
 from reader.geometry import CORNERS_OF
 from reader.look.pixels import array_of, images_of, shown
 from reader.look.sheet import Sheet, Tile
@@ -135,6 +136,8 @@ def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) 
         yield _Part(line=one)
     elif isinstance(one, Mapping) and "boxes" in one:
         yield _Part(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
+    elif isinstance(one, Mapping):
+        yield from (_Part(line=caption) for caption in captions_of(one)[:1])
     elif array is None:
         if isinstance(one, (int, np.integer)):
             yield _Part(line=_label(name, int(one), classes))

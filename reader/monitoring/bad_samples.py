@@ -11,6 +11,7 @@ from reader.errors import SampleError, warn
 class BadSamples:
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
         self.reasons: dict[int, str] = {}
+        self.filtered: set[int] = set()  # samples that `map_sample` dropped
         self._count = count
         self._max_bad = max_bad
         # Computed with the decimal fraction as written: 0.07 of 100 is 7.
@@ -19,7 +20,12 @@ class BadSamples:
         self._has_none = on_error == "substitute"  # until a readable one is delivered
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
-        self.reasons.update(found)
+        """Count samples by number, with the reason; "" if `map_sample` dropped one."""
+        for number, reason in found:
+            if reason:
+                self.reasons[number] = reason
+            else:
+                self.filtered.add(number)
         if len(self.reasons) > self._most:
             raise SampleError(
                 f"{len(self.reasons)} samples cannot be read; max_bad={self._max_bad} allows "
@@ -36,6 +42,8 @@ class BadSamples:
             raise SampleError(
                 f"None of {self._count} samples can be read, so nothing can be substituted. "
                 f"Restore the dataset. The first error: {self._first}"
+                if self.reasons
+                else f"map_sample returned None for all of {self._count} samples."
             )
 
     @property

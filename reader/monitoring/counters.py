@@ -37,6 +37,7 @@ class Loop(NamedTuple):
     copying: float = 0.0  # seconds of it
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
+    filtered: int = 0  # samples that `map_sample` dropped
 
 
 class Spent(NamedTuple):

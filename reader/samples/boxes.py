@@ -11,13 +11,13 @@ from reader.checks import Rule, check, is_number, is_text, or_none
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
+from reader.format.members import at_path
 from reader.geometry import CORNERS_OF
 from reader.samples.overlays import (
     RULES,
     SHARE,
     Field,
     Overlay,
-    at_path,
     is_left,
     limits_of,
     rows_of_lines,

@@ -10,7 +10,7 @@ from reader.checks import FUNCTION, TEXT, Rule, is_flag, is_number, is_text, or_
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
 from reader.format.manifest import BoxEncoding
-from reader.format.members import kind_of
+from reader.format.members import at_path, kind_of
 
 Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
 Own = TypeVar("Own", bound="Overlay")
@@ -118,18 +118,6 @@ def limits_of(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def is_left(area: Any, share: float, whole: Any) -> Any:
     """Whether an area, or each of many, is at least a `share` of the `whole`."""
     return area >= share * whole * (1 - _ROUNDING)
-
-
-def at_path(content: Any, path: str) -> Any:
-    step, _, rest = path.partition(".")
-    if step == "*":
-        return [at_path(entry, rest) if rest else entry for entry in content]
-    try:
-        found = content[step]
-    except (KeyError, TypeError):
-        has = f"; it has {', '.join(map(str, content))[:200]}" if isinstance(content, dict) else ""
-        raise ValueError(f"it has nothing at {path!r}{has}") from None
-    return at_path(found, rest) if rest else found
 
 
 def rows_of_lines(data: bytes) -> list[tuple[int, list[float]]]:

@@ -13,7 +13,8 @@ from reader.decode.plan import View
 from reader.decode.stored import UPRIGHT
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
-from reader.samples.overlays import RULES, Field, Overlay, at_path, limits_of, rows_of_lines
+from reader.format.members import at_path
+from reader.samples.overlays import RULES, Field, Overlay, limits_of, rows_of_lines
 
 _SEEN = 2  # the visibility of a point without one
 _MIDDLE = 0.5  # of a pixel, from its edge

@@ -11,12 +11,12 @@ from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
+from reader.format.members import at_path
 from reader.samples.overlays import (
     RULES,
     SHARE,
     Field,
     Overlay,
-    at_path,
     is_left,
     limits_of,
     rows_of_lines,

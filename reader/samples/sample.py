@@ -34,7 +34,7 @@ class Recipe:
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")
     members: tuple[ResolvedField, ...] = ()
-    map_sample: Callable[[Sample], Sample] | None = None
+    map_sample: Callable[[Sample], Sample | None] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
 
     @property
@@ -54,6 +54,10 @@ class Recipe:
             *(member.name for member in self.members if member.follows_image),
         }
         return [name for name in self.names if name in shown]
+
+
+class Filtered(SampleError):
+    """A sample for which `map_sample` returned None."""
 
 
 class SampleReader:
@@ -135,8 +139,8 @@ class SampleReader:
             data = shard.read(row, member.ext)
             try:
                 shown = member.shown(data, planned, self.tools)
-            except MemoryError:
-                raise  # the member is not to blame
+            except (MemoryError, SampleError):
+                raise  # the member is not to blame, or the error says all
             except Exception as error:  # a user's decoder may raise anything
                 is_own = getattr(member.field, "decode", None) is not None
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
@@ -159,6 +163,11 @@ class SampleReader:
         except Exception as error:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
+        if mapped is None:
+            raise Filtered(
+                f"map_sample returned None for the sample {key!r}. To drop samples, pass "
+                'on_error="substitute" (the next one takes its place) or on_error="mask".'
+            )
         self._check_mapped(mapped, planned, key)
         if self._read_only:
             mapped = mapped | {name: planned.value(name) for name in self._read_only}

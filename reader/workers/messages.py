@@ -110,7 +110,7 @@ class Done:
 
     number: int
     spent: Spent
-    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable samples
+    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable ones; "": dropped
     loose: tuple[tuple[Any, ...], ...] = ()  # values of each row that are not in arrays
 
 
