@@ -115,7 +115,8 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
 def test_a_script_reports_a_missing_dataset_in_a_sentence(tmp_path: Path) -> None:
     script = ROOT / "docs" / "tasks" / "detection.py"
     ran = run_shell(f"python {script} {tmp_path / 'none'}")
-    assert (ran.returncode, ran.stderr) == (1, f"There is no folder {tmp_path / 'none'}.\n")
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    assert str(tmp_path / "none") in ran.stderr
 
 
 @pytest.mark.slow

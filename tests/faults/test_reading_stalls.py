@@ -57,9 +57,9 @@ def compute() -> None:
 @pytest.mark.parametrize(
     ("act", "doing"),
     [
-        (stop_itself, r"is stopped \(`kill -CONT {pid}` lets it go on\)"),
-        (sleep, "waits for something"),
-        (compute, "computes"),
+        (stop_itself, "is stopped .*kill -CONT {pid}"),
+        (sleep, "sleeps"),
+        (compute, "is computing"),
     ],
 )
 def test_a_timeout_names_worker_and_sample_and_what_the_worker_does(
@@ -69,7 +69,7 @@ def test_a_timeout_names_worker_and_sample_and_what_the_worker_does(
     shard = dataset.locate(NUMBER)[0].path
     with load(packed, map_sample=at_the_sample(act)) as loader:
         (pid,) = (worker.pid for worker in workers())
-        with pytest.raises(WorkerError, match=r"longer than timeout=1 allows") as caught:
+        with pytest.raises(WorkerError, match="timeout=1") as caught:
             list(loader)
         text = str(caught.value)
         assert re.search(f"worker {pid} {doing.format(pid=pid)}", text)

@@ -16,6 +16,8 @@ from packer.errors import UnusableInput
 from packer.inspect.report.findings import WEIGHTS
 from packer.inspect.report.report import Reported, report
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 Reporting = Callable[..., tuple[Reported, str]]
 
 
