@@ -70,7 +70,7 @@ BROKEN = re.compile(r"^Usage:|matches nothing|is not a source for", re.MULTILINE
 NONE = "--seed 0"  # options that change nothing
 
 REFUSED = ("layout: ADE20K in a folder that is named as a split",)  # for masks outside of it
-ELSEWHERE = (  # pasted in test_remedies_python.py and inspect/test_remedies_of_datasets.py
+ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets.py
     "To rebuild damaged shards from their source SRC",
     "its tars were not packed by packer",
     "was packed from Python, and",
@@ -118,6 +118,8 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "Write one of N parts": "help",
     "Only this file records": "a copy of the user's",
     "white space in its name": "asks for the source",
+    "in its JSON;": "asks for a field of the user's",
+    "Name fields below it, such as": "asks for a field of the user's",
     "energon requires unique keys": "asks for the source",
     "`packer pack --dedupe`": "a hint on the next run",
     "`packer pack --max-side`": "a hint on the next run",

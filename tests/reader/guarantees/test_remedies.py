@@ -43,6 +43,7 @@ PIECES = (  # of messages whose remedies are pasted below
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
+    "map_sample returned None": "tests/reader/monitoring/test_bad_samples_filtered.py",
     "cache_dir=": "a disk of the user's",
     "cache_limit=": "tests/reader/cache",
     "collate_fn= to batch values that differ": "a function of the user's",
