@@ -73,7 +73,8 @@ def _boxes(field: Boxes, ext: str, is_optional: bool, known: BoxEncoding | None)
     decode, field = own or DECODERS["json"], field.resolved(None if own else known)
     if kind == "txt" and own is None:
         field, decode = replace(field, labels=field.labels or "labels"), parse_lines
-    return BoxesField(field, "boxes", ext, is_optional, decode=decode)
+    are_classes = own is None and known is not None and field.labels == known.labels is not None
+    return BoxesField(field, "boxes", ext, is_optional, decode=decode, are_classes=are_classes)
 
 
 KINDS: dict[type, Kind] = {

@@ -151,6 +151,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         other = copy.copy(self)
         if self.fetching is not None:
             other.fetching = self.fetching.lent()
+            assert isinstance(self._files, ShardFiles)
             other._files = replace(self._files, fetching=other.fetching)
         return other
 

@@ -48,6 +48,7 @@ class Loader(LikeDataLoader):
       ``Dataset(channels=1)``. Where the transforms leave different sizes and `batch_size` is above
       1, a list of B tensors (3, H, W).
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
+    - ``source``: int64 (B,), the number of the dataset in a `Mix`, 0 without one.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the source that was packed.
     - ``size``: int64 (B, 2), height and width of the upright source.
@@ -88,6 +89,7 @@ class Loader(LikeDataLoader):
         sampler: Sampler | None = None,
         batch_sampler: BatchSampler | None = None,
         seed: int = 0,
+        epoch_size: int | None = None,
         epochs: int | None = 1,
         workers: int | Literal["auto"] | None = None,
         batches_ahead: int | None = None,
@@ -108,7 +110,8 @@ class Loader(LikeDataLoader):
         """Open the dataset, start the workers, and let them begin with the first epoch.
 
         Args:
-            dataset: a Dataset, the folder or URL of one, or torch's Subset of a Dataset.
+            dataset: a Dataset, the folder or URL of one, a Mix, or torch's Subset of a Dataset or
+                ConcatDataset of some.
             split: of the folder.
             batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
                 have, 1 for as many as those of its first epoch.
@@ -128,6 +131,9 @@ class Loader(LikeDataLoader):
                 iterable of lists of sample numbers, each a batch of this rank. Its `set_epoch`, or
                 its sampler's, is called likewise.
             seed: determines, with the epoch, order and augmentation.
+            epoch_size: samples of an epoch, of all ranks; None for as many as there are. The next
+                epoch continues where a shorter one stopped, and a longer one begins the dataset
+                again, so that all samples come equally often.
             epochs: number of epochs that one iterator reads back to back; None: forever, each
                 iterator from where the last one was left.
             workers: processes; None for the cores this process may use; "auto" to measure how many
@@ -247,7 +253,7 @@ class Loader(LikeDataLoader):
         """A loader like this one, at its place, with workers of its own where it is received."""
         self._epochs.check_open()
         arguments = dict(vars(self._config))
-        if not isinstance(self._config.dataset, Dataset):
+        if isinstance(self._config.dataset, (str, os.PathLike)):
             arguments["dataset"] = self.dataset.source  # wherever that process works
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 

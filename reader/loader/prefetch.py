@@ -6,6 +6,7 @@ likes. The numbers of a user's sampler are sent as they are queued for the worke
 
 import contextlib
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -15,7 +16,7 @@ from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
-from reader.monitoring.counters import Loop, Samples, Spent, minus
+from reader.monitoring.counters import Loop, Samples, Spent, minus, plus
 from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
 from reader.store.limits import Requests
@@ -26,48 +27,53 @@ _ANSWER_SECONDS = 30.0  # to what needs no network
 
 
 class Prefetch:
-    """The plans of one loader; for a dataset in a folder, none."""
+    """The plans of one loader, with each fetching process; for datasets in folders, none."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        self._line = None if dataset.fetching is None else Line(dataset.fetching)
+        self._shards = dataset.fetchings
+        self._lines = {id(fetching): Line(fetching) for fetching, _ in self._shards}
         self._dataset = dataset
         self._order = order
         self._depth = depth
         self._number = count()
-        self._numbers: dict[EpochRun, int] = {}
+        self._numbers: dict[EpochRun, list[tuple[Line, int]]] = {}
         self._before = self._counted()
         self._has_told = False
 
     def begin(self, epoch: EpochRun) -> None:
-        if self._line is None or self._order.is_given or not len(epoch.steps):
+        if not self._lines or self._order.is_given or not len(epoch.steps):
             return
-        number, places = next(self._number), self._dataset.places
-        ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
-        try:
-            answer = self._line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
-        except StoreError:
-            answer = None  # it has died: who needs a sample says which
-        if isinstance(answer, Lost):
-            raise StoreError(answer.text)
-        self._numbers[epoch] = number
+        places = self._dataset.places
+        whole = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
+        for fetching, shards in self._shards:
+            line, number = self._lines[id(fetching)], next(self._number)
+            ahead = whole if len(shards) == len(whole.sizes) else replace(whole, own=shards)
+            try:
+                answer = line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
+            except StoreError:
+                answer = None  # it has died: who needs a sample says which
+            if isinstance(answer, Lost):
+                raise StoreError(answer.text)
+            self._numbers.setdefault(epoch, []).append((line, number))
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        if self._line is not None and self._order.is_given:
+        if self._lines and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._line.tell(Hint(shard, rows))
+                for fetching, shards in self._shards:
+                    if shard in shards:
+                        self._lines[id(fetching)].tell(Hint(shard - shards.start, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        if self._line is not None and epoch in self._numbers:
-            self._line.tell(Took(self._numbers[epoch], epoch.taken))
+        for line, number in self._numbers.get(epoch, ()):
+            line.tell(Took(number, epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
-        number = self._numbers.pop(epoch, None)
-        if self._line is not None and number is not None:
-            self._line.tell(Drop(number))
+        for line, number in self._numbers.pop(epoch, ()):
+            line.tell(Drop(number))
 
     def tell(self, loop: Loop, spent: Spent) -> None:
-        if self._line is None or self._has_told or spent.waiting < spent.busy / 2:
+        if not self._lines or self._has_told or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
         if spent.waiting >= _TOLD_SECONDS * workers:
@@ -89,8 +95,10 @@ class Prefetch:
         return minus(cached, cached_before), asked.since(before)
 
     def _counted(self) -> tuple[Samples, Requests]:
-        found: object = None
-        with contextlib.suppress(StoreError):
-            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
-        asked, *cached = found if isinstance(found, Counts) else Counts()
-        return Samples(*cached), asked
+        found, total = Samples(), Requests()
+        for line in self._lines.values():
+            with contextlib.suppress(StoreError):
+                answer = line.ask(Tell(), _ANSWER_SECONDS)
+                if isinstance(answer, Counts):
+                    found, total = plus(found, Samples(*answer[1:])), plus(total, answer.store)
+        return found, total

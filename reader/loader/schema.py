@@ -10,6 +10,7 @@ from reader.columns.column import (
     Column,
     LabelColumn,
     OwnColumn,
+    SourceColumn,
     TextColumn,
     ViewsColumn,
 )
@@ -36,6 +37,7 @@ _OF_NUMBER: dict[str, Callable[[str], Column]] = {
     "key": TextColumn,
     "name": TextColumn,
     "size": partial(LabelColumn, shape=(2,), absent=0),  # height and width
+    "source": SourceColumn,
 }
 
 

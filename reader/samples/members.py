@@ -29,6 +29,8 @@ class DecodedField(ResolvedField):
 
 @dataclass(frozen=True)
 class BoxesField(DecodedField):
+    are_classes: bool = False  # their labels are those of dataset.json's classes
+
     follows_image: ClassVar[bool] = True
 
     @property
@@ -41,6 +43,9 @@ class BoxesField(DecodedField):
         orientation = int(planned.shard.index.columns["orientation"][planned.row])
         placed = [self.field.place(content, view, orientation) for view in planned.views]
         tools.dropped_boxes += sum(dropped for _, dropped in placed)
+        if self.are_classes and planned.shard.labels is not None:  # of a Mix
+            for boxes, _ in placed:
+                boxes["labels"] = planned.shard.labels[boxes["labels"]]
         return [boxes for boxes, _ in placed]
 
 
