@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, Rule, check, is_number, one_of
 from reader.dataset.as_torch import READ_ALIKE
 from reader.dataset.dataset import Dataset
+from reader.dataset.locator import SampleLocator
 from reader.dataset.open_shards import MixedFiles, OpenShards
-from reader.dataset.places import Places
 from reader.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Mix(Dataset):
         replacement: bool = False,
         classes: Literal["join", "apart"] = "join",
     ) -> None:
-        """Take the datasets.
+        """Store the datasets.
 
         Args:
             datasets: a list of datasets, or of (dataset, number); or a dict of them by name. A
@@ -158,9 +158,9 @@ class Mix(Dataset):
             for fetching, shards in part.fetchings
         ]
 
-    def lent(self) -> "Mix":
+    def for_workers(self) -> "Mix":
         other = copy.copy(self)
-        other.parts = tuple(part.lent() for part in self.parts)
+        other.parts = tuple(part.for_workers() for part in self.parts)
         other._files = other._mixed()
         return other
 
@@ -225,8 +225,8 @@ def _check_alike(part: Dataset, first: Dataset) -> None:
             )
 
 
-def _joined(parts: Sequence[Places]) -> Places:
-    found = Places.of([count for part in parts for count in part.counts])
+def _joined(parts: Sequence[SampleLocator]) -> SampleLocator:
+    found = SampleLocator.of([count for part in parts for count in part.counts])
     if all(part.chosen is None for part in parts):
         return found
     starts = accumulate((part.total for part in parts), initial=0)

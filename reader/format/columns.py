@@ -1,4 +1,4 @@
-"""The columns of an index: their names and types, and how samples become rows of them."""
+"""The columns of an index: their names and types, and their rows for samples."""
 
 from array import array
 from collections.abc import Iterable, KeysView, Mapping
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMATS = ("jpg", "png", "webp", "bmp", "gif", "tiff", "ppm", "raw")
-"""What the numbers of the column ``format`` mean."""
+"""The meaning of the numbers in the column ``format``."""
 
 ROW = {
     "offset": "<u8",
@@ -36,7 +36,7 @@ TILES = {
 """The same for each tiled image; its segments are the column ``segment``."""
 
 LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
-"""Columns with several values a row, and those that say where these begin and end."""
+"""Columns with several values in each row, and the columns of their bounds."""
 
 BOUNDS = "<u8"
 
@@ -59,7 +59,7 @@ class ImageRow(NamedTuple):
 
 
 class MemberRow(NamedTuple):
-    """What the columns of `MEMBER` say of a member; an offset of 0: it is not there."""
+    """The values of the columns `MEMBER` for a member; offset 0: absent."""
 
     offset: int
     size: int
@@ -67,7 +67,7 @@ class MemberRow(NamedTuple):
 
 
 class Rows:
-    """Columns that grow by a row a sample, in as many bytes as they have in the end."""
+    """Columns that grow by a row for each sample, in no more bytes than finally."""
 
     def __init__(self) -> None:
         self._images = {name: _growing(kind) for name, kind in ROW.items()}
@@ -99,7 +99,7 @@ class Rows:
         self.names.append(name)
 
     def columns(self) -> dict[str, Column]:
-        """All columns but those of tiles."""
+        """Return all columns except those of tiles."""
         return self.numbers() | list_column("key", self.keys) | list_column("name", self.names)
 
     def numbers(self) -> dict[str, Column]:
@@ -112,18 +112,18 @@ class Rows:
 
 
 def banded(names: Iterable[str]) -> list[str]:
-    """What the names of the columns of `BANDS` begin with that are there: "" for images, "M."."""
+    """Return the prefixes of the columns `BANDS` that exist: "" for images, "M." for members."""
     return [name.removesuffix("band") for name in names if ("." + name).endswith(".band")]
 
 
 def list_column(name: str, values: Iterable[bytes]) -> dict[str, Column]:
-    """The column ``key`` or ``name`` of these texts, and that of its bounds."""
+    """Return the column ``key`` or ``name`` of these texts, and its bounds."""
     texts = list(values)
     return {name: np.frombuffer(b"".join(texts), "u1"), LISTS[name]: bounds(map(len, texts))}
 
 
 def bounds(lengths: Iterable[int]) -> Column:
-    """Where the rows of a list column begin, and the last one ends."""
+    """Return the starts of a list column's rows, and the end of the last."""
     return np.cumsum([0, *lengths]).astype(BOUNDS)
 
 

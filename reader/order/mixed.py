@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reader.dataset.places import grouped
+from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import Blocks, Numbers, Order
 

@@ -1,7 +1,4 @@
-"""Which samples an epoch is made of, and in what order, beyond a plain shuffle.
-
-All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
-"""
+"""Weighted orders, and the choice of a loader's order by its arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +11,8 @@ from numpy.typing import NDArray
 
 from reader.checks import check, is_count, or_none
 from reader.dataset.dataset import Dataset
+from reader.dataset.locator import array_of, described
 from reader.dataset.mix import Mix
-from reader.dataset.places import array_of, described
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
@@ -27,7 +24,7 @@ from reader.rng import mix64
 
 
 class Weighted:
-    """Draw with replacement, sample i with a probability in proportion to ``weights[i]``.
+    """A draw with replacement; sample i has a probability proportional to ``weights[i]``.
 
     Example:
         >>> dataset = reader.Dataset("shards", split="train")
@@ -44,7 +41,7 @@ class Weighted:
     def __init__(
         self, weights: Sequence[float] | NDArray[Any], num_samples: int | None = None
     ) -> None:
-        """Take the weights.
+        """Store the weights.
 
         Args:
             weights: a finite number of at least 0 for each sample.
@@ -56,11 +53,11 @@ class Weighted:
         given = array_of(weights, np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
             raise ArgumentError(
-                "The weights of Weighted are one finite number of at least 0 for each sample, not "
+                "reader.Weighted takes a finite number of at least 0 for each sample, not "
                 f"{weights!r:.200}."
             )
         if not given.any():
-            raise ArgumentError("Weighted needs a weight above 0: of 0 alone nothing is drawn.")
+            raise ArgumentError("All weights of reader.Weighted are 0. Give at least one above 0.")
         check(locals(), {"num_samples": (or_none(is_count), "an integer of at least 1, or None")})
         self.weights = given
         self.num_samples = num_samples
@@ -71,7 +68,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class ClassBalanced:
-    """Draw with replacement, every class equally often, whatever the number of its samples.
+    """A draw with replacement; every class comes equally often, regardless of its size.
 
     Example:
         >>> order = dict(sampler=reader.ClassBalanced())
@@ -121,10 +118,11 @@ def build_order(
 ) -> Order:
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
-            "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
+            "shuffle is True, False, reader.BlockShuffle(shards=...) or "
+            "reader.AspectBuckets(batch_size=...)."
         )
     if sampler is not None and shuffle:
-        raise ArgumentError("Give one of shuffle and sampler: each decides the order.")
+        raise ArgumentError("shuffle= and sampler= both determine the order. Leave one out.")
     if isinstance(dataset, Mix) and (dataset.is_weighted or dataset.is_drawn):
         if sampler is not None or batch_sampler is not None:
             raise ArgumentError(
@@ -149,7 +147,8 @@ def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | Non
     if isinstance(sampler, Weighted):
         if len(sampler.weights) != len(dataset):
             raise ArgumentError(
-                f"{sampler!r} needs as many as the dataset has samples: {len(dataset)}."
+                f"{sampler!r} does not fit the dataset: give {len(dataset)} weights, one for each "
+                "sample."
             )
         return Drawn(sampler.weights, seed, sampler.num_samples)
     if isinstance(sampler, ClassBalanced):
@@ -215,8 +214,9 @@ def _mixed(mix: Mix, shuffle: Shuffle, seed: int, epoch_size: int | None) -> Ord
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:
     if lacking := int((dataset.labels < 0).sum()):
         raise ArgumentError(
-            f"ClassBalanced needs a label for every sample: {lacking:,} of {len(dataset):,} have "
-            "none. Choose a split that has them, split=..., or dataset.subset(dataset.labels >= 0)."
+            f"reader.ClassBalanced needs a label for every sample; {lacking:,} of {len(dataset):,} "
+            "have none. Choose a labelled split with split=, or use "
+            "dataset.subset(dataset.labels >= 0)."
         )
     counts = np.bincount(dataset.labels)
     return 1.0 / counts[dataset.labels]

@@ -1,4 +1,4 @@
-"""How the kinds of members are read: decoded, as boxes, or as pictures over the image."""
+"""Read the kinds of members: decoded by a function, coordinates, or pictures over the image."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from reader.decode.decoder import draw_mask
 from reader.decode.formats import has_colours, read_values
 from reader.format.bands import bands_of
 from reader.format.members import picture_format
-from reader.samples.boxes import Boxes
 from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
+from reader.samples.overlays import Overlay
 from reader.samples.pixels import Planned
 
-# In the names of pictures that hold values, in whatever colours these are written.
+# Names of pictures that hold values, in any colours.
 _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 
 
@@ -28,14 +28,14 @@ class DecodedField(ResolvedField):
 
 
 @dataclass(frozen=True)
-class BoxesField(DecodedField):
+class OverlayField(DecodedField):
     are_classes: bool = False  # their labels are those of dataset.json's classes
 
     follows_image: ClassVar[bool] = True
 
     @property
     def absent(self) -> Any:
-        assert isinstance(self.field, Boxes)
+        assert isinstance(self.field, Overlay)
         return self.field.none()
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
@@ -44,9 +44,9 @@ class BoxesField(DecodedField):
         placed = [self.field.place(content, view, orientation) for view in planned.views]
         tools.dropped_boxes += sum(dropped for _, dropped in placed)
         if self.are_classes and planned.shard.labels is not None:  # of a Mix
-            for boxes, _ in placed:
-                boxes["labels"] = planned.shard.labels[boxes["labels"]]
-        return [boxes for boxes, _ in placed]
+            for found, _ in placed:
+                found["labels"] = planned.shard.labels[found["labels"]]
+        return [found for found, _ in placed]
 
 
 @dataclass(frozen=True)

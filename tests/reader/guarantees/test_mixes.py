@@ -189,7 +189,7 @@ def test_drawn_with_replacement_it_has_its_shares_on_average(packed: Path, other
             "multiple of 4 samples: give epoch_size=28",
         ),
         ({"fields": ("txt",)}, r"There is no field 'txt'"),
-        ({"split": "train"}, "split is settled when a dataset is opened"),
+        ({"split": "train"}, "opened with split=None, not 'train'"),
     ],
     ids=str,
 )
@@ -357,6 +357,6 @@ def test_states_of_other_shares_are_refused(mix: Mix, packed: Path, others: Path
     other = Mix([(Dataset(packed), 25), (Dataset(others), 7)], by="choose")
     with (
         load(other, shuffle=True) as loader,
-        pytest.raises(ArgumentError, match=r"saved with weights=24 of 39, 8 of 7, this .*25 of 39"),
+        pytest.raises(ArgumentError, match=r"weights=24 of 39, 8 of 7, but this .*25 of 39"),
     ):
         loader.load_state_dict(state)

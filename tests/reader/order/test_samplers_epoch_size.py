@@ -65,7 +65,7 @@ def test_drop_last_drops_what_fills_no_step_of_the_epoch(packed: Path) -> None:
     with load(packed, epoch_size=10, drop_last=True) as loader:
         assert len(loader) == 2
         assert [indexes(loader) for _ in range(2)] == [[*range(8)], [*range(10, 18)]]
-    with pytest.raises(ArgumentError, match=r"leaves no step: one takes 4 .* there are 3"):
+    with pytest.raises(ArgumentError, match=r"leaves no step: .* and there are 3"):
         load(packed, epoch_size=3, drop_last=True)
 
 
@@ -126,7 +126,7 @@ def test_a_number_of_samples_is_a_count(packed: Path, count: Any) -> None:
     [
         ({"sampler": [1, 2, 3]}, "The sampler says how many samples an epoch has"),
         ({"sampler": Weighted([1.0] * COUNT, 8)}, "The sampler says how many samples"),
-        ({"batch_sampler": [[1, 2]], "batch_size": 1}, "rank: leave out epoch_size"),
+        ({"batch_sampler": [[1, 2]], "batch_size": 1}, "batches. Leave out epoch_size="),
     ],
     ids=str,
 )
@@ -151,7 +151,7 @@ def test_a_state_of_another_length_is_refused(packed: Path) -> None:
         state = loader.state_dict()
     with (
         load(packed, shuffle=True, epoch_size=20) as loader,
-        pytest.raises(ArgumentError, match="saved with samples=10, this loader has samples=20"),
+        pytest.raises(ArgumentError, match="saved with samples=10, but this loader has samples=20"),
     ):
         loader.load_state_dict(state)
 

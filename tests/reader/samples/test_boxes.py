@@ -76,7 +76,7 @@ def test_background_has_no_boxes_with_an_empty_file_or_none(write: Callable[...,
     for boxes in (empty, none):
         assert (boxes["boxes"].shape, boxes["boxes"].dtype) == ((0, 4), torch.float32)
         assert (boxes["labels"].shape, boxes["labels"].dtype) == ((0,), torch.int64)
-    with pytest.raises(SampleError, match=r'no member .txt; "txt\?" .* gives no boxes for it'):
+    with pytest.raises(SampleError, match=r'no member .txt; to get no boxes for it, write "txt\?"'):
         boxes_of(write(txt=[None, b""]), YOLO)
 
 
@@ -119,20 +119,32 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
 @pytest.mark.parametrize(
     ("field", "content", "reason"),
     [
-        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and YOLO\'s files format="cxcyw'),
+        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and format="cxcywh" for YOLO'),
         (Boxes("txt", format="cxcywh"), b"0 0.5 0.5 0.2 0.2", r"normalized=True\)\)"),
-        (YOLO, b"0 40 20 10 10", "reach to 40, and normalized=True is for fractions"),
+        (YOLO, b"0 40 20 10 10", "reach to 40, but normalized=True is for fractions"),
         (YOLO, b"0 -3 0.5 0.1 0.1", "reach to -3"),
-        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a line of a box has five"),
-        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers, as outlines have them"),
-        (YOLO, b"a dog on a sofa", "line 1 is not of numbers: 'a dog on a sofa'"),
-        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "at 'labels' are not whole numbers"),
-        (YOLO, b"0 nan 0.5 0.2 0.2", "not of finite numbers"),
+        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a box has five"),
+        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers \\(an outline"),
+        (YOLO, b"a dog on a sofa", "line 1 is not a list of numbers: 'a dog on a sofa'"),
+        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "its 'labels' is not a list of integers"),
+        (YOLO, b"0 nan 0.5 0.2 0.2", "numbers that are not finite"),
         (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
-        (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy' rig"),
-        (Boxes("json"), in_json([0, 0, 0.5, 1]), "lie between 0 and 1"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=[1.5]), "not whole numbers"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=["a"]), "not whole numbers"),
+        (
+            Boxes("json"),
+            in_json([9, 9, 20, 20], [30, 20, 9, 9]),
+            "box 1 ends .*format='xyxy'; check",
+        ),
+        (Boxes("json"), in_json([0, 0, 0.5, 1]), "are between 0 and 1"),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=[1.5]),
+            "not a list of integers",
+        ),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=["a"]),
+            "not a list of integers",
+        ),
         (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
     ],
 )
@@ -156,7 +168,9 @@ def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
     tiny, outside, sound = [5, 5, 5.5, 9], [90, 5, 99, 9], [10, 10, 20, 20]
     dataset = write(json=[in_json(tiny, sound), in_json(sound), in_json(outside, tiny)])
     with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=1) as loader:
-        with pytest.warns(UserWarning, match="3 boxes so far had a side below min_size .* outside"):
+        with pytest.warns(
+            UserWarning, match="3 boxes were dropped so far: a side was below min_size= .* outside"
+        ):
             ((boxes,),) = loader
         assert [found["kept"].tolist() for found in boxes] == [[1], [0], []]
         with warnings.catch_warnings():
@@ -171,7 +185,7 @@ def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_r
     dataset = write(json=[in_json([5, 5, 5.5, 9])])
     with (
         Loader(dataset, fields=(Boxes("json"),), workers=1) as loader,
-        pytest.warns(UserWarning, match="1 box so far .* the image, and was dropped") as caught,
+        pytest.warns(UserWarning, match="1 box was dropped so far") as caught,
     ):
         list(loader)
     assert [warned.filename for warned in caught] == [__file__]
@@ -186,7 +200,7 @@ def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> N
         assert boxes["kept"].tolist() == [2]
         assert loader.statistics().dropped_boxes == 0
     with Loader(dataset, transforms=[CenterCrop(20), Resize(1)], views=2, **options) as loader:
-        with pytest.warns(UserWarning, match="6 boxes so far"):
+        with pytest.warns(UserWarning, match="6 boxes were dropped so far"):
             list(loader)  # at that scale every box is too small, in both views
         assert loader.statistics().dropped_boxes == 6
 
@@ -323,8 +337,8 @@ def test_lines_of_yolo_need_no_arguments_where_they_are_recorded(
 @pytest.mark.parametrize(
     ("field", "sentence"),
     [
-        (Boxes("json", format="xyxy"), "format='xyxy' was given, .* records format='xywh'"),
-        (Boxes("json?", normalized=True), "normalized=True was given, .* normalized=False"),
+        (Boxes("json", format="xyxy"), "format='xyxy' contradicts .* records format='xywh'"),
+        (Boxes("json?", normalized=True), "normalized=True contradicts .* normalized=False"),
     ],
     ids=str,
 )
@@ -361,3 +375,48 @@ def test_a_format_of_a_later_packer_is_named(write: Callable[..., Path]) -> None
     dataset = recorded(write(json=[in_json([0, 0, 9, 9])]), json=BoxEncoding("zigzag"))
     with pytest.raises(ArgumentError, match=r"zigzag.*format is one of xyxy, xywh, cxcywh"):
         Loader(dataset, fields=(Boxes("json"),))
+
+
+@pytest.mark.parametrize("format", ["xyxy", "xywh", "cxcywh"])
+def test_boxes_arrive_in_the_format_that_is_asked_for(
+    write: Callable[..., Path], format: str
+) -> None:
+    given = {"xyxy": [30, 20, 40, 28], "xywh": [30, 20, 10, 8], "cxcywh": [35, 24, 10, 8]}
+    dataset = write(json=[in_json(given[format])])
+    for out, expected in given.items():
+        (found,) = boxes_of(dataset, Boxes("json", format=format, out=out))
+        assert found["boxes"].tolist() == [expected]
+    with Loader(dataset, fields=("image", Boxes("json", format=format, out="xyxy"))) as loader:
+        in_corners = loader.preview()
+    with Loader(dataset, fields=("image", Boxes("json", format=format))) as loader:
+        assert loader.preview().png() == in_corners.png()
+
+
+def test_a_box_of_which_a_crop_leaves_less_than_min_visible_is_dropped_with_its_label(
+    write: Callable[..., Path],
+) -> None:
+    # The crop shows x from 20 to 60: a tenth, a fifth, half, all of what the image has of them.
+    boxes = [[11, 5, 21, 15], [12, 5, 22, 15], [55, 5, 65, 15], [30, -5, 40, 5], [0, 0, 9, 9]]
+    dataset = write(json=[in_json(*boxes, classes=[3, 4, 5, 6, 7])])
+    for share, kept in ((0.0, [0, 1, 2, 3]), (0.2, [1, 2, 3]), (0.5, [2, 3]), (1, [3])):
+        field = Boxes("json", labels="classes", min_visible=share)
+        (found,) = boxes_of(dataset, field, transforms=[CenterCrop(40), Resize(97)])
+        assert found["kept"].tolist() == kept
+        assert found["labels"].tolist() == [3 + at for at in kept]
+        assert len(found["boxes"]) == len(kept)
+    with Loader(dataset, fields=(Boxes("json", min_visible=1),), workers=0) as loader:
+        (((whole,),),) = loader
+    assert whole["kept"].tolist() == [0, 1, 2, 3, 4]
+    assert loader.statistics().dropped_boxes == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"out": "ltrb"}, "out is one of xyxy, xywh, cxcywh"),
+        ({"min_visible": 20}, "min_visible is a share from 0 to 1, not 20"),
+    ],
+)
+def test_what_is_no_format_or_share_is_refused_at_once(arguments: Any, sentence: str) -> None:
+    with pytest.raises(ArgumentError, match=sentence):
+        Boxes("json", **arguments)
