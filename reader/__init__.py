@@ -10,6 +10,7 @@ from reader.lazy import lazy
 if TYPE_CHECKING:
     from reader.cuda.prefetcher import CUDAPrefetcher as CUDAPrefetcher
     from reader.dataset.dataset import Dataset as Dataset
+    from reader.dataset.mix import Mix as Mix
     from reader.errors import ArgumentError as ArgumentError
     from reader.errors import ReaderError as ReaderError
     from reader.errors import SampleError as SampleError
@@ -52,6 +53,7 @@ __getattr__, __dir__ = lazy(
     {
         "reader.cuda.prefetcher": ("CUDAPrefetcher",),
         "reader.dataset.dataset": ("Dataset",),
+        "reader.dataset.mix": ("Mix",),
         "reader.errors": (
             "ArgumentError",
             "ReaderError",

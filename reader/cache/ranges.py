@@ -73,7 +73,7 @@ class Window(NamedTuple):
             own = sum(sizes) // ahead.parts + max(sizes)
             least = min(sum(sizes[: 2 * ahead.open_shards]), own)
             return cls(least, least)
-        mean = sum(sizes) // max(sum(ahead.sizes), 1) + BLOCK
+        mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
         step = ahead.steps.batch_size * mean
         return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
 

@@ -1,8 +1,10 @@
 """One field of a batch: its arrays, how a row is stored, and what the loop gets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from reader.batch.layout import ArraySpec, BatchArrays
 from reader.columns.values import InArray, are_views
@@ -16,6 +18,7 @@ class StoredBatch(NamedTuple):
     arrays: BatchArrays
     loose: Mapping[str, Sequence[Any]]  # by column, the rows' values that are not in arrays
     texts: Mapping[str, Sequence[str]]  # the keys and names of all samples
+    sources: Callable[[Any], Any] = np.zeros_like  # of sample numbers: see `Dataset.sources`
 
 
 @dataclass
@@ -83,6 +86,18 @@ class OwnColumn(Column):
         from reader.columns.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name])
+
+
+@dataclass
+class SourceColumn(Column):
+    """Which dataset of a Mix each sample is from, which its number tells."""
+
+    is_gathered: ClassVar[bool] = True
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        from reader.columns.tensors import from_numpy
+
+        return from_numpy(batch.sources(batch.arrays["index"]))
 
 
 @dataclass

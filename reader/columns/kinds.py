@@ -80,7 +80,10 @@ def _overlay(
         )
     decode = own or (field.parse_lines if kind == "txt" else DECODERS["json"])
     resolved = field.resolved(None if own else known)
-    return OverlayField(resolved, field.name, ext, is_optional, decode=decode)
+    are_classes = own is None and known is not None and resolved.labels == known.labels is not None
+    return OverlayField(
+        resolved, field.name, ext, is_optional, decode=decode, are_classes=are_classes
+    )
 
 
 KINDS: dict[type, Kind] = {

@@ -1,9 +1,9 @@
 """A packed dataset: sample numbers to shards and rows.
 
 `dataset` has the public class, and `arguments` the rules for its arguments. `locator` maps samples,
-also of a subset, to shards and rows; `numbered` finds and reads them. `open_shards` keeps a
-thread's shards open, and `shard` is one with its index. `tar_bytes` reads a shard's tar from a file
-or memory, `cached_bytes` from the cache of a store. `shared_memory` keeps shards once for all
-processes. `as_torch` makes a dataset torch's, `as_webdataset` makes it the source of webdataset's
-pipelines, and `page` shows it in a notebook.
+also of a subset, to shards and rows; `numbered` finds and reads them. `mix` joins several.
+`open_shards` keeps a thread's shards open, and `shard` is one with its index. `tar_bytes` reads a
+shard's tar from a file or memory, `cached_bytes` from the cache of a store. `shared_memory` keeps
+shards once for all processes. `as_torch` makes a dataset torch's, `as_webdataset` makes it the
+source of webdataset's pipelines, and `page` shows it in a notebook.
 """

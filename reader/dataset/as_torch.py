@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch.utils.data import ConcatDataset
 
+    from reader import Mix
+
+# What the datasets of a `Mix` have in common.
+READ_ALIKE = ("upright", "channels", "limits", "transform", "target_transform", "target")
+
 
 class LikeTorchDataset:
     def _class_seen(self) -> Any:
@@ -24,7 +29,13 @@ class LikeTorchDataset:
         # pickle's default, if `__class__` is the type.
         return object.__new__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
 
-    def __add__(self, other: Any) -> "ConcatDataset[Any]":
+    def __add__(self, other: Any) -> "ConcatDataset[Any] | Mix":
+        if isinstance(other, LikeTorchDataset) and all(
+            getattr(self, name) == getattr(other, name) for name in ("classes", *READ_ALIKE)
+        ):
+            from reader import Mix  # by this name, since it is derived from this class
+
+            return Mix([self, other])  # type: ignore[list-item]
         from torch.utils.data import ConcatDataset
 
         return ConcatDataset([self, other])  # type: ignore[list-item]

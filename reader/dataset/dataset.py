@@ -149,6 +149,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         other = copy.copy(self)
         if self.fetching is not None:
             other.fetching = self.fetching.for_workers()
+            assert isinstance(self._files, ShardFiles)
             other._files = replace(self._files, fetching=other.fetching)
         return other
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.locator import SampleLocator, Texts
-from reader.dataset.open_shards import OpenShards, ShardFiles
+from reader.dataset.open_shards import MixedFiles, OpenShards, ShardFiles
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
@@ -37,7 +37,7 @@ class NumberedSamples:
     upright: bool
     channels: int
     limits: Limits
-    _files: ShardFiles
+    _files: ShardFiles | MixedFiles
     _own: OpenShards
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class NumberedSamples:
             found.update((size >> 32, size & 0xFFFFFFFF) for size in sizes.tolist())
         if not found and len(self):
             raise ReaderError(
-                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. To allow "
+                f"Every image of {self.source} has more than {self.limits.pixels} pixels. To allow "
                 "more, give reader.Dataset limits=reader.Limits(pixels=...)."
             )
         return found
@@ -143,6 +143,15 @@ class NumberedSamples:
             return self._own.decoder.whole(self.image_of(shard, row))
         except DecodeError as error:
             raise shard.error(row, str(error)) from error
+
+    @property
+    def fetchings(self) -> "Sequence[tuple[Fetching, range]]":
+        """What brings samples of stores, and of which of the shards."""
+        return [] if self.fetching is None else [(self.fetching, range(len(self.shards)))]
+
+    def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which dataset of a `Mix` each sample is from; there is only one."""
+        return np.zeros(len(numbers), np.int64)
 
     @property
     def buffer(self) -> ReadBuffer:
@@ -178,8 +187,10 @@ class NumberedSamples:
         if with_key:
             with contextlib.suppress(ShardfeedError):
                 key = f"{self.keys[number]!r} "
-        tar = self.shards[self.places.find(number)[0]].file
-        return f"sample {number} {key}of {self.source}/{tar}"
+        return f"sample {number} {key}of {self._tar_name(self.places.find(number)[0])}"
+
+    def _tar_name(self, shard: int) -> str:
+        return f"{self.source}/{self.shards[shard].file}"
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
         """Return the stored image with the dataset's orientation and channels."""

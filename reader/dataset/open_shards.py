@@ -6,11 +6,15 @@ files failed or were truncated is opened again. A thread's end closes its shards
 
 import errno
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reader.cache.presence import PresenceMap, map_path
 from reader.dataset.shard import Shard
@@ -36,21 +40,37 @@ class ShardFiles:
     limits: Limits
     holding: Holding | None
     fetching: "Fetching | None"
+    # In a Mix: what each label becomes (last, what -1 does), and which of its datasets this is.
+    labels: NDArray[np.int64] | None = None
+    source: int = 0
 
     def index(self, number: int) -> Index:
-        return Index.of_shard(self.folder, self.shards[number], self.classes)
+        found = Index.of_shard(self.folder, self.shards[number], self.classes)
+        if self.labels is not None:
+            found.columns["label"] = self.labels[found.columns["label"]]
+        return found
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
-        folder, entry, index = self.folder, self.shards[number], self.index(number)
+        index = self.index(number)
+        tar = self._tar(number, index, buffer)
+        return Shard(index, tar, self.limits, self.labels, self.source)
+
+    def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "ShardFiles":
+        """Return the same in a Mix, also of one that is in another Mix."""
+        if labels is not None and self.labels is not None:
+            labels = labels[self.labels]
+        return replace(self, labels=self.labels if labels is None else labels, source=source)
+
+    def _tar(self, number: int, index: Index, buffer: ReadBuffer) -> TarBytes:
+        folder, entry = self.folder, self.shards[number]
         tar = folder, entry, index, buffer
         try:
             rows = PresenceMap(map_path(folder / entry.file), entry.samples)
         except FileNotFoundError:
             holding = self.holding
             if holding is None:
-                return Shard(index, TarBytes(*tar), self.limits)
-            part = holding.memory.path, holding.starts[number], holding.size
-            return Shard(index, TarBytes(*tar, *part), self.limits)
+                return TarBytes(*tar)
+            return TarBytes(*tar, holding.memory.path, holding.starts[number], holding.size)
         except (OSError, ValueError) as error:
             raise ReaderError(
                 f"{folder / entry.file}: its presence map cannot be read: {error}. The folder is a "
@@ -58,8 +78,31 @@ class ShardFiles:
             ) from error
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
-        cached = CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
-        return Shard(index, cached, self.limits)
+        return CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
+
+
+@dataclass(frozen=True)
+class MixedFiles:
+    """The shards of several datasets, one after the other."""
+
+    parts: tuple["ShardFiles | MixedFiles", ...]
+    starts: tuple[int, ...]  # the number of each one's first shard
+
+    def index(self, number: int) -> Index:
+        part, number = self.find(number)
+        return self.parts[part].index(number)
+
+    def open(self, number: int, buffer: ReadBuffer) -> Shard:
+        part, number = self.find(number)
+        return self.parts[part].open(number, buffer)
+
+    def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "MixedFiles":
+        return replace(self, parts=tuple(part.mixed(labels, source) for part in self.parts))
+
+    def find(self, number: int) -> tuple[int, int]:
+        """Return the part of a shard, and its number there."""
+        part = bisect_right(self.starts, number) - 1
+        return part, number - self.starts[part]
 
 
 class OpenShards(threading.local):
@@ -68,7 +111,7 @@ class OpenShards(threading.local):
         self.buffer = ReadBuffer()
         self.decoder = Decoder()
 
-    def get(self, number: int, files: ShardFiles) -> Shard:
+    def get(self, number: int, files: ShardFiles | MixedFiles) -> Shard:
         shard = self._shards.get(number)
         if shard is not None and not shard.is_usable:  # its files may have been restored
             del self._shards[number]
@@ -80,7 +123,7 @@ class OpenShards(threading.local):
         self._shards.move_to_end(number)
         return shard
 
-    def _opened(self, number: int, files: ShardFiles) -> Shard:
+    def _opened(self, number: int, files: ShardFiles | MixedFiles) -> Shard:
         while True:
             try:
                 return files.open(number, self.buffer)

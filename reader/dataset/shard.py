@@ -1,5 +1,8 @@
 """One shard: its index and its open tar."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reader.dataset.tar_bytes import TarBytes
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
@@ -9,11 +12,20 @@ from reader.format.tiles import table_of
 
 
 class Shard:
-    def __init__(self, index: Index, tar: TarBytes, limits: Limits) -> None:
+    def __init__(
+        self,
+        index: Index,
+        tar: TarBytes,
+        limits: Limits,
+        labels: NDArray[np.int64] | None = None,
+        source: int = 0,
+    ) -> None:
         self.index = index
         self.tar = tar
         self.path = tar.path
         self._limits = limits
+        self.labels = labels  # and `source`: see `ShardFiles`
+        self.source = source
 
     def read(self, row: int, ext: str) -> bytes:
         span = self.index.span(ext, row)

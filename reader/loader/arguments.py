@@ -19,6 +19,7 @@ from reader.checks import (
     or_none,
 )
 from reader.dataset.dataset import Dataset
+from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
 from reader.loader.collate import Collate
 from reader.loader.from_torchvision import as_own
@@ -42,6 +43,7 @@ _OF_LOADER: dict[str, Rule] = {
     "split": NAME,
     "batch_size": (is_count, "an integer of at least 1"),
     "seed": (is_integer, "an integer"),
+    "epoch_size": (or_none(is_count), "an integer of at least 1, or None"),
     "epochs": (or_none(is_count), "an integer of at least 1, or None for no end"),
     "workers": (
         lambda given: given is None or (is_integer(given) and given >= 0) or one_of("auto")(given),
@@ -81,6 +83,7 @@ _ELSEWHERE = {
     "pin_memory_device": "leave it out, and give pin_memory=True or use a reader.CUDAPrefetcher",
     "persistent_workers": "leave it out, the workers stay until close()",
     "multiprocessing_context": "leave it out, the Loader chooses how its workers start",
+    "num_samples": "write epoch_size={value}, the samples of an epoch",
     "generator": "write seed=0, which determines order and augmentation",
     "worker_init_fn": "leave it out, seed= determines what map_sample draws",
     "transform": (
@@ -98,7 +101,7 @@ for _name in ("cache_dir", "storage_options", "credential_provider"):
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
-    """Return the dataset of a Loader's arguments; torch's Subset becomes `Dataset.subset`."""
+    """Return the dataset of a Loader's arguments; torch's Subset and ConcatDataset become ours."""
     if isinstance(dataset, (str, os.PathLike)):
         return Dataset(dataset, split)
     dataset = _chosen(dataset)
@@ -120,12 +123,20 @@ def dataset_of(dataset: Any, split: str | None) -> Dataset:
 
 
 def _chosen(dataset: Any) -> Any:
-    if isinstance(dataset, Dataset) or not (
-        hasattr(dataset, "indices") and hasattr(dataset, "dataset")
-    ):
+    if isinstance(dataset, Dataset):
         return dataset
-    whole = _chosen(dataset.dataset)
-    return whole.subset(dataset.indices) if isinstance(whole, Dataset) else whole
+    if hasattr(dataset, "indices") and hasattr(dataset, "dataset"):
+        whole = _chosen(dataset.dataset)
+        return whole.subset(dataset.indices) if isinstance(whole, Dataset) else whole
+    parts = [_chosen(part) for part in getattr(dataset, "datasets", ())]
+    if parts and all(isinstance(part, Dataset) for part in parts):
+        if any(part.classes != parts[0].classes for part in parts):
+            raise ArgumentError(
+                "These datasets have different classes, so a label has several meanings: give the "
+                'Loader reader.Mix(datasets), which joins classes by name, or classes="apart".'
+            )
+        return Mix(parts)
+    return dataset
 
 
 def _instead_of(given: Any) -> str:
@@ -143,9 +154,8 @@ def _instead_of(given: Any) -> str:
                 f"reader.Loader(reader.Dataset({source!r}).subset(numbers)) reads chosen samples."
             )
         return (
-            f"{begin}To read them one after the other, write `for batch in itertools.chain("
-            "reader.Loader(first), reader.Loader(second)): ...`. To mix them, pack the second "
-            "source into the first dataset: `packer pack SOURCE SHARDS --append`."
+            f"{begin}To mix them, give it reader.Mix([reader.Dataset(first), "
+            "reader.Dataset(second)]). Pack what is not packed: `packer pack SOURCE SHARDS`."
         )
     if hasattr(given, "__getitem__") and not isinstance(given, (bytes, Mapping)):
         return (
@@ -168,6 +178,7 @@ class LoaderConfig:
     sampler: Sampler | None
     batch_sampler: BatchSampler | None
     seed: int
+    epoch_size: int | None
     epochs: int | None
     workers: int | str | None
     batches_ahead: int | None
@@ -188,7 +199,7 @@ class LoaderConfig:
     def __post_init__(self) -> None:
         check(vars(self), _OF_LOADER)
         if self.batch_sampler is not None:
-            for name in ("shuffle", "sampler", "drop_last", "rank"):
+            for name in ("shuffle", "sampler", "drop_last", "rank", "epoch_size"):
                 if getattr(self, name) is not None and getattr(self, name) is not False:
                     raise ArgumentError(
                         "A batch_sampler chooses the samples of this rank's batches. Leave out "

@@ -8,7 +8,7 @@
 `BatchPipeline` drives tasks, workers and ring; `Epochs` gives each iterator its turn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,8 @@ from reader.columns.kinds import parse_fields
 from reader.columns.schema import BatchSchema
 from reader.columns.tensors import pinned
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.dataset.mix import Mix
+from reader.errors import ArgumentError, ReaderError
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
 from reader.loader.epochs import Epochs, IterationSpec
@@ -28,8 +29,9 @@ from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
+from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages, hold_decoded
-from reader.samples.fields import name_of
+from reader.samples.fields import ResolvedField, name_of
 from reader.samples.sample import Recipe
 
 
@@ -68,6 +70,7 @@ class Parts:
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     is_mapped = config.map_sample is not None
     members = parse_fields(config.fields, dataset.extensions, is_mapped, dataset.box_encodings)
+    _check_parts(dataset, members)
     names, batch_size = tuple(map(name_of, config.fields)), int(config.batch_size)
     order = build_order(
         dataset,
@@ -76,6 +79,7 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
         config.sampler,
         config.batch_sampler,
         None if batch_size == 1 else batch_size,
+        config.epoch_size,
     )
     if not order.count:
         raise ReaderError(f"{dataset.source} has no samples to load.")
@@ -102,3 +106,23 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     if config.cache == "decoded" and "image" in names and not schema.is_gathered:
         decoded = hold_decoded(dataset, (transforms, *further))
     return Parts(dataset, order, plan, recipe, schema, decoded)
+
+
+def _check_parts(dataset: Dataset, members: Sequence[ResolvedField]) -> None:
+    """See that the datasets of a Mix have the members that all samples are to have, held alike."""
+    for part in dataset.parts if isinstance(dataset, Mix) else ():
+        _check_parts(part, members)
+        for member in members:
+            if member.ext not in part.extensions:
+                if not member.is_optional:
+                    raise ArgumentError(
+                        f"{part.source}, a dataset of the Mix, has no members .{member.ext}: write "
+                        f'"{member.ext}?" among the fields, or leave the dataset out.'
+                    )
+            elif isinstance(member.field, Boxes) and not member.field.decode:
+                own, others = (one.box_encodings.get(member.ext) for one in (part, dataset))
+                if own != others:
+                    raise ArgumentError(
+                        f"{part.source} holds boxes as {own}, another dataset of the Mix as "
+                        f"{others}: pack both alike, or give Boxes(..., decode=f)."
+                    )

@@ -25,10 +25,11 @@ class Batcher:
         self._columns = schema.columns
         self._rows = schema.rows
         self._texts = {"key": dataset.keys, "name": dataset.names}
+        self._sources = dataset.sources
         self._collate_fn = collate_fn
 
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
-        stored = StoredBatch(self._rows, arrays, loose, self._texts)
+        stored = StoredBatch(self._rows, arrays, loose, self._texts, self._sources)
         fields = tuple(column.deliver(stored) for column in self._columns)
         if self._collate_fn is None:
             return fields

@@ -48,6 +48,7 @@ class Loader(LikeDataLoader):
       ``Dataset(channels=1)``. A list of B tensors (3, H, W) if the transforms give different sizes
       and `batch_size` is above 1.
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
+    - ``source``: int64 (B,), the number of the dataset in a `Mix`, 0 without one.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the packed source.
     - ``size``: int64 (B, 2), height and width of the upright source.
@@ -89,6 +90,7 @@ class Loader(LikeDataLoader):
         sampler: Sampler | None = None,
         batch_sampler: BatchSampler | None = None,
         seed: int = 0,
+        epoch_size: int | None = None,
         epochs: int | None = 1,
         workers: int | Literal["auto"] | None = None,
         batches_ahead: int | None = None,
@@ -109,7 +111,8 @@ class Loader(LikeDataLoader):
         """Open the dataset, start the workers, and begin to decode the first epoch.
 
         Args:
-            dataset: a Dataset, its folder or URL, or torch's Subset of a Dataset.
+            dataset: a Dataset, its folder or URL, a Mix, or torch's Subset of a Dataset or
+                ConcatDataset of several.
             split: name of a split, if `dataset` is a folder or URL; None for all samples.
             batch_size: samples in a batch, on each rank; with a `batch_sampler` the largest number
                 that a batch may have, or 1 to take it from the first epoch.
@@ -130,6 +133,9 @@ class Loader(LikeDataLoader):
                 such as torch's. It replaces `shuffle`, `sampler` and `drop_last`. The loader calls
                 its `set_epoch`, or its sampler's.
             seed: determines order and augmentation, together with the epoch.
+            epoch_size: samples in an epoch, on all ranks together; None for all samples once. The
+                next epoch continues where a shorter one stopped, and a longer one starts again, so
+                that all samples come equally often.
             epochs: number of epochs that one iterator reads back to back; None: no end, and each
                 iterator continues where the last one stopped.
             workers: number of processes; None for the cores that this process may use; "auto" to
@@ -251,7 +257,7 @@ class Loader(LikeDataLoader):
         """Pickle the arguments and the position; the receiver starts its own workers."""
         self._epochs.check_open()
         arguments = dict(vars(self._config))
-        if not isinstance(self._config.dataset, Dataset):
+        if isinstance(self._config.dataset, (str, os.PathLike)):
             arguments["dataset"] = self.dataset.source  # absolute
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 

@@ -6,6 +6,7 @@ numbers of a user's sampler are sent when they are queued for the workers.
 
 import contextlib
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -15,7 +16,7 @@ from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, StepsTak
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
-from reader.monitoring.counters import Loop, Samples, Spent, minus
+from reader.monitoring.counters import Loop, Samples, Spent, minus, plus
 from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
 from reader.store.limits import Requests
@@ -26,48 +27,55 @@ _ANSWER_SECONDS = 30.0  # for requests that need no network
 
 
 class Prefetch:
-    """The prefetch schedules of one loader; does nothing for a dataset in a folder."""
+    """The prefetch schedules of one loader; does nothing for datasets in folders."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        self._fetching = None if dataset.fetching is None else FetchingConnection(dataset.fetching)
+        self._shards = dataset.fetchings
+        self._connections = {
+            id(fetching): FetchingConnection(fetching) for fetching, _ in self._shards
+        }
         self._dataset = dataset
         self._order = order
         self._depth = depth
         self._number = count()
-        self._numbers: dict[EpochRun, int] = {}
+        self._numbers: dict[EpochRun, list[tuple[FetchingConnection, int]]] = {}
         self._before = self._counted()
         self._has_warned = False
 
     def begin(self, epoch: EpochRun) -> None:
-        if self._fetching is None or self._order.is_given or not len(epoch.steps):
+        if not self._connections or self._order.is_given or not len(epoch.steps):
             return
-        number, places = next(self._number), self._dataset.places
-        ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
-        try:
-            answer = self._fetching.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
-        except StoreError:
-            answer = None  # it has died: reading a sample raises the error
-        if isinstance(answer, Unavailable):
-            raise StoreError(answer.text)
-        self._numbers[epoch] = number
+        places = self._dataset.places
+        whole = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
+        for fetching, shards in self._shards:
+            connection, number = self._connections[id(fetching)], next(self._number)
+            ahead = whole if len(shards) == len(whole.sizes) else replace(whole, own=shards)
+            try:
+                answer = connection.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
+            except StoreError:
+                answer = None  # it has died: reading a sample raises the error
+            if isinstance(answer, Unavailable):
+                raise StoreError(answer.text)
+            self._numbers.setdefault(epoch, []).append((connection, number))
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        if self._fetching is not None and self._order.is_given:
+        if self._connections and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._fetching.send(Hint(shard, rows))
+                for fetching, shards in self._shards:
+                    if shard in shards:
+                        self._connections[id(fetching)].send(Hint(shard - shards.start, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        if self._fetching is not None and epoch in self._numbers:
-            self._fetching.send(StepsTaken(self._numbers[epoch], epoch.taken))
+        for connection, number in self._numbers.get(epoch, ()):
+            connection.send(StepsTaken(number, epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
-        number = self._numbers.pop(epoch, None)
-        if self._fetching is not None and number is not None:
-            self._fetching.send(Drop(number))
+        for connection, number in self._numbers.pop(epoch, ()):
+            connection.send(Drop(number))
 
     def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
-        if self._fetching is None or self._has_warned or spent.waiting < spent.busy / 2:
+        if not self._connections or self._has_warned or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
         if spent.waiting >= _WARN_SECONDS * workers:
@@ -88,8 +96,10 @@ class Prefetch:
         return minus(cached, cached_before), asked.since(before)
 
     def _counted(self) -> tuple[Samples, Requests]:
-        found: object = None
-        with contextlib.suppress(StoreError):
-            found = self._fetching and self._fetching.ask(GetCounts(), _ANSWER_SECONDS)
-        asked, *cached = found if isinstance(found, Counts) else Counts()
-        return Samples(*cached), asked
+        found, total = Samples(), Requests()
+        for connection in self._connections.values():
+            with contextlib.suppress(StoreError):
+                answer = connection.ask(GetCounts(), _ANSWER_SECONDS)
+                if isinstance(answer, Counts):
+                    found, total = plus(found, Samples(*answer[1:])), plus(total, answer.store)
+        return found, total

@@ -12,6 +12,7 @@ from reader.columns.column import (
     Column,
     LabelColumn,
     OwnColumn,
+    SourceColumn,
     TextColumn,
     ViewsColumn,
 )
@@ -39,6 +40,7 @@ _OF_NUMBER: dict[str, Callable[[str], Column]] = {
     "key": TextColumn,
     "name": TextColumn,
     "size": partial(LabelColumn, shape=(2,), absent=0),  # height and width
+    "source": SourceColumn,
 }
 
 

@@ -32,6 +32,7 @@ class AccessPattern:
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
     chosen: Numbers | None = None  # the place of each sample; None: its number
+    own: range | None = None  # the shards of one dataset of several, if only these are looked at
 
     @property
     def is_by_shard(self) -> bool:
@@ -58,12 +59,18 @@ class AccessPattern:
 
     def pieces(self, step: int) -> list[Piece]:
         if self.is_by_shard:
-            return self._blocks(step)
-        begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
-        shards = np.searchsorted(self.ends, begins, side="right")
-        starts = self.starts[shards]
-        found = zip(shards, begins - starts, stops - starts, strict=True)
-        return [Piece(int(shard), int(first), int(stop), step) for shard, first, stop in found]
+            found = self._blocks(step)
+        else:
+            begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
+            shards = np.searchsorted(self.ends, begins, side="right")
+            starts = self.starts[shards]
+            runs_of = zip(
+                shards.tolist(), (begins - starts).tolist(), (stops - starts).tolist(), strict=True
+            )
+            found = [Piece(shard, first, stop, step) for shard, first, stop in runs_of]
+        if self.own is None:
+            return found
+        return [p._replace(shard=p.shard - self.own.start) for p in found if p.shard in self.own]
 
     def rows(self, first: int, stop: int) -> Rows:
         """Return the rows of the steps from `first` to `stop`, in the order of their batches."""
@@ -93,14 +100,19 @@ class AccessPattern:
     def uses(self, epoch: int) -> Numbers:
         """Return the first position in `epoch` of each place; by shard, its window's end."""
         count = self.order.count
+        found = np.full(sum(self.sizes), NEVER)
         if self.is_by_shard:
             blocks = self.order.blocks(epoch)
-            in_turn = np.argsort(blocks.start)
-            return epoch * count + np.repeat(blocks.last[in_turn], blocks.size[in_turn])
-        found = np.full(sum(self.sizes), NEVER)
-        [places] = self._places(epoch * count + np.arange(count))
-        found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
-        return found
+            for at in np.argsort(-blocks.last).tolist():  # of a place that is read twice, the first
+                start = int(blocks.start[at])
+                found[start : start + int(blocks.size[at])] = epoch * count + blocks.last[at]
+        else:
+            [places] = self._places(epoch * count + np.arange(count))
+            found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
+        if self.own is None:
+            return found
+        edges = np.append(0, self.ends)[[self.own.start, self.own.stop]]
+        return found[slice(*edges)]
 
     def _places(self, positions: Numbers) -> list[Numbers]:
         epochs = positions // self.order.count

@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.checks import check, is_count, or_none
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import array_of, described
+from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
+from reader.order.mixed import Mixed, Part
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Numbers, Order, Sequential
 from reader.order.streams import Streamed
@@ -34,8 +38,18 @@ class Weighted:
 
     __module__ = "reader"
 
-    def __init__(self, weights: Sequence[float] | NDArray[Any]) -> None:
-        """Store the weights: a finite number of at least 0 for each sample."""
+    def __init__(
+        self, weights: Sequence[float] | NDArray[Any], num_samples: int | None = None
+    ) -> None:
+        """Store the weights.
+
+        Args:
+            weights: a finite number of at least 0 for each sample.
+            num_samples: samples that an epoch draws; None for as many as there are weights.
+
+        Raises:
+            ArgumentError: they are not of this kind.
+        """
         given = array_of(weights, np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
             raise ArgumentError(
@@ -44,7 +58,9 @@ class Weighted:
             )
         if not given.any():
             raise ArgumentError("All weights of reader.Weighted are 0. Give at least one above 0.")
+        check(locals(), {"num_samples": (or_none(is_count), "an integer of at least 1, or None")})
         self.weights = given
+        self.num_samples = num_samples
 
     def __repr__(self) -> str:
         return f"<reader.Weighted: {len(self.weights)} weights>"
@@ -70,18 +86,18 @@ BatchSampler = Iterable[Iterable[int]]
 
 
 class Drawn(Order):
-    def __init__(self, weights: NDArray[np.float64], seed: int) -> None:
+    def __init__(self, weights: NDArray[np.float64], seed: int, count: int | None = None) -> None:
         ends = np.cumsum(weights)
         self._ends = ends / ends[-1]
         self._seed = seed
-        self.count = len(ends)
+        self.count = len(ends) if count is None else count
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
         with np.errstate(over="ignore"):
             mixed = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
         draws = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
+        return np.minimum(np.searchsorted(self._ends, draws, side="right"), len(self._ends) - 1)
 
     def options(self, epoch: int | None) -> dict[str, str]:
         return {"weights": self._description}
@@ -98,6 +114,7 @@ def build_order(
     sampler: Sampler | None = None,
     batch_sampler: BatchSampler | None = None,
     size: int | None = None,
+    epoch_size: int | None = None,
 ) -> Order:
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
@@ -106,15 +123,34 @@ def build_order(
         )
     if sampler is not None and shuffle:
         raise ArgumentError("shuffle= and sampler= both determine the order. Leave one out.")
+    if isinstance(dataset, Mix) and (dataset.is_weighted or dataset.is_drawn):
+        if sampler is not None or batch_sampler is not None:
+            raise ArgumentError(
+                "This Mix says how often its datasets come, and a sampler decides the same: leave "
+                "the sampler out, or give reader.Mix no numbers and no replacement=."
+            )
+        return _mixed(dataset, shuffle, seed, epoch_size)
     if batch_sampler is not None:
         return SampledBatches(batch_sampler, len(dataset), size)
+    order = _order(dataset, shuffle, seed, sampler)
+    if epoch_size in (None, order.count):
+        return order
+    if order.is_given or getattr(sampler, "num_samples", None) is not None:
+        raise ArgumentError(
+            "The sampler says how many samples an epoch has: leave out epoch_size, or let the "
+            "sampler give as many."
+        )
+    return Mixed([Part(order, epoch_size)])
+
+
+def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | None) -> Order:
     if isinstance(sampler, Weighted):
         if len(sampler.weights) != len(dataset):
             raise ArgumentError(
                 f"{sampler!r} does not fit the dataset: give {len(dataset)} weights, one for each "
                 "sample."
             )
-        return Drawn(sampler.weights, seed)
+        return Drawn(sampler.weights, seed, sampler.num_samples)
     if isinstance(sampler, ClassBalanced):
         return Drawn(_balanced(dataset), seed)
     if sampler is not None:
@@ -138,6 +174,41 @@ def plain_order(
             return BlockShuffled(sizes, shuffle.shards, seed, numbers)
         return Streamed(sizes, shuffle, seed, numbers)
     return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))
+
+
+def _mixed(mix: Mix, shuffle: Shuffle, seed: int, epoch_size: int | None) -> Order:
+    is_by_shard = isinstance(shuffle, BlockShuffle)
+    if isinstance(shuffle, AspectBuckets) or (mix.is_drawn and is_by_shard):
+        raise ArgumentError(
+            f"{shuffle!r} is for a Mix without numbers and without replacement=True: give "
+            "shuffle=True."
+        )
+    if mix.is_drawn:
+        counts = np.array([*mix.counts(epoch_size).values()])
+        weights = (counts / np.maximum(mix.lengths, 1))[mix.sources(np.arange(len(mix)))]
+        return Drawn(weights, seed, int(counts.sum()))
+    streams = getattr(shuffle, "streams", None) or 1
+    if epoch_size is not None and epoch_size % streams:
+        raise ArgumentError(
+            f"With {shuffle!r}, an epoch of a Mix has a multiple of {streams} samples: give "
+            f"epoch_size={epoch_size - epoch_size % streams or streams}."
+        )
+    numbers: Numbers | None = None  # of the samples, one dataset after the other; None: as they are
+    sizes, edges = mix.lengths.tolist(), list(range(len(mix.parts) + 1))
+    if is_by_shard:
+        (numbers, sizes), edges = mix.places.by_shard(), mix.edges
+    elif mix.places.chosen is not None:
+        numbers = np.argsort(mix.sources(np.arange(len(mix))), kind="stable")
+    parts, start = [], 0
+    shares = mix.counts(epoch_size, multiple=streams).values()
+    for number, (share, (first, stop)) in enumerate(zip(shares, pairwise(edges), strict=True)):
+        own = sizes[first:stop]
+        if share:
+            order = plain_order(shuffle, mix64(seed + number & 2**64 - 1), own)
+            chosen = None if numbers is None else numbers[start : start + order.count]
+            parts.append(Part(order, share, start, chosen))
+        start += sum(own)
+    return Mixed(parts, ", ".join(f"{part.share} of {part.order.count}" for part in parts))
 
 
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:

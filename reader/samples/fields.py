@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reader.decode.decoder import Decoder
     from reader.samples.pixels import Planned
 
-BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry")
+BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry", "source")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
 
 Decode = Callable[[bytes], Any]

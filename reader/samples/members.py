@@ -66,6 +66,8 @@ class JsonField(ResolvedField):
 
 @dataclass(frozen=True)
 class OverlayField(DecodedField):
+    are_classes: bool = False  # their labels are those of dataset.json's classes
+
     follows_image: ClassVar[bool] = True
 
     @property
@@ -78,6 +80,9 @@ class OverlayField(DecodedField):
         orientation = int(planned.shard.index.columns["orientation"][planned.row])
         placed = [self.field.place(content, view, orientation) for view in planned.views]
         tools.dropped_boxes += sum(dropped for _, dropped in placed)
+        if self.are_classes and planned.shard.labels is not None:  # of a Mix
+            for found, _ in placed:
+                found["labels"] = planned.shard.labels[found["labels"]]
         return [found for found, _ in placed]
 
 

@@ -36,6 +36,8 @@ class Planned(NamedTuple):
             return self.shard.index.key(self.row)
         if name == "name":
             return self.shard.index.name(self.row)
+        if name == "source":
+            return self.shard.source
         return self.view.image.upright_size if name == "size" else None
 
 

@@ -25,7 +25,7 @@ from reader.transforms import Transform, transformed
 Sample = dict[str, Any]
 
 # Fields that `map_sample` cannot change.
-READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
+READ_ONLY = frozenset({"index", "valid", "key", "name", "size", "source"})
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch.utils.data as torch_data
 
-from reader import Dataset
+from reader import Dataset, Mix
 
 
 class Derived(Dataset):
@@ -58,8 +58,11 @@ def test_torch_may_be_imported_later_or_never(packed: Path, run_script: Callable
 
 def test_datasets_are_added_as_torchs_are(packed: Path) -> None:
     one, few = Dataset(packed), Dataset(packed).subset([5, 6])
-    for both in (one + few, one + few + few, torch_data.Subset(one, [0]) + few):
-        assert isinstance(both, torch_data.ConcatDataset)
+    part: Any = torch_data.Subset(one, [0])
+    drawn = Dataset(packed, transform=np.asarray)  # is no other's, so it is not read as others are
+    sums = {Mix: (one + few, one + few + few), torch_data.ConcatDataset: (part + few, drawn + few)}
+    for kind, both in ((kind, both) for kind, found in sums.items() for both in found):
+        assert isinstance(both, kind)
         image, label = both[len(both) - 1]
         assert np.array_equal(image, one[6][0])
         assert label == one[6][1]

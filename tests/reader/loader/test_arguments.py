@@ -33,6 +33,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "views": (0, True, "2", 1.5, None, [], [3], [CenterCrop(8)]),
     "shuffle": ("yes", 1, None, BlockShuffle),
     "seed": ("x", 1.0, True, None, [0]),
+    "epoch_size": (0, 1.5, True, "1", -1),
     "epochs": (0, 1.5, True, "1", -1),
     "sampler": (3, "random"),
     "batch_sampler": (3, "random", [3], [[3], []], [["a"]], [[-1]]),
@@ -70,7 +71,7 @@ def test_a_value_of_another_kind_is_an_error_of_its_argument(
 
 def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
     known = set(inspect.signature(Loader).parameters) - {"torch_names"}
-    assert len(known - {"dataset"}) <= 23
+    assert len(known - {"dataset"}) <= 24
     assert known - set(WRONG) == {"rank", "world_size"}  # have tests of their own
 
 
@@ -231,11 +232,11 @@ def test_a_part_that_torch_has_chosen_is_the_subset_of_its_numbers(packed: Path)
     [
         (
             lambda folder: [folder, "/b"],
-            r"not 2 of them. .*itertools.chain\(reader.Loader\(first\)",
+            r"not 2 of them. To mix them, give it reader.Mix\(\[reader.Dataset\(first\), ",
         ),
         (
             lambda folder: Dataset(folder) + TensorDataset(torch.arange(3)),
-            "To mix them, .* `packer pack SOURCE SHARDS --append`",
+            "To mix them, .* Pack what is not packed: `packer pack SOURCE SHARDS`",
         ),
         (
             lambda folder: [Dataset(folder), Dataset(folder)],

@@ -1,6 +1,8 @@
 """What is said of what is read next holds for what is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from math import gcd
 
 import numpy as np
@@ -8,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import BlockShuffle
-from reader.order.access import AccessPattern
+from reader.order.access import NEVER, AccessPattern
 from reader.order.blocks import BlockShuffled
+from reader.order.mixed import Mixed, Part
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.steps import Steps
 from reader.order.streams import Streamed
@@ -22,10 +25,23 @@ ORDERS: dict[str, Callable[[list[int]], Order]] = {
 }
 
 
+def mixed(kind: str, sizes: list[int]) -> Order:
+    """The shards as those of two datasets, of which an epoch has 12 and 4 samples."""
+    half = len(sizes) // 2
+    starts = 0, sum(sizes[:half])
+    parts = zip((sizes[:half], sizes[half:]), (12, 4), starts, strict=True)
+    return Mixed([Part(ORDERS[kind](own), share, at) for own, share, at in parts if sum(own)])
+
+
+MIXED: dict[str, Callable[[list[int]], Order]] = {
+    f"mixed {kind}": partial(mixed, kind) for kind in ORDERS
+}
+
+
 @st.composite
-def aheads(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(ORDERS)) -> AccessPattern:
+def aheads(draw: st.DrawFn, kinds: Iterable[str] = ORDERS) -> AccessPattern:
     sizes = draw(st.lists(st.integers(0, 20), min_size=1, max_size=9).filter(any))
-    order = ORDERS[draw(st.sampled_from(kinds))](sizes)
+    order = (ORDERS | MIXED)[draw(st.sampled_from([*kinds]))](sizes)
     world_size = draw(st.sampled_from((1, 2, 4, 8)))
     rank = draw(st.integers(0, world_size - 1))
     start = draw(st.integers(0, 2 * order.count))
@@ -46,7 +62,7 @@ def places(ahead: AccessPattern, step: int) -> set[int]:
 
 
 @settings(deadline=None)
-@given(ahead=aheads())
+@given(ahead=aheads(ORDERS | MIXED))
 def test_all_that_a_step_reads_was_announced_and_stays_until_then(ahead: AccessPattern) -> None:
     starts = np.cumsum(ahead.sizes) - ahead.sizes
     last: dict[int, int] = {}  # step up to which a place is kept
@@ -100,3 +116,34 @@ def test_the_next_use_is_when_a_place_is_read_or_by_shard_the_end_of_its_window(
     assert set(uses.tolist()) <= set(read.tolist())
     for end in set(uses.tolist()):
         assert uses[order[end - epoch * count]] == end
+
+
+@settings(deadline=None)
+@given(ahead=aheads(MIXED), epoch=st.integers(0, 3))
+def test_the_next_use_of_what_comes_several_times_or_never_is_its_first(
+    ahead: AccessPattern, epoch: int
+) -> None:
+    uses, count = ahead.uses(epoch), ahead.order.count
+    order = ahead.order.samples(np.arange(count), epoch)
+    first = {int(place): at for at, place in reversed([*enumerate(order, epoch * count)])}
+    if ahead.is_by_shard:  # or the end of a window that the epoch before it has begun
+        assert all(uses[place] < NEVER for place in first)
+    else:
+        expected = [first.get(place, NEVER) for place in range(len(uses))]
+        assert uses.tolist() == expected
+
+
+@settings(deadline=None)
+@given(ahead=aheads(ORDERS | MIXED), data=st.data())
+def test_who_fetches_some_of_the_shards_is_told_of_these_as_if_there_were_no_others(
+    ahead: AccessPattern, data: st.DataObject
+) -> None:
+    begin = data.draw(st.integers(0, len(ahead.sizes) - 1))
+    shards = range(begin, data.draw(st.integers(begin + 1, len(ahead.sizes))))
+    own, ends = replace(ahead, own=shards), np.cumsum([0, *ahead.sizes])
+    for step in range(len(ahead.steps)):
+        every = [piece for piece in ahead.pieces(step) if piece.shard in shards]
+        found = [piece._replace(shard=piece.shard + begin) for piece in own.pieces(step)]
+        assert found == every
+    uses = ahead.uses(1)[ends[begin] : ends[shards.stop]]
+    assert own.uses(1).tolist() == uses.tolist()
