@@ -89,13 +89,13 @@ class MirroredShard:
     def verify(self, first: int, stop: int) -> None:
         """Check those of these rows that lay there when the machine went down."""
         begin, end = self.spans
-        for row in np.flatnonzero(self.rows.unverified(first, stop)) + first:
+        for row in self.rows.unverified(first, stop):
             start, size = int(begin[row]), int(end[row] - begin[row])
             content = memoryview(os.pread(self.file, size, start))
-            if len(content) < size or self.damaged(int(row), int(row) + 1, content, start):
-                self.rows.clear(int(row))
+            if len(content) < size or self.damaged(row, row + 1, content, start):
+                self.rows.clear(row)
             else:
-                self.rows.fill(int(row))
+                self.rows.fill(row)
 
     def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
         """Take the bytes of a row out of the cache, unless another process fetches it; how many."""

@@ -22,6 +22,7 @@ from reader.format.checksum import PREFIX, checksum
 from reader.store.client import Store
 from reader.store.limits import PART
 
+_WRITTEN = 1 << 17  # bytes at a time; for more, a system may take pages of a cost of their own
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
 _PATIENCE = 90.0  # seconds for it to get done: more than a store is usually waited for
@@ -37,22 +38,35 @@ class PartFetcher:
         self._eviction = eviction
         self._wholes: Counter[int] = Counter()  # bytes that came of shards that come whole
 
-    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
-        """Claim a part, fetch, check and write it; return which rows are not what was packed."""
-        await self._claim(shard, part)
-        if shard.rows.present(part.first, part.stop).all():
+    def begin(self, parts: list[tuple[MirroredShard, Part]]) -> set[Part]:
+        """Claim parts and reserve their space, of all at once; return those that may come now."""
+        claimed = [(shard, part) for shard, part in parts if shard.rows.claim(*part[1:3])]
+        make_room = partial(self._eviction.make_room, is_urgent=False)
+        try:
+            if claimed:
+                self._quota.reserve_all([_range(*each) for each in claimed], make_room)
+        except StoreError:  # each finds out by itself whether there is room for it
+            return set()
+        return {part for _, part in claimed}
+
+    async def fetch(self, shard: MirroredShard, part: Part, *, is_begun: bool) -> dict[int, Lost]:
+        """Fetch a part, check and write it; return which rows are not what was packed."""
+        if not is_begun:
+            await self._claim(shard, part)
+        if not shard.rows.absent(part.first, part.stop):
             return {}
-        spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
-        start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
-        make_room = partial(self._eviction.make_room, is_urgent=part.last < 0)
-        self._quota.reserve(shard.file, start, stop, make_room)
+        file, start, stop = _range(shard, part)
+        if not is_begun:
+            make_room = partial(self._eviction.make_room, is_urgent=part.last < 0)
+            self._quota.reserve(file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
             content = await self._store.part(name, start, stop, size)
             damaged = set(shard.damaged(part.first, part.stop, content, start))
             if not damaged:
                 break
-        os.pwrite(shard.file, content, start)
+        for at in range(0, len(content), _WRITTEN):
+            os.pwrite(file, content[at : at + _WRITTEN], start + at)
         for row in range(part.first, part.stop):
             if row not in damaged:
                 shard.rows.fill(row)
@@ -70,7 +84,7 @@ class PartFetcher:
                     f"cache has been fetching it for {_PATIENCE:.0f} seconds. Is it stopped?"
                 )
             await asyncio.sleep(_ELSEWHERE)
-            if shard.rows.present(part.first, part.stop).all():
+            if not shard.rows.absent(part.first, part.stop):
                 return
 
     def _lost(self, shard: MirroredShard, row: int) -> Lost:
@@ -96,6 +110,12 @@ class PartFetcher:
                 f"{self._store.url}/{shard.entry.file} has other bytes between its samples than "
                 "were packed. Upload the shard anew."
             )
+
+
+def _range(shard: MirroredShard, part: Part) -> tuple[int, int, int]:
+    """The file that a part is for, and where in it the part begins and ends."""
+    spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
+    return shard.file, int(spans.begin[part.first]), int(spans.end[part.stop - 1])
 
 
 def _checksum(file: int) -> str:

@@ -54,6 +54,9 @@ class Spans(NamedTuple):
 
     def cut(self, part: Part) -> Iterator[Part]:
         first = part.first
+        if part.stop - first == 1:
+            yield part
+            return
         while first < part.stop:
             reach = int(self.begin[first]) + PART
             stop = int(np.searchsorted(self.end[first : part.stop], reach, side="right")) + first

@@ -83,7 +83,7 @@ class Counters:
 
     def __getattr__(self, name: str) -> Any:
         for part in vars(self).values():
-            if name in part._fields:
+            if name in type(part).__annotations__:
                 return getattr(part, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

@@ -136,8 +136,7 @@ class Store:
             meta, content = await self._got(store, name, options, most)
             if size is not None:
                 self._check_version(name, Version(meta["e_tag"], meta["size"]), size)
-        self._add(fetched_bytes=len(content))
-        self._note_latency(time.monotonic() - began)
+        self.counts.add_answer(len(content), time.monotonic() - began)
         self.gate.passed()
         return content
 
@@ -145,7 +144,8 @@ class Store:
     def _asking(self, name: str) -> Iterator[Any]:
         """A request to the library's store, counted; what fails becomes an error of ours."""
         began, store = time.monotonic(), self._store
-        self._add(requests=1, in_flight=1)
+        self.counts.requests += 1
+        self.counts.in_flight += 1
         try:
             yield store
         except StoreError:
@@ -155,7 +155,8 @@ class Store:
         except Exception as error:  # the library's, and whatever a provider of credentials does
             raise self._meaning(name, store, errors.meaning(error)) from None
         finally:
-            self._add(in_flight=-1, asking=time.monotonic() - began)
+            self.counts.in_flight -= 1
+            self.counts.asking += time.monotonic() - began
         self._has_answered = True
         self._is_accepted |= store is self._store
 
@@ -221,7 +222,7 @@ class Store:
                 if (waited + pause > patience and tries >= least) or wrong >= _TRIES:
                     told = f"{failed}, also after {waited:.0f} seconds. {failed.advice}"
                     raise self._error(name, told) from None
-                self._add(retries=1)
+                self.counts.retries += 1
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -231,14 +232,6 @@ class Store:
     def _error(self, name: str, reason: str) -> StoreError:
         place = f"{self.url}/{name}" if name else self.url
         return StoreError(f"{place}: {reason}")
-
-    def _note_latency(self, seconds: float) -> None:
-        before = self.counts.latency or seconds
-        self.counts = self.counts._replace(latency=before + (seconds - before) / 32)
-
-    def _add(self, **amounts: float) -> None:
-        grown = {name: getattr(self.counts, name) + more for name, more in amounts.items()}
-        self.counts = self.counts._replace(**grown)
 
 
 def _check_none(options: dict[str, Any]) -> None:

@@ -2,8 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from operator import sub
-from typing import NamedTuple
 
 from reader.store.errors import Failure, Passing
 
@@ -33,7 +31,8 @@ class Gate:
             self.most = max(self.most / 2, 1)
 
 
-class Requests(NamedTuple):
+@dataclass(slots=True)
+class Requests:
     """What a store was asked."""
 
     fetched_bytes: int = 0
@@ -43,10 +42,19 @@ class Requests(NamedTuple):
     in_flight: int = 0  # requests under way now
     latency: float = 0.0  # seconds of a request, lately
 
+    def add_answer(self, size: int, seconds: float) -> None:
+        self.fetched_bytes += size
+        self.latency += (seconds - self.latency) / 32 if self.latency else seconds
+
     def since(self, before: "Requests") -> "Requests":
         """Return the counts since then, and how things are now."""
-        return Requests(*map(sub, self[:4], before[:4]))._replace(
-            in_flight=self.in_flight, latency=self.latency
+        return Requests(
+            self.fetched_bytes - before.fetched_bytes,
+            self.requests - before.requests,
+            self.retries - before.retries,
+            self.asking - before.asking,
+            self.in_flight,
+            self.latency,
         )
 
 
