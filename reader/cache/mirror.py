@@ -20,7 +20,7 @@ import fcntl
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -32,13 +32,16 @@ from reader.cache.presence import PresenceMap, path_beside
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans, check_limit, notes_bytes
 from reader.cache.recovery import has_files, is_index, recover
+from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
-from reader.format.manifest import FILENAME, MAX_BYTES
+from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
+from reader.store.limits import PART
 
 MakeRoom = Callable[[int], int]
+Run = tuple[int, list[ShardEntry]]
 
 _AT_ONCE = 32  # indexes
 _UNDER_WAY = 256 << 20  # bytes of them, which are in memory
@@ -188,26 +191,61 @@ async def mirrored(
     recover(folder, manifest, text)
     done, classes = 0, len(manifest.classes)
     largest = max((shard.index_bytes for shard in shards), default=1)
-    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, 1))))
+    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, PART))))
+    size = sum(shard.index_bytes for shard in manifest.shards)
 
-    async def fetch(shard: ShardEntry) -> None:
+    async def fetch(start: int, some: list[ShardEntry]) -> None:
         nonlocal done
         async with gate:
-            if not has_files(folder, shard):
-                await _fetch_index(store, quota, folder, shard, classes)
-        done += 1
-        coming(done, len(shards))
+            joined = await _joined(store, start, some, size) if len(some) > 1 else {}
+            for shard in some:
+                content = joined.get(shard) or await _index(store, shard)
+                _make(quota, folder, shard, classes, content, store.url)
+                done += 1
+                coming(done, len(shards))
 
-    await asyncio.gather(*map(fetch, shards))
+    lacking = {shard for shard in shards if not has_files(folder, shard)}
+    done = len(shards) - len(lacking)
+    await asyncio.gather(*(fetch(*each) for each in _runs(manifest, lacking)))
     _write(quota, folder / FILENAME, text)
     quota.count()
     quota.margin = notes_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
-async def _fetch_index(
-    store: Store, quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int
-) -> None:
+def _runs(manifest: Manifest, lacking: Container[ShardEntry]) -> Iterator[Run]:
+    """Shards whose indexes are fetched by one request, and where it begins in `JOINED`."""
+    run: list[ShardEntry] = []
+    start = at = 0
+    for shard in manifest.shards:
+        end = at + shard.index_bytes
+        if run and (shard not in lacking or not manifest.joined or end - start > PART):
+            yield start, run
+            run = []
+        if shard in lacking:
+            start = start if run else at
+            run.append(shard)
+        at = end
+    if run:
+        yield start, run
+
+
+async def _joined(
+    store: Store, start: int, shards: list[ShardEntry], size: int
+) -> dict[ShardEntry, bytes]:
+    """Those indexes that lie side by side in `JOINED` as dataset.json says; it may be outdated."""
+    found = {}
+    with contextlib.suppress(StoreError, Missing):
+        stop = start + sum(shard.index_bytes for shard in shards)
+        content = await store.part(JOINED, start, stop, size)
+        for shard in shards:
+            index, content = bytes(content[: shard.index_bytes]), content[shard.index_bytes :]
+            if is_index(shard, index):
+                found[shard] = index
+    return found
+
+
+async def _index(store: Store, shard: ShardEntry) -> bytes:
     try:
         content = await store.whole(shard.index, shard.index_bytes)
     except Missing:
@@ -219,10 +257,17 @@ async def _fetch_index(
             f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
             "or the dataset is being replaced. Upload it anew."
         )
+    return content
+
+
+def _make(
+    quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int, content: bytes, url: str
+) -> None:
+    """Make the files of a shard, the index last."""
     try:
         Index.of_shard(folder, shard, classes, content=content)
     except FormatError as error:
-        raise FormatError(str(error).replace(str(folder), store.url)) from None
+        raise FormatError(str(error).replace(str(folder), url)) from None
     tar = folder / shard.file
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:

@@ -18,6 +18,7 @@ from reader.format.files import open_regular
 from reader.format.mistaken import why_no_dataset
 
 FILENAME = "dataset.json"
+JOINED = "shards.index"
 VERSION = 1
 KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -27,6 +28,7 @@ MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long n
 _Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
+_KINDS |= {"joined": bool}
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Manifest:
     # first thousand as ``[name, reason]``; empty if there are none
     rejections: Mapping[str, Any] = field(default_factory=dict)
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
+    joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
     version: int = field(default=VERSION)
 
     @cached_property
@@ -113,7 +116,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes"):
+        for name in ("rejections", "boxes", "joined"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         return json.dumps({**content, "checksum": own_checksum(content)}, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""What a loader counts: `Account` adds up loops and work as batches come and tasks end."""
+"""The counts of a loader: `Account` adds up loops and work as batches and tasks finish."""
 
 import math
 import time
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple, TypeVar
 
 from reader.store.limits import Requests
 
-_WAITS = 0.05  # from this share of waiting on the consumer is held up
-BUSY = 0.8  # from this share of work on the workers are what holds it up
+_WAITS = 0.05  # share of waiting from which the consumer is held up
+BUSY = 0.8  # share of work from which the workers are the reason
 
-Part = TypeVar("Part", bound=tuple[Any, ...])
+Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
-def plus(first: Part, second: Part) -> Part:
+def plus(first: Counts, second: Counts) -> Counts:
     return type(first)(*map(add, first, second))
 
 
-def minus(first: Part, second: Part) -> Part:
+def minus(first: Counts, second: Counts) -> Counts:
     return type(first)(*map(sub, first, second))
 
 
@@ -40,40 +40,40 @@ class Loop(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What tasks took, of all workers together; times in seconds."""
+    """Counts and seconds of all tasks, added up over the workers."""
 
-    busy: float = 0.0  # all of it
-    cpu: float = 0.0  # the processor time of it
-    read: float = 0.0  # of `busy`, in reading
-    transform: float = 0.0  # of `busy`, in the transforms' code and `map_sample`
+    busy: float = 0.0  # wall time
+    cpu: float = 0.0  # CPU time
+    read: float = 0.0  # part of `busy`: reading
+    transform: float = 0.0  # part of `busy`: the transforms' code and `map_sample`
     read_bytes: int = 0
-    cached: int = 0  # images that came, decoded, from memory: with ``cache="decoded"``
-    dropped_boxes: int = 0  # too small before any crop, or outside of their image
-    waiting: float = 0.0  # of `busy`, for a store; the rest is `decode`
+    cached: int = 0  # decoded images from memory, with ``cache="decoded"``
+    dropped_boxes: int = 0  # too small before any crop, or outside their image
+    waiting: float = 0.0  # part of `busy`: waiting for a store; the rest is `decode`
 
 
 class Samples(NamedTuple):
-    """Samples that were fetched from a store, and that were in the cache."""
+    """Numbers of samples fetched from a store, and found in the cache."""
 
     fetched: int = 0
     hits: int = 0
 
 
 class Now(NamedTuple):
-    """How things are."""
+    """The current state of a loader."""
 
     workers: int = 1  # worker processes
     cores: int = 1  # that this process may use
     starting: int = 0  # workers that cannot take tasks yet
     slots: int = 0  # batches that the ring holds
     slot_bytes: int = 0  # of each of them
-    ready: int = 0  # batches that are complete and wait for the consumer
-    work: str = "decode"  # what the workers are for: "decode", or "splice" where the GPU decodes
+    ready: int = 0  # complete batches that wait for the consumer
+    work: str = "decode"  # task of the workers: "decode", or "splice" if the GPU decodes
 
 
 @dataclass(frozen=True)
 class Counters:
-    """The counts of a loader, and what follows from them; each is also an attribute of this."""
+    """The counts of a loader, each also an attribute, and figures computed from them."""
 
     loop: Loop = field(default_factory=Loop)
     spent: Spent = field(default_factory=Spent)
@@ -83,7 +83,7 @@ class Counters:
 
     def __getattr__(self, name: str) -> Any:
         for part in vars(self).values():
-            if name in type(part).__annotations__:
+            if name in part._fields:
                 return getattr(part, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -105,7 +105,7 @@ class Counters:
 
     @property
     def idle(self) -> float:
-        """Seconds that the workers had nothing to do: no slot was free for another batch."""
+        """Seconds in which workers had no task, because no slot was free for another batch."""
         return max(self.loop.worker_seconds - self.spent.busy, 0.0)
 
     @property
@@ -121,17 +121,17 @@ class Counters:
 
     @property
     def needed_workers(self) -> int:
-        """Workers whose work would fill the time that the consumer itself takes for its steps."""
+        """Number of workers that would keep up with the consumer's own steps."""
         own = max(self.loop.elapsed - self.loop.waited, 1e-9)
         return max(1, math.ceil(round(self.spent.busy / own, 3)))
 
     @property
     def bound_by(self) -> str:
-        """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
+        """The bottleneck: consumer, store, storage, decode (or splice), transform or start-up.
 
-        Empty before anything was read. The limit is a consumer that waits for less than 5% of its
-        time, or what workers that are busy for 80% of theirs spend most on; otherwise the consumer,
-        if it waited for little but a first batch that took less time than its steps.
+        Empty before the first batch. The consumer, if it waits for less than 5% of its time.
+        Otherwise the largest part of the workers' time, if they are busy for 80% of it. Otherwise
+        the consumer, if it waited almost only for a first batch that took less time than its steps.
         """
         loop, spent = self.loop, self.spent
         if not loop.batches or not loop.elapsed:
@@ -148,17 +148,17 @@ class Counters:
 
 
 class Account:
-    """Adds up loops and work; what happens between two loops (validation, say) is not waiting."""
+    """Adds up loops and work; the time between two loops, such as a validation, does not count."""
 
     def __init__(self, worker_seconds: Callable[[float], float]) -> None:
-        """Begin; `worker_seconds` gives those of all workers since a moment."""
+        """Begin; `worker_seconds` returns the seconds of all workers since a time."""
         self.loop = Loop()
         self.spent = Spent()
         self._worker_seconds = worker_seconds
         self._last = 0.0  # when the last batch was delivered
 
     def delivered(self, samples: int, asked: float, ready: int, is_first: bool) -> None:
-        """Add a batch that a loop asked for at `asked`, when `ready` batches were there."""
+        """Add a batch requested at `asked`, when `ready` batches were complete."""
         self._last = now = self._pass(asked if is_first else self._last)
         waited = now - asked
         first = waited if is_first else 0.0
@@ -172,7 +172,7 @@ class Account:
         self.spent = plus(self.spent, spent)
 
     def _pass(self, since: float) -> float:
-        """Add the time from then until now, which is returned."""
+        """Add the time from `since` until now, and return now."""
         now = time.perf_counter()
         seconds = self._worker_seconds(since)
         self.loop = plus(self.loop, Loop(elapsed=now - since, worker_seconds=seconds))

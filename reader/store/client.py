@@ -49,7 +49,7 @@ class Store:
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         self.url = url
         self.gate = Gate()
-        self.counts = Requests()
+        self._counted = Requests()._asdict()
         self._patience = float(options.get("retry_timeout", _RETRY_TIMEOUT))
         self._has_answered = False
         self._versions: dict[str, Version] = {}
@@ -57,6 +57,10 @@ class Store:
         self._options, self._provider = options, provider
         self._is_accepted = False  # whether what it was opened with was found to be right
         self._store = self._opened()
+
+    @property
+    def counts(self) -> Requests:
+        return Requests(**self._counted)
 
     def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
         try:
@@ -136,7 +140,8 @@ class Store:
             meta, content = await self._got(store, name, options, most)
             if size is not None:
                 self._check_version(name, Version(meta["e_tag"], meta["size"]), size)
-        self.counts.add_answer(len(content), time.monotonic() - began)
+        self._add(fetched_bytes=len(content))
+        self._note_latency(time.monotonic() - began)
         self.gate.passed()
         return content
 
@@ -144,8 +149,7 @@ class Store:
     def _asking(self, name: str) -> Iterator[Any]:
         """A request to the library's store, counted; what fails becomes an error of ours."""
         began, store = time.monotonic(), self._store
-        self.counts.requests += 1
-        self.counts.in_flight += 1
+        self._add(requests=1, in_flight=1)
         try:
             yield store
         except StoreError:
@@ -155,8 +159,7 @@ class Store:
         except Exception as error:  # the library's, and whatever a provider of credentials does
             raise self._meaning(name, store, errors.meaning(error)) from None
         finally:
-            self.counts.in_flight -= 1
-            self.counts.asking += time.monotonic() - began
+            self._add(in_flight=-1, asking=time.monotonic() - began)
         self._has_answered = True
         self._is_accepted |= store is self._store
 
@@ -222,7 +225,7 @@ class Store:
                 if (waited + pause > patience and tries >= least) or wrong >= _TRIES:
                     told = f"{failed}, also after {waited:.0f} seconds. {failed.advice}"
                     raise self._error(name, told) from None
-                self.counts.retries += 1
+                self._add(retries=1)
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -232,6 +235,14 @@ class Store:
     def _error(self, name: str, reason: str) -> StoreError:
         place = f"{self.url}/{name}" if name else self.url
         return StoreError(f"{place}: {reason}")
+
+    def _note_latency(self, seconds: float) -> None:
+        before = self._counted["latency"] or seconds
+        self._counted["latency"] = before + (seconds - before) / 32
+
+    def _add(self, **amounts: float) -> None:
+        for name, more in amounts.items():
+            self._counted[name] += more
 
 
 def _check_none(options: dict[str, Any]) -> None:

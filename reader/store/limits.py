@@ -2,6 +2,8 @@
 
 import time
 from dataclasses import dataclass
+from operator import sub
+from typing import NamedTuple
 
 from reader.store.errors import Failure, Passing
 
@@ -31,8 +33,7 @@ class Gate:
             self.most = max(self.most / 2, 1)
 
 
-@dataclass(slots=True)
-class Requests:
+class Requests(NamedTuple):
     """What a store was asked."""
 
     fetched_bytes: int = 0
@@ -42,19 +43,10 @@ class Requests:
     in_flight: int = 0  # requests under way now
     latency: float = 0.0  # seconds of a request, lately
 
-    def add_answer(self, size: int, seconds: float) -> None:
-        self.fetched_bytes += size
-        self.latency += (seconds - self.latency) / 32 if self.latency else seconds
-
     def since(self, before: "Requests") -> "Requests":
         """Return the counts since then, and how things are now."""
-        return Requests(
-            self.fetched_bytes - before.fetched_bytes,
-            self.requests - before.requests,
-            self.retries - before.retries,
-            self.asking - before.asking,
-            self.in_flight,
-            self.latency,
+        return Requests(*map(sub, self[:4], before[:4]))._replace(
+            in_flight=self.in_flight, latency=self.latency
         )
 
 
