@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _OF_PATHS = (
-    *("kind", "class_depth", "pairs", "ignore", "root", "dedupe"),
+    *("kind", "class_depth", "pairs", "ignore", "root", "dedupe", "stratify"),
     *("images", "members", "labels"),
 )
 _IN_TURN = (

@@ -47,6 +47,8 @@ class Shell:
         """Return an option with its value."""
         if value is None or value is True:
             return flag(name)
+        if isinstance(value, Mapping):
+            value = ",".join(f"{key}={one}" for key, one in value.items())
         return f"{flag(name)} {shlex.quote(value) if _is_text(value) else value}"
 
     def packing(self, source: str) -> str:

@@ -1,6 +1,6 @@
-"""Feeds a training loop from a packed dataset: shuffle, decode, batch, prefetch.
+"""Feed a training loop from a packed dataset: shuffle, decode, batch, prefetch.
 
-Every name is imported when it is first used: ``import reader`` loads neither torch nor a decoder.
+Every name is imported on first use: ``import reader`` loads neither torch nor a decoder.
 """
 
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from reader.samples.boxes import Boxes as Boxes
     from reader.samples.fields import Mask as Mask
     from reader.samples.fields import Member as Member
+    from reader.samples.points import Points as Points
+    from reader.samples.polygons import Polygons as Polygons
     from reader.transforms import CenterCrop as CenterCrop
     from reader.transforms import Letterbox as Letterbox
     from reader.transforms import RandomCrop as RandomCrop
@@ -72,6 +74,8 @@ __getattr__, __dir__ = lazy(
         "reader.order.samplers": ("ClassBalanced", "Weighted"),
         "reader.samples.boxes": ("Boxes",),
         "reader.samples.fields": ("Mask", "Member"),
+        "reader.samples.points": ("Points",),
+        "reader.samples.polygons": ("Polygons",),
         "reader.transforms": (
             "CenterCrop",
             "Letterbox",

@@ -1,4 +1,4 @@
-"""Checks of plain values: of what kind one is, and the one sentence for one that is not."""
+"""Checks of plain values, and the one sentence for an invalid one."""
 
 import math
 import os
@@ -40,7 +40,6 @@ def check(arguments: Mapping[str, Any], rules: Mapping[str, "Rule"]) -> None:
 
 
 def one_of(*values: object) -> Callable[[object], bool]:
-    """Whether it is one of some strings, or None."""
     return lambda given: (given is None or isinstance(given, str)) and given in values
 
 
@@ -48,7 +47,7 @@ def or_none(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda given: given is None or is_met(given)
 
 
-Rule = tuple[Callable[[Any], bool], str]  # whether a value is of the kind that is described
+Rule = tuple[Callable[[Any], bool], str]  # a predicate, and the description of what it accepts
 
 PATH: Rule = lambda given: isinstance(given, (str, os.PathLike)), "the path of a folder"
 NAME: Rule = or_none(is_text), "a name, or None"

@@ -1,14 +1,14 @@
-"""What can go wrong in reading; the root, `ShardfeedError`, is shared with packer.
+"""The reader's errors; the root, `ShardfeedError`, is shared with packer.
 
-All that the reader raises on purpose::
+::
 
     ShardfeedError
     ├── FormatError        a shard, an index or dataset.json does not follow the format
     └── ReaderError        a dataset cannot be read as asked
         ├── ArgumentError  an argument is wrong; also a ValueError
         ├── SampleError    one sample cannot be read or decoded
-        ├── StoreError     a store, or the cache of one, does not give what is asked of it
-        └── WorkerError    a worker process failed, or keeps dying
+        ├── StoreError     a request to a store failed, or its cache cannot be used
+        └── WorkerError    a worker process failed or hangs
 """
 
 import errno
@@ -24,10 +24,10 @@ from reader.format import ShardfeedError
 
 T = TypeVar("T")
 
-_PACKAGE = Path(__file__).parent  # whose frames explain nothing in an error of the user's code
+_PACKAGE = Path(__file__).parent
 _MOST_FRAMES = 60
 
-# How libraries in C say it, in errors of general types.
+# Libraries in C report it by their text, in errors of general types.
 _NO_MEMORY: tuple[tuple[type[Exception], str], ...] = (
     (ValueError, "Insufficient memory (case "),  # libjpeg, by simplejpeg
     (OSError, "out of memory error"),  # Pillow
@@ -52,7 +52,7 @@ class ReaderError(ShardfeedError):
 
 
 class ArgumentError(ReaderError, ValueError):
-    """An argument is not of its kind, or contradicts another one or the dataset.
+    """An argument has the wrong type or value, or contradicts another one or the dataset.
 
     Example:
         >>> reader.Loader("shards", batch_size=0)
@@ -65,7 +65,7 @@ class ArgumentError(ReaderError, ValueError):
 
 
 class SampleError(ReaderError):
-    """One sample cannot be read or decoded; names shard, key, offset and reason.
+    """One sample cannot be read or decoded; the message has shard, key, offset and reason.
 
     Example:
         >>> try:
@@ -79,7 +79,7 @@ class SampleError(ReaderError):
 
 
 class StoreError(ReaderError):
-    """A store, or the cache of one, does not give what is asked of it; credentials are not named.
+    """A request to a store failed, or its cache cannot be used; the message has no credentials.
 
     Example:
         >>> try:
@@ -93,7 +93,7 @@ class StoreError(ReaderError):
 
 
 class WorkerError(ReaderError):
-    """A worker process failed, or keeps dying.
+    """A worker process failed or hangs.
 
     Example:
         >>> import time
@@ -110,7 +110,7 @@ class WorkerError(ReaderError):
 
 
 class UserCodeError(Exception):
-    """An exception of the user's code on its way past reader's own handlers; never delivered."""
+    """Carries an exception of the user's code past reader's own handlers; never raised to users."""
 
     def __init__(self, what: str, error: Exception) -> None:
         super().__init__(f"{what} raised {error!r:.200}")
@@ -118,7 +118,7 @@ class UserCodeError(Exception):
         self.error = error
 
     def at(self, place: str) -> Exception:
-        """Return the exception with an error that says where, as the first of its causes."""
+        """Return the exception with a SampleError that names the place, as its first cause."""
         where = SampleError(f"{place}: {self.what} raised the error below.")
         entry = self.error.__traceback__
         while entry is not None and _is_own(entry.tb_frame.f_code.co_filename):
@@ -127,7 +127,7 @@ class UserCodeError(Exception):
 
 
 def called(what: str, function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function of the user's, whose StopIteration would end the epoch in silence."""
+    """Call a function of the user's; its StopIteration would silently end the epoch."""
     try:
         return function(*arguments)
     except StopIteration as error:
@@ -135,7 +135,7 @@ def called(what: str, function: Callable[..., T], *arguments: Any) -> T:
 
 
 def because(error: Exception, first: ReaderError) -> Exception:
-    """Put an error before all that led to an exception: it is printed above them."""
+    """Put an error before all causes of an exception, so that it is printed above them."""
     last: BaseException = error
     seen = {id(last)}
     while (
@@ -143,13 +143,13 @@ def because(error: Exception, first: ReaderError) -> Exception:
     ) and id(following) not in seen:
         last = following
         seen.add(id(last))
-    if last is not first:  # in a way that a class whose attributes cannot be set does not hinder
+    if last is not first:  # also for a class whose attributes cannot be set
         BaseException.__dict__["__cause__"].__set__(last, first)
     return error
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return where an exception was raised, beginning with the first line that is not reader's."""
+    """Return the frames of an exception from the first one that is not reader's."""
     frames = list(traceback.extract_tb(error.__traceback__))
     while frames and _is_own(frames[0].filename):
         del frames[0]
@@ -161,20 +161,20 @@ def _is_own(file: str) -> bool:
 
 
 def own_lines(error: BaseException) -> str:
-    """Return the traceback of an exception as text, without the lines of reader before it."""
+    """Return the traceback of an exception as text, without reader's first frames."""
     kind = traceback.format_exception_only(type(error), error)
     return "".join([*traceback.format_list(own_frames(error)), *kind]).rstrip()
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, which tells nothing of a sample."""
+    """Whether memory ran out; then the sample is not to blame."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     if type(error).__module__ == "cv2":
         return getattr(error, "code", None) == _OPENCV_NO_MEMORY
     try:
         text = str(error)
-    except Exception:  # as the user's class likes
+    except Exception:  # the user's class may raise
         return False
     return any(isinstance(error, kind) and words in text for kind, words in _NO_MEMORY)
 

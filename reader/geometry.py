@@ -1,7 +1,7 @@
-"""An image on its way through a pipeline of transforms: which part of it ends up where.
+"""The geometry of an image in a pipeline of transforms.
 
-A `Geometry` remembers one box of the upright source, however many transforms there were, so that a
-decoder decodes only that box and resizes it once.
+A `Geometry` keeps one box of the upright source for any number of transforms, so that a decoder
+decodes only that box and resizes it once.
 """
 
 from dataclasses import dataclass
@@ -10,29 +10,28 @@ import numpy as np
 
 from reader.errors import ReaderError
 
-# Rows of four numbers (N, 4), of boxes of a format, times this are corners x, y, x, y.
+# Boxes (N, 4) of a format, times its matrix, are corners x, y, x, y.
 CORNERS_OF = {
     "xyxy": np.eye(4),
     "xywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], np.float64),
     "cxcywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [-0.5, 0, 0.5, 0], [0, -0.5, 0, 0.5]]),
 }
 
-HALF_PIXEL = 0.5  # of the source: a box that reaches over its edge by less is taken to lie within
+HALF_PIXEL = 0.5  # of the source: a box that exceeds its edge by less counts as inside
 
 
 @dataclass
 class Geometry:
-    """An image on its way through a pipeline; or many of one size, with arrays for its numbers.
+    """The geometry of an image in a pipeline; or of many of one size, with arrays as attributes.
 
     Attributes:
-        height, width: pixels of the image as the next transform sees it.
-        top, left, box_height, box_width: the box of the upright source that it shows, in source
-            pixels.
-        seen: top, left, bottom and right of what is left of the source; the rest of the box has the
-            grey value `fill`, whatever the source has there.
-        hflip, vflip: whether it is mirrored after all else.
-        filter: how it is scaled: None for the quick way, or as Pillow does, "nearest", "bilinear"
-            or "bicubic".
+        height, width: size in pixels, as the next transform sees it.
+        top, left, box_height, box_width: the visible box of the upright source, in source pixels.
+        seen: top, left, bottom and right of the visible source, in source pixels; the rest of the
+            box has the grey value `fill`.
+        hflip, vflip: whether it is mirrored, as the last step.
+        filter: filter for resizing: None for the fastest, or Pillow's "nearest", "bilinear" or
+            "bicubic".
 
     Example:
         >>> geometry = reader.Geometry.of(60, 80)
@@ -57,17 +56,17 @@ class Geometry:
 
     @classmethod
     def of(cls, height: int, width: int) -> "Geometry":
-        """The whole of an upright image."""
+        """Return the geometry of a whole upright image, in pixels."""
         return cls(height, width, 0, 0, height, width, (0, 0, height, width))
 
     def crop(self, top: int, left: int, height: int, width: int, fill: int | None = None) -> None:
-        """Keep a box, given in pixels of the image as it is now; it may reach over the edge.
+        """Keep a box, in pixels of the current image; it may exceed the image.
 
         Args:
-            fill: the grey value beyond the edge; None for the one that it has been so far.
+            fill: grey value outside the image; None for the current one.
 
         Raises:
-            ReaderError: the image shows a border of another grey value already.
+            ReaderError: the image already has a border of another grey value.
         """
         bottom, right = top + height, left + width
         if np.count_nonzero((top < 0) | (left < 0) | (bottom > self.height) | (right > self.width)):
@@ -81,26 +80,26 @@ class Geometry:
         self.height, self.width = height, width
 
     def resize(self, height: int, width: int, filter: str | None = None) -> None:
-        """Scale to a new size; images are scaled once, by the `filter` of the last time."""
-        if filter is not None:  # which looks beyond a pixel's own box, but for what is cropped away
+        """Scale to a new size, in pixels; images are scaled once, with the last `filter`."""
+        if filter is not None:  # it reads outside a pixel's own box, but not what is cropped away
             self.seen = self._still_seen()
         self.height, self.width, self.filter = height, width, filter
 
     def _pad(self, fill: int) -> None:
-        """Take away what the source has beyond the image's edges, for a border in its place."""
+        """Replace the source outside the image by a border."""
         bottom, right = self.top + self.box_height, self.left + self.box_width
         seen = self.seen
         borders = seen[0] - self.top, seen[1] - self.left, bottom - seen[2], right - seen[3]
         if fill != self.fill and any(np.max(border) > HALF_PIXEL for border in borders):
             raise ReaderError(
-                f"a border of the grey value {fill} would surround one of {self.fill}: give both "
-                "transforms the same fill"
+                f"a border of grey value {fill} would surround one of {self.fill}: give both "
+                "transforms the same fill="
             )
         self.fill = fill
         self.seen = self._still_seen()
 
     def _still_seen(self) -> tuple[float, float, float, float]:
-        """What is left of the source within the box."""
+        """Return the visible part of the source within the box."""
         top, left, bottom, right = self.seen
         return (
             np.maximum(top, self.top),

@@ -1,10 +1,10 @@
-"""Public names that are imported when they are first used (PEP 562).
+"""Import public names on first use (PEP 562).
 
-A worker, a packing process and ``packer --help`` import the packages for a few of their names; none
-of them should load a decoder, torch or a network library for the others.
+A worker, a packing process and ``packer --help`` need a few names of the packages, and should not
+load a decoder, torch or a network library for the others.
 
-A public class says ``__module__ = "reader"``: what is printed, raised or pickled names it as people
-do, and a pickle outlives the move of a file. (`inspect.getsource` of the class fails, in return.)
+A public class sets ``__module__ = "reader"``: messages and pickles have its public name, and a
+pickle survives the move of a file. (`inspect.getsource` of the class fails in return.)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,8 @@ def lazy(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package with public names, by module.
 
-    `present` are names that the package defines. The module `advice` has an `instead_of`, which
-    gives what to write for other names, or None.
+    `present` are names that the package defines itself. The function `instead_of` of the module
+    `advice` returns a replacement for other names, or None.
     """
     module_of = {name: module for module, names in places.items() for name in names}
 
@@ -29,8 +29,8 @@ def lazy(
         if name not in module_of:
             because = ""
             if advice and name[:1].isupper():  # others may be submodules
-                told = import_module(advice).instead_of(name)
-                because = f": {told}" if told else ""
+                instead = import_module(advice).instead_of(name)
+                because = f": {instead}" if instead else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{because}")
         return getattr(import_module(module_of[name]), name)
 

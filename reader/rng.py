@@ -1,8 +1,8 @@
 """Random numbers without a state: pure functions of (seed, epoch, position).
 
-splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) gives both
-the round functions of a shuffle and the numbers that a sample's augmentations draw, so any of them
-is computed at once and nothing has to be kept to go on from it.
+splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) gives the
+round functions of a shuffle and the random numbers of a sample's augmentations. Any of them is
+computed directly, so a resume needs no generator state.
 """
 
 from functools import lru_cache
@@ -18,12 +18,12 @@ Word = TypeVar("Word", int, NDArray[Any])
 
 
 def mix64(x: Word) -> Word:
-    """splitmix64's finalizer, on a Python integer below 2**64 or an array of uint64."""
+    """Apply splitmix64's finalizer to a Python integer below 2**64 or an array of uint64."""
     if isinstance(x, int):
         x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _M64
         x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _M64
         return x ^ (x >> 31)
-    x = x ^ (x >> 30)  # a new array, on which the rest is done in place
+    x = x ^ (x >> 30)  # a new array, changed in place below
     x *= 0xBF58476D1CE4E5B9
     x ^= x >> 27
     x *= 0x94D049BB133111EB
@@ -32,7 +32,7 @@ def mix64(x: Word) -> Word:
 
 
 class SampleRandom:
-    """The random numbers of one sample: a stream that (seed, epoch, position) determine."""
+    """The random numbers of one sample: a stream determined by (seed, epoch, position)."""
 
     __slots__ = ("_state",)
 
@@ -51,7 +51,7 @@ class SampleRandom:
 
 
 class BatchRandom(SampleRandom):
-    """The random numbers of many samples: each draw is an array of what each would have drawn."""
+    """The random numbers of many samples: each draw is an array of the samples' own draws."""
 
     __slots__ = ()
     _state: Any
@@ -62,7 +62,7 @@ class BatchRandom(SampleRandom):
             self._state = mix64(state)
 
     def integer(self, bound: int) -> Any:
-        """Integers in [0, bound), bound below 2**32; int64."""
+        """Return int64 integers in [0, bound), bound below 2**32."""
         draw = self._next()
         low = (draw & 0xFFFFFFFF) * bound >> 32
         return ((draw >> 32) * bound + low >> 32).astype(np.int64)
@@ -75,6 +75,6 @@ class BatchRandom(SampleRandom):
 
 @lru_cache(maxsize=64)
 def round_keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
-    """`count` independent words of 64 bits for an epoch."""
+    """Return `count` independent words of 64 bits for an epoch."""
     state = mix64(mix64((seed + GOLDEN) & _M64) ^ (epoch & _M64))
     return tuple(mix64((state + number * GOLDEN) & _M64) for number in range(1, count + 1))

@@ -1,4 +1,4 @@
-"""What this process may use of the machine: cores and memory."""
+"""The cores and memory that this process may use."""
 
 import contextlib
 import os
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator, Set
 from pathlib import Path
 
-_GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
+_RECLAIMABLE = ("active_file", "inactive_file")  # in a control group's memory.stat
 
 
 def usable_cores() -> int:
-    """Return the cores of this process: its affinity, its cgroup's quota, its share as a rank."""
+    """Return the number of cores by affinity, the cgroup's quota and the ranks of this machine."""
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = affinity or 1
     quota = _cgroup_quota()
@@ -21,7 +21,7 @@ def usable_cores() -> int:
 
 
 def cores_near(pci: str, sysfs: Path = Path("/sys")) -> frozenset[int]:
-    """Cores of the NUMA node that a PCI device hangs on; none where the machine does not tell."""
+    """Return the cores of a PCI device's NUMA node; empty if the system does not list them."""
     try:
         ranges = (sysfs / "bus/pci/devices" / pci / "local_cpulist").read_text().strip()
         cores: set[int] = set()
@@ -35,7 +35,7 @@ def cores_near(pci: str, sysfs: Path = Path("/sys")) -> frozenset[int]:
 
 @contextlib.contextmanager
 def running_on(cores: Set[int]) -> Iterator[None]:
-    """Keep this thread on `cores` meanwhile, so that memory it touches first lies near them."""
+    """Run this thread on `cores`, so that memory that it touches first is near them."""
     before: set[int] = set()
     with contextlib.suppress(OSError):
         if cores:
@@ -49,7 +49,7 @@ def running_on(cores: Set[int]) -> Iterator[None]:
 
 
 def _cgroup_quota() -> float | None:
-    """CPUs that the cgroup (v2, then v1) grants, None for no limit."""
+    """Return the CPUs that the cgroup (v2, then v1) grants; None for no limit."""
     folder = Path("/sys/fs/cgroup")
     with contextlib.suppress(OSError, ValueError):
         quota, period = (folder / "cpu.max").read_text().split()
@@ -62,7 +62,7 @@ def _cgroup_quota() -> float | None:
 
 
 def available_memory() -> int:
-    """Bytes of memory that the system, and the control group, have to give, as far as they tell."""
+    """Return the available bytes of the system and the control group; `sys.maxsize` if unknown."""
     try:
         with open("/proc/meminfo") as file:
             fields = dict(line.split(":") for line in file)
@@ -75,6 +75,6 @@ def available_memory() -> int:
         parts = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
     except OSError:
         return available
-    # Cached files count as used, but give way.
-    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _GIVE_WAY)
+    # Cached files count as used, but can be reclaimed.
+    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _RECLAIMABLE)
     return available if most == "max" else min(available, int(most) - used + cached)

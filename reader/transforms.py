@@ -1,7 +1,7 @@
-"""What to do with an image, as geometry: nothing here touches a pixel.
+"""Transforms as pure geometry; none of them touches a pixel.
 
-The classes carry torchvision's names, arguments and rules. A pipeline of them is applied to a
-`reader.geometry.Geometry`, which says in the end what to decode, and how large.
+The classes have torchvision's names, arguments and rules. A pipeline of them changes a
+`reader.geometry.Geometry`, from which the decoder gets its crop plan.
 """
 
 import math
@@ -18,7 +18,7 @@ from reader.rng import SampleRandom
 Size = int | Sequence[int]
 Interpolation = str | int | Enum
 
-# torchvision's names, and Pillow's numbers, which torchvision takes as well.
+# torchvision's names, and Pillow's numbers, which torchvision also accepts.
 _INTERPOLATIONS = {"nearest": 0, "bilinear": 2, "bicubic": 3}
 
 
@@ -36,26 +36,26 @@ class Transform(Protocol):
     """
 
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-        """Change `geometry`; all chance comes from `rng`."""
+        """Change `geometry`; take all random numbers from `rng`."""
 
 
 Transform.__module__ = "reader"  # in the body it would belong to the protocol
 
 
 class _Resizing:
-    """What the transforms that resize have in common: two arguments, described at `Resize`."""
+    """Base of the transforms that resize; `Resize` describes the arguments."""
 
     interpolation: Interpolation
     antialias: bool
 
     @property
     def filter(self) -> str | None:
-        """How `Geometry` is to scale."""
+        """The `filter` of `Geometry.resize`."""
         name = str(self.interpolation)
         return name if self.antialias or name != "bilinear" else None
 
     def _check_filter(self) -> None:
-        """Let `interpolation` be a name: an enum of torchvision's would take it to the workers."""
+        """Store `interpolation` as a name: with torchvision's enum, workers would import it."""
         given = getattr(self.interpolation, "value", self.interpolation)
         for name, number in _INTERPOLATIONS.items():
             if given == name or (is_integer(given) and given == number):
@@ -71,8 +71,8 @@ class _Resizing:
 class RandomResizedCrop(_Resizing):
     """A random box of `scale` of the area and a `ratio` of width to height, resized to `size`.
 
-    torchvision's algorithm: ten tries, then the largest central box within the ratios. For
-    `interpolation` and `antialias` see `Resize`.
+    It follows torchvision's algorithm: ten tries, then the largest central box within the ratios.
+    `Resize` describes `interpolation` and `antialias`.
 
     Example:
         >>> transforms = [reader.RandomResizedCrop(48, scale=(0.2, 1.0))]
@@ -120,7 +120,7 @@ class RandomResizedCrop(_Resizing):
 
 @dataclass(frozen=True)
 class CenterCrop:
-    """The central box of `size`; where the image is smaller, it is padded with black.
+    """The central box of `size`; a smaller image is padded with black.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.CenterCrop(40)])
@@ -146,7 +146,7 @@ class CenterCrop:
 class RandomCrop:
     """A random box of `size`, after `padding` pixels of the grey value `fill` on every side.
 
-    `pad_if_needed` pads an image that is smaller than the box; without it, that is an error.
+    `pad_if_needed` pads an image that is smaller than the box; otherwise this is a ReaderError.
 
     Example:
         >>> transforms = [reader.RandomCrop(32, padding=4)]
@@ -183,7 +183,7 @@ class RandomCrop:
             if not self.pad_if_needed:
                 raise ReaderError(
                     f"{self} is larger than an image side of {length} pixels: "
-                    "pad_if_needed=True pads it"
+                    "give it pad_if_needed=True"
                 )
             padding += size - length - 2 * padding  # on both sides, as torchvision does
         return rng.integer(length + 2 * padding - size + 1) - padding
@@ -191,16 +191,17 @@ class RandomCrop:
 
 @dataclass(frozen=True)
 class Resize(_Resizing):
-    """To ``(height, width)``, or with the aspect ratio kept.
+    """The image resized to ``(height, width)``, or with its aspect ratio kept.
 
-    One number is the length of the shorter side; ``Resize(longest=640)`` that of the longer one.
+    One number is the length of the shorter side in pixels; ``Resize(longest=640)`` sets the longer
+    side.
 
     Attributes:
-        interpolation: "bilinear"; "bicubic" or "nearest", which are always as Pillow does them;
-            or torchvision's ``InterpolationMode`` of these.
-        antialias: bilinear as Pillow, and so torchvision, does it, whose filter widens with the
+        interpolation: "bilinear"; "bicubic" or "nearest", always as in Pillow; or torchvision's
+            ``InterpolationMode`` of these.
+        antialias: bilinear as in Pillow and torchvision, with a filter that widens with the
             reduction. Without it, a JPEG that shrinks to half or less is decoded at a reduced
-            scale, and the rest is done without a filter: quicker, with some aliasing.
+            scale, and then resized without a filter: faster, with some aliasing.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((48, 64))])
@@ -226,7 +227,7 @@ class Resize(_Resizing):
         geometry.resize(*self._target(geometry.height, geometry.width), self.filter)
 
     def _target(self, height: int, width: int) -> tuple[int, int]:
-        """(height, width) to which an image of that size is resized."""
+        """Return the new (height, width) of an image."""
         if self.longest is not None:
             return _within(self.longest, self.longest, height, width)
         assert self.size is not None
@@ -239,10 +240,9 @@ class Resize(_Resizing):
 
 @dataclass(frozen=True)
 class Letterbox(_Resizing):
-    """The whole image in the middle of `size`, its aspect ratio kept, `fill` around it.
+    """The whole image in the middle of `size`, its aspect ratio kept, with `fill` around it.
 
-    What YOLO detectors are fed with; 114 is their grey. For `interpolation` and `antialias` see
-    `Resize`.
+    YOLO detectors use it; 114 is their grey. `Resize` describes `interpolation` and `antialias`.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Letterbox(96)])
@@ -280,7 +280,7 @@ class _Flip:
 
 
 class RandomHorizontalFlip(_Flip):
-    """Mirror left and right with probability `p`.
+    """A swap of left and right with probability `p`.
 
     Example:
         >>> transforms = [reader.RandomHorizontalFlip(p=0.5)]
@@ -297,7 +297,7 @@ class RandomHorizontalFlip(_Flip):
 
 
 class RandomVerticalFlip(_Flip):
-    """Mirror top and bottom with probability `p`.
+    """A swap of top and bottom with probability `p`.
 
     Example:
         >>> transforms = [reader.RandomVerticalFlip(p=0.5)]
@@ -313,7 +313,7 @@ class RandomVerticalFlip(_Flip):
         geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
 
 
-FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
+FIXED = (CenterCrop, Letterbox, Resize)  # the same in every epoch
 MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 
 
@@ -329,10 +329,10 @@ def transformed(
 def largest_output(
     transforms: Sequence[Transform], sizes: Callable[[], Iterable[tuple[int, int]]]
 ) -> tuple[tuple[int, int], bool]:
-    """Return the largest (height, width), by area, of a pipeline, and whether all have it."""
+    """Return the largest output (height, width) of a pipeline, and whether it is the only one."""
     try:
         found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}
-    except ReaderError:  # a size that they do not fit may not be among the images'
+    except ReaderError:  # the images may not have the size that failed
         found = set()
     if len(found) != 1:
         found = {_output(transforms, size) for size in sizes()}
@@ -345,7 +345,7 @@ def _output(transforms: Sequence[Transform], size: tuple[int, int]) -> tuple[int
 
 
 def _middle(length: int, crop: int) -> int:
-    """Where torchvision's center_crop begins along one axis; padding has its own rounding."""
+    """Return the start of torchvision's center_crop on one axis; padding has its own rounding."""
     return round((length - crop) / 2) if crop <= length else -((crop - length) // 2)
 
 

@@ -9,9 +9,8 @@ Make a dataset of your own images.
 
 Usage: ${0##*/} --from PLACE [--md5 SUM] DST [OPTIONS]
 
-PLACE is a folder with a folder for each class, or a tar or zip of one, or a URL of such an archive.
-A compressed tar (.tar.gz, .tgz) is unpacked to a plain one in WORK first. A download is checked by
-its MD5 sum if you give it.
+PLACE is a folder with a folder for each class, or an archive of one, or the URL of an archive. A
+download is checked by its MD5 sum if you give it.
 $COMMON_OPTIONS
 END
 }
@@ -38,17 +37,4 @@ if is_url "$FROM"; then
     fetch "${url##*/}" "$sum"
 fi
 [ -e "$FILE" ] || die "$FILE is not there."
-case "$FILE" in
-    *.tar.gz | *.tgz)
-        mkdir -p "$WORK"
-        plain=$WORK/$(basename "${FILE%.*z}")
-        plain=${plain%.tar}.tar
-        if [ ! -e "$plain" ]; then
-            gzip -dc "$FILE" >"$plain.part"
-            touch -r "$FILE" "$plain.part"
-            mv "$plain.part" "$plain"
-        fi
-        FILE=$plain
-        ;;
-esac
 pack_and_verify "$FILE"

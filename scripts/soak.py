@@ -24,18 +24,15 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
-from soaking.disturb import workers
+from soaking.disturb import Held, expect_flat, summary, workers
 from soaking.exact import Reading, expect_same, rows
-from soaking.ground import Ground
-from soaking.killing import killed_round
+from soaking.ground import Ground, Tally, Violation
 from soaking.packing import append_round, pack_round, repair_round
-from soaking.reading import damaged_round, epoch_round, torch_round
-from soaking.resources import Held, expect_flat, summary
-from soaking.tally import Tally, Violation
+from soaking.reading import damaged_round, epoch_round, killed_round, torch_round
 
 import reader
 
@@ -55,24 +52,17 @@ _PROGRESS_SECONDS = 30.0
 
 
 class Soak:
-    """The rounds, and what they found."""
+    """The rounds, and what they found; the images lie below `folder`."""
 
     def __init__(self, folder: Path, images: int, patience: float) -> None:
-        """Make the images, below `folder`; a round that takes `patience` seconds hangs."""
         self.tally = Tally()
         self.history: list[Held] = []
         self._ground = Ground(folder, images)
-        self._images = images
-        self._patience = patience
-        self._began = time.monotonic()
-        self._told = self._began
+        self._patience = patience  # seconds; a round that takes more hangs
+        self._began = self._shown = time.monotonic()
 
     def run(self, rounds: Iterator[int]) -> None:
-        """Run the rounds of these numbers, and look at what is held after each.
-
-        Raises:
-            Violation: something that is promised did not hold.
-        """
+        """Run the rounds of these numbers, and look at what is held after each."""
         steady = Reading(str(self._ground.packed("tiled")))
         with closing(steady.open(batch_size=8, workers=1)) as loader:
             list(loader)  # so that its worker is there
@@ -80,7 +70,9 @@ class Soak:
             for number in rounds:
                 self._round(number, steady, loader)
                 self.history.append(Held.now(worker))
-                self._tell(number)
+                if time.monotonic() - self._shown > _PROGRESS_SECONDS:
+                    self._shown = time.monotonic()
+                    print(f"{self.line()}; next seed {number + 1}", flush=True)
             expect_flat(self.history)
 
     def line(self) -> str:
@@ -91,60 +83,39 @@ class Soak:
 
     def _round(self, number: int, steady: Reading, loader: reader.Loader) -> None:
         do = ROUNDS[number % len(ROUNDS)]
-        repeat = f"{sys.argv[0]} --images {self._images} --seed {number} --rounds 1"
+        what = f"round {number} ({do.__name__})"
+        repeat = f"{sys.argv[0]} --images {self._ground.images} --seed {number} --rounds 1"
+        timer = threading.Timer(self._patience, self._give_up, [f"{what} hangs", repeat])
+        timer.start()
         try:
-            with self._limited(f"round {number} ({do.__name__}) hangs; repeat it by: {repeat}"):
-                self._ground.clear()
-                do(random.Random(number), self._ground, self.tally)
-                epoch = Reading(steady.shards, epoch=number % STEADY_EPOCHS)
-                loader.set_epoch(epoch.epoch)
-                found = [row for batch in loader for row in rows(batch)]
-                expect_same(epoch.expected, found, self.tally, "the steady loader")
+            self._ground.clear()
+            do(random.Random(number), self._ground, self.tally)
+            epoch = Reading(steady.shards, epoch=number % STEADY_EPOCHS)
+            loader.set_epoch(epoch.epoch)
+            found = [row for batch in loader for row in rows(batch)]
+            expect_same(epoch.expected, found, self.tally, "the steady loader")
         except Exception as error:
             if not isinstance(error, Violation):
                 traceback.print_exc()
-            raise Violation(
-                f"round {number} ({do.__name__}): {type(error).__name__}: {error}\n"
-                f"repeat it by: {repeat}"
-            ) from error
-        self.tally.rounds += 1
-
-    @contextmanager
-    def _limited(self, what: str) -> Iterator[None]:
-        """Turn a body that does not end into a finding."""
-
-        def give_up() -> None:
-            self.tally.hangs += 1
-            faulthandler.dump_traceback(all_threads=True)
-            print(f"soak: {what}\n{self.line()}", flush=True)
-            for process in psutil.Process().children(recursive=True):
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
-            os._exit(1)
-
-        timer = threading.Timer(self._patience, give_up)
-        timer.start()
-        try:
-            yield
+            text = f"{what}: {type(error).__name__}: {error}\nrepeat it by: {repeat}"
+            raise Violation(text) from error
         finally:
             timer.cancel()
             timer.join()
+        self.tally.rounds += 1
 
-    def _tell(self, number: int) -> None:
-        now = time.monotonic()
-        if now - self._told > _PROGRESS_SECONDS:
-            self._told = now
-            print(f"{self.line()}; next seed {number + 1}", flush=True)
-
-
-def until(minutes: float, numbers: Iterator[int]) -> Iterator[int]:
-    """Numbers for so long."""
-    end = time.monotonic() + 60 * minutes
-    return itertools.takewhile(lambda _: time.monotonic() < end, numbers)
+    def _give_up(self, what: str, repeat: str) -> None:
+        self.tally.hangs += 1
+        faulthandler.dump_traceback(all_threads=True)
+        print(f"soak: {what}; repeat it by: {repeat}\n{self.line()}", flush=True)
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        os._exit(1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Soak and print; the exit code."""
+    """Soak and print; return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -154,8 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--images", type=int, default=240)
     parser.add_argument("--patience", type=float, default=300.0, help="seconds for one round")
     chosen = parser.parse_args(arguments)
+    end = time.monotonic() + 60 * chosen.minutes
     numbers = itertools.islice(itertools.count(chosen.seed), chosen.rounds)
-
+    numbers = itertools.takewhile(lambda _: time.monotonic() < end, numbers)
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     temporary = folder / "temporary"
     temporary.mkdir()
@@ -163,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     soak = Soak(folder, chosen.images, chosen.patience)
     code = 0
     try:
-        soak.run(until(chosen.minutes, numbers))
+        soak.run(numbers)
     except Violation as violation:
         print(f"soak: {violation}\nwhat it worked on is kept in {folder}")
         code = 1

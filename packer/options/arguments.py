@@ -45,6 +45,7 @@ class PackArguments(WriterArguments, total=False):
 
     shuffle: bool | None
     seed: int | None
+    stratify: bool | None
     kind: str | None
     class_depth: int | str | None
     pairs: Mapping[str, PathLike] | None

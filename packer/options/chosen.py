@@ -158,6 +158,12 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
             f"{option('check', True)} compares transcoded images, and {both} transcode none. "
             f"Remove {option('check', True)}."
         )
+    if asked.get("stratify") and "split" not in asked:
+        shares = option("split", {"train": 0.9, "val": 0.1})
+        raise UnusableInput(
+            f"{option('stratify', True)} divides each class by the shares of {option('split')}. "
+            f"Add {shares}, or remove {option('stratify', True)}."
+        )
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(
             f"{option('pairs')} and {option('root')} name local folders, and the source is not "

@@ -211,6 +211,7 @@ class PackOptions:
         kinds.SHARES,
         "Divide the samples into splits by a hash of their keys. SRC must not have splits.",
     )
+    stratify: bool = _divided(FLAG, "Divide each class by the shares of --split.", False)
     dedupe: bool = _source(FLAG, "Skip images with the same bytes as another image.", False)
     source: SourceOptions = field(default_factory=SourceOptions)  # how the source is to be read
     limits: "Limits" = field(default_factory=_usual_limits)  # images beyond them are rejected
@@ -230,8 +231,11 @@ class PackOptions:
         return None if self.raw is None else 3 * self.raw[0] * self.raw[1]
 
     def dump(self) -> dict[str, Any]:
-        """Return what dataset.json has."""
-        return dict(json.loads(json.dumps({**asdict(self), "source": self.source.dump()})))
+        """Return what dataset.json has; options of later versions only where they are given."""
+        content = {**asdict(self), "source": self.source.dump()}
+        if not self.stratify:
+            del content["stratify"]
+        return dict(json.loads(json.dumps(content)))
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> "PackOptions":

@@ -1,7 +1,7 @@
 """The existing samples of a dataset, and how they differ from those of the source."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +40,27 @@ class ExistingSamples:
         joined = map(np.concatenate, zip(*columns, strict=True))
         self._labels, self._members, self._shards, self._written = joined
 
+    def tally(self, labels: NDArray[np.int64], splits: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many samples of each label, in order, each split has: (labels, splits)."""
+        names = {name: code for code, name in enumerate(splits)}
+        codes = np.array([names.get(split, -1) for split in self._splits] or [0])[self._shards]
+        known = np.isin(self._labels, labels) & (codes >= 0)
+        found = np.zeros((len(labels), len(splits)), np.int64)
+        np.add.at(found, (np.searchsorted(labels, self._labels[known]), codes[known]), 1)
+        return found
+
     def differences(
-        self, listing: SampleTable, digests: Digests, seen: Digests, classes: Sequence[str]
+        self,
+        listing: SampleTable,
+        digests: Digests,
+        seen: Digests,
+        classes: Sequence[str],
+        divided: Collection[str],
     ) -> Iterator[str]:
-        """Yield a sentence on what has changed since, and one on what has gone."""
+        """Yield a sentence on what has changed since, and one on what has gone.
+
+        Samples of these or of no split stay in the `divided` splits, however they came there.
+        """
         order = np.argsort(self.digests)
         places = np.searchsorted(self.digests, digests, sorter=order)
         rows = order[places.clip(max=len(order) - 1)]
@@ -53,12 +70,16 @@ class ExistingSamples:
             return  # it is another source
         splits = np.array(self._splits)[self._shards[rows]]
         labels, own = self._labels[rows], listing.labels[numbers]
-        if len(moved := np.flatnonzero((labels != own) | (splits != listing.splits[numbers]))):
+        parts = listing.splits[numbers]
+        if divided:
+            stays = np.isin(splits, list(divided)) & listing.is_in(("", *divided))[numbers]
+            parts = np.where(stays, splits, parts)
+        if len(moved := np.flatnonzero((labels != own) | (splits != parts))):
             named = []
             for at in moved[:EXAMPLES].tolist():
                 before = _place(int(labels[at]), str(splits[at]), classes)
                 sample = listing[int(numbers[at])]
-                now = _place(sample.label, sample.split, classes)
+                now = _place(sample.label, str(parts[at]), classes)
                 differing = [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
                 was, become = map(", ".join, zip(*differing, strict=True))
                 named.append(f"{sample.key} ({was} in the dataset, {become} in the source)")

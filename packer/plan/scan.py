@@ -12,6 +12,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.keys import split_of
 from packer.options.declared import PackOptions
 from packer.plan.existing import Digests, ExistingSamples, column, digest
+from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
 from packer.samples.places import Files, Spool
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped, Source
@@ -28,7 +29,7 @@ class Scanned:
     listing: SampleTable
     classes: tuple[str, ...]  # class names in label order
     fingerprint: str  # of everything the source holds, also of what is packed already
-    remarks: tuple[str, ...] = ()  # what differs from the samples that are there already
+    remarks: tuple[str, ...] = ()  # on samples that are there already, and on the splits
 
 
 def scan(
@@ -58,7 +59,7 @@ def scan(
                 keys += digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
-                    if record.split in ("", *options.split):
+                    if not options.stratify and record.split in ("", *options.split):
                         record = replace(record, split=split_of(record.key, options.split))
                 listing.add(record, spool.keep(record.places) if record.places else None)
     files = source.files
@@ -78,15 +79,19 @@ def scan(
         kept = kept[different]
     fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
-    differences: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    shares = (options.split or {}) if options.stratify else {}
     if there is not None and len(there.digests):
         if not facts.is_late:
-            differences = tuple(there.differences(listing, digests[kept], digests, names))
+            own = digests[kept]
+            remarks = tuple(there.differences(listing, own, digests, names, shares))
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
         listing.skipped = skipped
         names = classes or numbered(listing.labels.tolist())
-    return Scanned(facts, files, listing, names, fingerprint, differences)
+    if shares:
+        remarks += stratify(listing, shares, names, there)
+    return Scanned(facts, files, listing, names, fingerprint, remarks)
 
 
 def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:

@@ -61,9 +61,16 @@ def class_number(data: bytes) -> int:
     return int(text)
 
 
-def in_json(format: str, *, labels: bool = True, normalized: bool = False) -> Encodings:
+def in_json(
+    format: str,
+    *,
+    labels: bool = True,
+    normalized: bool = False,
+    keypoints: Sequence[str] = (),
+) -> Encodings:
     """Return how `Objects.json` holds boxes; `labels`: the objects have categories."""
-    return {"json": BoxEncoding(format, normalized, labels="categories" if labels else None)}
+    label_path = "categories" if labels else None
+    return {"json": BoxEncoding(format, normalized, labels=label_path, keypoints=keypoints)}
 
 
 @dataclass(frozen=True)

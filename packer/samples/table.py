@@ -3,7 +3,7 @@
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pickle import PickleBuffer
 from typing import Any, SupportsIndex
 
@@ -95,6 +95,17 @@ class SampleTable:
         labels = self.labels
         self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
 
+    def assign(self, numbers: NDArray[np.int64], splits: Sequence[str], codes: Any) -> None:
+        """Put the samples with these numbers into other splits: `splits[code]` of each code."""
+        kinds = self._kind_numbers.copy()
+        pairs, places = np.unique(
+            kinds[numbers].astype(np.int64) * len(splits) + codes, return_inverse=True
+        )
+        others = ((splits[at % len(splits)], self._kind_list[at // len(splits)][1]) for at in pairs)
+        known = self._known_kinds
+        kinds[numbers] = np.array([known.setdefault(one, len(known)) for one in others])[places]
+        self._kinds, self._kind_list = array("I", kinds.tobytes()), list(known)
+
     def names(self, most: int) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
         """Yield the names back to back, `most` bytes at most at a time, and their lengths."""
         bounds = np.frombuffer(self._bounds, np.uint64).astype(np.int64)
@@ -160,6 +171,10 @@ class SampleTable:
         ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
         parts = np.split(np.argsort(codes, kind="stable"), ends)
         return {name: part for name, part in zip(names, parts, strict=False) if len(part)}
+
+    def is_in(self, splits: Collection[str]) -> NDArray[np.bool_]:
+        """Return whether each sample is in one of these splits."""
+        return self._of_kind([split in splits for split, _ in self._kind_list]).astype(bool)
 
     @property
     def members(self) -> Mapping[str, int]:

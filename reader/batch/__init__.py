@@ -1,5 +1,5 @@
 """Batches in shared memory, which workers fill in place.
 
-`layout` says where each value lies in a slot and how many slots there are, `ring` lends them,
-`pinned` page-locks them. `nested` knows the containers that people put batches into.
+`layout` computes the arrays of a slot and the number of slots, `ring` lends them, and `pinned`
+page-locks them. `nested` maps over the containers that users put batches into.
 """

@@ -1,4 +1,4 @@
-"""Where the arrays of a batch lie in a slot of the ring, and how many slots there are (pure)."""
+"""The offsets of a batch's arrays in a slot of the ring, and the number of slots (pure)."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_PAGE = 4096  # a slot begins on one
+_PAGE = 4096  # alignment of slots
 _ALIGNMENT = 64  # of each array
 
 Bytes = NDArray[Any]  # uint8
@@ -17,7 +17,7 @@ Bytes = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array of a batch: one value of `dtype` and `shape` a row."""
+    """An array of a batch: a value of `dtype` and `shape` for each row."""
 
     name: str
     dtype: str
@@ -63,18 +63,18 @@ _AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this m
 _MAX_AHEAD = 16
 _MAX_CHUNK = 32
 _MAX_GATHERED = 4096
-_LENT = 2  # batches that the consumer may hold meanwhile
+_LENT = 2  # batches that the consumer may hold
 
 
 def chunk_size(batch_size: int, workers: int, is_gathered: bool) -> int:
-    """Samples a task, so that each worker has a part of a batch unless it gathers all at once."""
+    """Return the samples in a task: a part of a batch for each worker, more if gathered."""
     if is_gathered:
         return min(_MAX_GATHERED, batch_size)
     return min(_MAX_CHUNK, -(-batch_size // workers))
 
 
 def depth_of(layout: BatchLayout, in_hand: int) -> int:
-    """Batches to decode ahead: enough for every worker to hold one chunk and find another."""
+    """Return the batches to decode ahead: enough for two chunks for every worker."""
     for_workers = 1 + -(-2 * in_hand // layout.rows)
     return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // layout.slot_bytes))
 

@@ -1,4 +1,4 @@
-"""Batches as people nest them: tuples, lists, dicts and dataclasses around tensors."""
+"""Traverse batches in tuples, lists, dicts and dataclasses."""
 
 import copy
 import dataclasses
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """`batch` in the same containers, with `change` applied to whatever is not a container."""
+    """Return `batch` in the same containers, with `change` applied to the other values."""
     inside = partial(map_leaves, change=change)
     if isinstance(batch, Mapping):
         return {name: inside(value) for name, value in batch.items()}
@@ -17,7 +17,7 @@ def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(batch, (tuple, list)):
         return type(batch)(map(inside, batch))
     if _is_dataclass(batch):
-        changed = copy.copy(batch)  # whatever its __init__ takes, and though it may be frozen
+        changed = copy.copy(batch)  # independent of its __init__, and also if it is frozen
         for one in dataclasses.fields(batch):
             object.__setattr__(changed, one.name, inside(getattr(batch, one.name)))
         return changed
@@ -32,7 +32,7 @@ def leaves(batch: Any) -> Iterator[Any]:
 
 
 def sequences(batch: Any) -> Iterator[Sequence[Any]]:
-    """Every list and tuple in `batch`, the outer ones first."""
+    """Yield every list and tuple in `batch`, the outer ones first."""
     if isinstance(batch, (tuple, list)):
         yield batch
     for item in _inside(batch):

@@ -1,7 +1,7 @@
-"""The ring's memory page-locked, so that a GPU copies from it by itself.
+"""Page-lock the ring's memory, so that a GPU copies from it asynchronously.
 
-Guarantees: the memory is unregistered before it is unmapped and not while an array over it exists,
-so never during a copy, and not by a fork. Where CUDA refuses, one warning is given, and copies are
+Guarantees: the memory is unregistered before it is unmapped, and not while an array over it exists,
+so never during a copy, and never by a fork. If CUDA refuses, there is one warning, and copies are
 slower.
 """
 
@@ -14,15 +14,14 @@ from reader.errors import warn
 
 
 def page_lock(memory: Bytes, cuda: Any) -> bool:
-    """Register `memory` for as long as there are arrays over it; whether CUDA agreed."""
-    # `cuda` is a `reader.cuda.device.CUDAHostMemory`.
+    """Register `memory` while arrays over it exist, by a `CUDAHostMemory`; return its success."""
     address = memory.ctypes.data
     refused = cuda.register(address, memory.nbytes)
     if refused:
         warn(
-            f"CUDA does not page-lock the {memory.nbytes / 1e6:.0f} MB that batches are decoded "
-            f"into ({refused}). Training works, but each copy to the GPU is slower and holds the "
-            "loop up. In a container, see that it may lock memory (--ulimit memlock=-1).",
+            f"CUDA cannot page-lock the batches' {memory.nbytes / 1e6:.0f} MB of memory "
+            f"({refused}). Training works, but copies to the GPU are slower and block the loop. In "
+            "a container, allow locked memory: `docker run --ulimit memlock=-1 ...`.",
             RuntimeWarning,
         )
         return False

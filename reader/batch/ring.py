@@ -1,8 +1,8 @@
 """Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
 
-Guarantees: the memory has no name, so nothing is left behind; a slot's memory is used again only
-after every array over it is gone. Only the parent decides a slot's state, in the order FREE ->
-FILLING (workers write) -> READY (not yet delivered) -> LENT (arrays over it may exist) -> FREE.
+Guarantees: the memory has no name, so nothing is left behind. A slot is reused only after every
+array over it is gone. Only the parent changes a slot's state, in the order FREE -> FILLING (workers
+write) -> READY (not yet delivered) -> LENT (arrays over it may exist) -> FREE.
 """
 
 import mmap
@@ -20,7 +20,7 @@ from reader.system import available_memory
 
 
 def unnamed_file(size: int) -> int:
-    """The descriptor of a new file that lies in memory and in no folder."""
+    """Return the descriptor of a new anonymous file in memory."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
     else:
@@ -49,11 +49,11 @@ class RingMemory:
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
         size = slots * layout.slot_bytes
         needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
-        # Else workers would be killed, one by one, once the memory that is really there runs out.
+        # Without this check, the system would kill workers one by one when memory runs out.
         if size > (available := available_memory()):
             raise ReaderError(
                 f"The loader needs {needed}, but {available:,} are available. Give a smaller "
-                "batch_size, or transforms that make smaller images."
+                "batch_size= or batches_ahead=, or transforms that make smaller images."
             )
         try:
             descriptor = unnamed_file(size)
@@ -66,19 +66,19 @@ class RingMemory:
             raise ReaderError(f"The loader needs {needed}: {error.strerror}.") from error
 
     def slot(self, number: int) -> Bytes:
-        """A new array over one slot; the arrays made from it keep it alive."""
+        """Return a new array over one slot; arrays made from it keep it alive."""
         size = self.layout.slot_bytes
-        # Through a memoryview: arrays made from it then keep this array, not just the memory.
+        # With a memoryview, arrays made from it keep this array alive, not just the memory.
         return np.frombuffer(self.bytes.data[number * size : (number + 1) * size], np.uint8)
 
     def close(self) -> None:
-        """Close the file; the memory goes when the last array over it does."""
+        """Close the file; the memory is freed with the last array over it."""
         os.close(self.descriptor)
         self.bytes = np.empty(0, np.uint8)
 
 
 class Ring:
-    """The parent's account of the slots."""
+    """The states of the slots, in the parent."""
 
     def __init__(self, memory: RingMemory) -> None:
         self.memory = memory
@@ -86,19 +86,19 @@ class Ring:
         self._lent = 0
         self.copied = 0
         self.copying = 0.0
-        self._returned: deque[int] = deque()  # filled by finalizers, in whatever thread
+        self._returned: deque[int] = deque()  # filled by finalizers, in any thread
 
     def take(self) -> int | None:
-        """A FREE slot, now FILLING; None if there is none."""
+        """Return a FREE slot, now FILLING; None if there is none."""
         self._reclaim()
         return self._free.pop() if self._free else None
 
     def release(self, slot: int) -> None:
-        """A FILLING or READY slot that nobody will look at is FREE."""
+        """Make a FILLING or READY slot FREE."""
         self._free.append(slot)
 
     def deliver(self, slot: int, rows: int) -> BatchArrays:
-        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are held."""
+        """Return a READY slot's arrays, LENT until they are gone; a copy if too many are lent."""
         self._reclaim()
         if self._lent + 2 >= self.memory.slots:
             return self.copy_out(slot, rows)
@@ -109,7 +109,7 @@ class Ring:
         return arrays if rows == self.memory.layout.rows else arrays.part(0, rows)
 
     def copy_out(self, slot: int, rows: int) -> BatchArrays:
-        """A READY slot's arrays in memory of their own; the slot is FREE at once."""
+        """Return a copy of a READY slot's arrays; the slot becomes FREE."""
         began = time.perf_counter()
         copy = self.memory.layout.arrays(self.memory.slot(slot)).part(0, rows).copy()
         self._free.append(slot)

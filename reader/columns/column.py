@@ -1,4 +1,4 @@
-"""One field of a batch: the arrays that it has, how a row is stored, what the loop gets."""
+"""One field of a batch: its arrays, how a row is stored, and what the loop gets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from reader.samples.pixels import PixelSource, pixel_source
 class StoredBatch(NamedTuple):
     rows: int  # of a full batch
     arrays: BatchArrays
-    loose: Mapping[str, Sequence[Any]]  # by column, each row's value that may lie in no array
+    loose: Mapping[str, Sequence[Any]]  # by column, the rows' values that are not in arrays
     texts: Mapping[str, Sequence[str]]  # the keys and names of all samples
 
 
@@ -24,18 +24,17 @@ class Column:
 
     name: str
 
-    # an image is decoded straight into the array; nothing is stored
-    is_drawn: ClassVar[bool] = False
-    is_loose: bool = False  # `store` may give back a value, which travels by message
+    is_drawn: ClassVar[bool] = False  # images are decoded into the array, without `store`
+    is_loose: bool = False  # `store` may return a value, which is sent by message
     is_gathered: ClassVar[bool] = False  # `RawBatchReader` can fill it
-    is_image: ClassVar[bool] = False  # it arrives as images do
+    is_image: ClassVar[bool] = False  # it is delivered as images are
     work: ClassVar[str] = "decode"  # what workers do for it
 
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
         return pixel_source(decoder, decoded)
 
     def check_device(self, device: Any) -> None:
-        """See that images can be decoded on a device, where that is left to it."""
+        """Raise an error if the column leaves decoding to a device that cannot do it."""
 
     @property
     def parts(self) -> "Sequence[Column]":
@@ -45,10 +44,10 @@ class Column:
         return ()
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
-        """Turn to the rows of a chunk."""
+        """Begin with the rows of a chunk."""
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store a row's value; return it where it lies in no array, else `InArray`."""
+        """Store a row's value; return `InArray`, or the value itself if it is not in an array."""
         raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
@@ -69,7 +68,7 @@ class Column:
 
 @dataclass
 class TextColumn(Column):
-    """The key or the name of each sample, which its number tells."""
+    """The key or the name of each sample, by its number."""
 
     is_gathered: ClassVar[bool] = True
 
@@ -80,7 +79,7 @@ class TextColumn(Column):
 
 @dataclass
 class OwnColumn(Column):
-    """The number of each sample, or whether it is valid: every batch has them."""
+    """The number or the validity of each sample, which every batch has."""
 
     is_gathered: ClassVar[bool] = True
 
@@ -92,7 +91,7 @@ class OwnColumn(Column):
 
 @dataclass
 class LabelColumn(OwnColumn):
-    """Numbers of a sample, int64: its class, -1 for none; the dataset tells them of raw images."""
+    """Numbers of a sample, int64, such as its class, -1 for none."""
 
     shape: tuple[int, ...] = ()
     absent: int = -1
@@ -134,8 +133,8 @@ class ViewsColumn(Column):
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
         if not are_views(value, len(self.views)):
             raise ValueError(
-                f"its {self.name} is not a list of {len(self.views)} views, but that of the first "
-                "sample is; give collate_fn= to batch values that differ"
+                f"its {self.name} is not a list of {len(self.views)} views, unlike the first "
+                "sample's; give collate_fn= to batch values that differ"
             )
         return [c.store(arrays, row, one) for c, one in zip(self.views, value, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Images that the GPU decodes: workers only cut out of each JPEG what its crop shows."""
+"""Images that the GPU decodes: workers only extract the crop's part of each JPEG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ class _Parcels(PixelSource):
 
 @dataclass
 class EncodedColumn(Column):
-    """Bytes of the images, which a chunk's rows share, and a `Parcel` a row."""
+    """The bytes of the images, in memory that a chunk's rows share, and a `Parcel` for each row."""
 
-    decoded: tuple[int, int] = (0, 0)  # (height, width) of the images in the end
-    room: int = 0  # bytes a row
+    decoded: tuple[int, int] = (0, 0)  # (height, width) of the decoded images
+    room: int = 0  # bytes for a row
     is_loose: bool = True
-    _next: int = field(default=0, compare=False)  # where the chunk's next image may lie
+    _next: int = field(default=0, compare=False)  # offset of the chunk's next image
     _end: int = field(default=0, compare=False)
 
     is_image: ClassVar[bool] = True
@@ -38,16 +38,18 @@ class EncodedColumn(Column):
     def of(
         cls, dataset: Dataset, recipe: Recipe, size: tuple[int, int], *, is_fit: bool, **other: bool
     ) -> "EncodedColumn":
-        """Return the column for a recipe; each of `other` that is asked for needs the pixels."""
+        """Return the column for a recipe; refuse options that need pixels, also each of `other`."""
         if "image" not in recipe.names:
             raise ArgumentError(
-                'decode="gpu" is for the field "image", which is not among the fields.'
+                'decode="gpu" needs the field "image". Add it to fields=, or leave decode= out.'
             )
         others = {
             "several views": bool(recipe.further),
             "map_sample": recipe.map_sample is not None,
             **other,
-            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+            "masks, boxes, points, polygons or further pictures": any(
+                member.follows_image for member in recipe.members
+            ),
             "Dataset(channels=1)": dataset.channels == 1,
             "antialias= or interpolation=": any(
                 getattr(transform, "filter", None) for transform in recipe.transforms
@@ -55,13 +57,13 @@ class EncodedColumn(Column):
         }
         if asked := [name for name, is_asked in others.items() if is_asked]:
             raise ArgumentError(
-                f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
-                'cannot be had with it: decode="cpu" can.'
+                f'decode="gpu" does not support {asked[0]}, because images stay JPEGs until they '
+                'are on the GPU. Leave it out, or use decode="cpu".'
             )
         if not is_fit:
             raise ArgumentError(
                 'decode="gpu" needs transforms that give all images one size, such as '
-                "RandomResizedCrop or Resize and CenterCrop."
+                "transforms=[reader.RandomResizedCrop(224)]."
             )
         return cls("image", decoded=size, room=room_for(dataset, size))
 
@@ -81,7 +83,7 @@ class EncodedColumn(Column):
         self._next, self._end = rows.start * self.room, rows.stop * self.room
 
     def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
-        """Put an image behind the one before it; return its bytes where there is no room left."""
+        """Append an image; return its bytes if there is no room left."""
         size = sum(len(part) for part in value.parts)
         fits = self._next + size <= self._end
         offset = self._next if fits else -1
@@ -95,7 +97,7 @@ class EncodedColumn(Column):
         return None
 
     def mask(self, arrays: BatchArrays, row: int) -> None:
-        """Store that nothing is seen; the bytes of the row may be other rows'."""
+        """Store an empty parcel; the bytes of the row may be other rows'."""
         arrays[_PARCEL][row] = 0
 
     def deliver(self, batch: StoredBatch) -> Any:

@@ -1,4 +1,4 @@
-"""Images that are decoded where they lie in a batch."""
+"""Images that are decoded into a batch's array."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ class ImageColumn(Column):
 
     room: tuple[int, int] = (0, 0)
     channels: int = 3
-    is_listed: bool = False  # they differ in size, and come as a list
+    is_listed: bool = False  # they differ in size, and are delivered as a list
 
     is_drawn: ClassVar[bool] = True
     is_gathered: ClassVar[bool] = True

@@ -1,11 +1,11 @@
-"""The kinds of fields that members have: how each is read, and which column it has in a batch.
+"""The kinds of fields that members have: how each is read, and its column in a batch.
 
 To add a kind, write a class for the field with its `member`, resolve it to a `ResolvedField`, and
 register both in `KINDS`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -17,24 +17,27 @@ from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
 from reader.format.members import DECODERS, kind_of, picture_format
-from reader.samples.boxes import Boxes, parse_lines
+from reader.samples.boxes import Boxes
 from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
-from reader.samples.members import BoxesField, DecodedField, PictureField
+from reader.samples.members import DecodedField, OverlayField, PictureField
+from reader.samples.overlays import Overlay
+from reader.samples.points import Points
+from reader.samples.polygons import Polygons
 
 
 @dataclass(frozen=True)
 class Seen:
     name: str  # the column's
     member: ResolvedField
-    form: PictureForm | None  # how it arrives, if it is a picture that may have colours
-    array: NDArray[Any] | None  # its value in the first sample, if it is learnt
+    form: PictureForm | None  # its form, if it is a picture that may be in colour
+    array: NDArray[Any] | None  # its value in the first sample, if that determines the array
     # (height, width) of the largest image, and of all of them if `is_one_size`
     room: tuple[int, int]
     is_one_size: bool
 
 
 def member_column(seen: Seen) -> Column:
-    """Return an array of what is learnt, with room for the largest if it follows the image."""
+    """Return a column for arrays like the first sample's, or up to the largest image's size."""
     if seen.array is None:
         return MemberColumn(seen.name, form=seen.form)
     kind, shape = seen.array.dtype.str, seen.array.shape
@@ -62,25 +65,27 @@ def _picture(field: Field, ext: str, is_optional: bool, _: object) -> ResolvedFi
     return PictureField(field, ext, ext, is_optional, not is_optional)
 
 
-def _boxes(field: Boxes, ext: str, is_optional: bool, known: BoxEncoding | None) -> ResolvedField:
-    own, kind = field.decode, kind_of(ext)
+def _overlay(
+    field: Overlay, ext: str, is_optional: bool, known: BoxEncoding | None
+) -> ResolvedField:
+    own, kind, what = field.decode, kind_of(ext), type(field).__name__
+    path = field.path or field.name
     if own is None and (kind == "npy" or picture_format(ext)):
         raise ArgumentError(
-            f"Boxes reads JSON, or the lines of a txt, and {ext!r} is neither. Pack boxes as "
-            'lists of numbers, which go into "json"; or give Boxes(..., decode=f), and f makes '
-            'of its bytes a dict such as {"boxes": rows of four numbers}.'
+            f"{what} reads JSON or the lines of a txt, not {ext!r}. Pack {field.name} as lists of "
+            f'numbers, which become "json"; or give {what}(..., decode=f), where f returns a dict '
+            f'such as {{"{path}": rows of numbers}} for the member\'s bytes.'
         )
-    decode, field = own or DECODERS["json"], field.resolved(None if own else known)
-    if kind == "txt" and own is None:
-        field, decode = replace(field, labels=field.labels or "labels"), parse_lines
-    return BoxesField(field, "boxes", ext, is_optional, decode=decode)
+    decode = own or (field.parse_lines if kind == "txt" else DECODERS["json"])
+    resolved = field.resolved(None if own else known)
+    return OverlayField(resolved, field.name, ext, is_optional, decode=decode)
 
 
 KINDS: dict[type, Kind] = {
     str: Kind(_member),
     Member: Kind(_member),
     Mask: Kind(_picture),
-    Boxes: Kind(_boxes),
+    **dict.fromkeys((Boxes, Points, Polygons), Kind(_overlay)),
 }
 
 
@@ -88,7 +93,9 @@ def kind_for(field: object) -> Kind:
     for base, kind in KINDS.items():
         if isinstance(field, base):
             return kind
-    raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {field!r}.")
+    raise ArgumentError(
+        f"A field is a name, a reader.Member, Mask, Boxes, Points or Polygons, not {field!r}."
+    )
 
 
 def parse_fields(
@@ -97,10 +104,10 @@ def parse_fields(
     is_mapped: bool = False,
     boxes: Mapping[str, BoxEncoding] | None = None,
 ) -> tuple[ResolvedField, ...]:
-    """Return how each of `fields` is read that is not among `BUILT_IN`.
+    """Return the resolved `fields` that are not among `BUILT_IN`.
 
-    `known` are the extensions of all splits. A ``map_sample`` may add what no sample has, under a
-    name with a ``?``. `boxes` is how members hold boxes, as dataset.json records it.
+    `known` are the extensions of all splits. With ``map_sample``, a name with a ``?`` may be one
+    that no sample has. `boxes` are the box encodings in dataset.json, by extension.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ArgumentError(
@@ -110,7 +117,7 @@ def parse_fields(
         kind_for(field)
     names = list(map(name_of, fields))
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ArgumentError(f"Two fields are named {twice[0]!r}.")
+        raise ArgumentError(f"Two fields are named {twice[0]!r}. Leave one of them out.")
     named = [field for field in fields if field not in BUILT_IN]
     return tuple(_resolved(field, known, is_mapped, boxes or {}) for field in named)
 
@@ -120,7 +127,7 @@ def _resolved(
 ) -> ResolvedField:
     ext, is_optional = written(field).removesuffix("?"), written(field).endswith("?")
     if ext in BUILT_IN:
-        raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
+        raise ArgumentError(f"Every sample has {ext!r}: write {ext!r} without a question mark.")
     is_added = is_mapped and is_optional and isinstance(field, str)
     if ext not in known and not is_added:
         alike = [one for one in known if one.startswith(f"{ext}.")]

@@ -1,4 +1,4 @@
-"""What members hold, and what `map_sample` gives: arrays, masks, boxes, anything."""
+"""Values of members and of `map_sample`: arrays, masks, boxes and any others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from reader.columns.values import InArray, PictureForm, as_array, in_own_shape
 
 @dataclass
 class MemberColumn(Column):
-    """Values of any kind, such as boxes: a list, whose rows travel by message."""
+    """Values of any kind, such as boxes: a list, whose rows are sent by message."""
 
     is_loose: bool = True
     form: PictureForm | None = None
@@ -37,11 +37,11 @@ class MemberColumn(Column):
 
 @dataclass
 class ArrayColumn(MemberColumn):
-    """Arrays, of the type and shape of the first sample; if `is_loose`, others make a list."""
+    """Arrays of the first sample's type and shape; if `is_loose`, others turn it into a list."""
 
     dtype: str = "|u1"
     shape: tuple[int, ...] = ()
-    is_listed: bool = False  # rows differ in shape, and come as a list
+    is_listed: bool = False  # rows differ in shape, and are delivered as a list
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
@@ -89,14 +89,14 @@ class ArrayColumn(MemberColumn):
 
     def _differs(self, found: str) -> ValueError:
         return ValueError(
-            f"its {self.name} is {found}, but that of the first sample {np.dtype(self.dtype)} "
+            f"its {self.name} is {found}, but the first sample's is {np.dtype(self.dtype)} "
             f"{self.shape}; give collate_fn= to batch values that differ"
         )
 
 
 @dataclass
 class MaskColumn(ArrayColumn):
-    """Pictures over the images: each has the height and width of its image."""
+    """Pictures with the height and width of their image."""
 
     def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
         return in_own_shape(arrays[self.name][row], *shape[:2])

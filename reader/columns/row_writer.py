@@ -1,4 +1,4 @@
-"""Rows of a batch as workers write them: read, substituted, masked, or thousands at once."""
+"""Write rows of a batch in workers: one by one, masked, or a whole chunk at once."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from reader.samples.sample import SampleReader
 
 
 class RowWriter:
-    """Writes rows, of one chunk after the other; returns the values of `BatchSchema.loose`."""
+    """Writes the rows of one chunk after the other; returns the values of `BatchSchema.loose`."""
 
     def __init__(self, schema: BatchSchema) -> None:
         self._layout = schema.layout
@@ -37,7 +37,7 @@ class RowWriter:
     def write(
         self, row: int, reader: SampleReader, planned: Planned, *, is_valid: bool
     ) -> tuple[Any, ...]:
-        """Read a sample into its row; its image is decoded where it lies."""
+        """Read a sample into its row; its image is decoded in place."""
         arrays = self._arrays
         places = zip(self._drawn, planned.views, strict=False)
         outs = [column.out(arrays, row, *view.size) for column, view in places]
@@ -52,7 +52,7 @@ class RowWriter:
             raise planned.shard.error(planned.row, str(error)) from error
 
     def mask(self, row: int, number: int) -> tuple[Any, ...]:
-        """Put black that is not valid into the row of a sample that cannot be read."""
+        """Store an invalid, black row for a sample that cannot be read."""
         arrays = self._arrays
         values = {column.name: column.mask(arrays, row) for column in self._columns}
         arrays["index"][row], arrays["valid"][row] = number, False
@@ -67,7 +67,7 @@ class RowWriter:
         positions: NDArray[np.int64],
         valid: int,
     ) -> None:
-        """Fill all rows of the chunk at once, the first `valid` of them valid."""
+        """Fill all rows of the chunk at once; the first `valid` ones are valid."""
         rows = self._arrays.part(self._rows.start, self._rows.stop)
         raw = reader.fill(rows["image"], samples, epoch, positions)
         for column in self._columns:

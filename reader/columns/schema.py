@@ -1,4 +1,4 @@
-"""What a batch consists of: its columns, and the arrays that these have in a slot."""
+"""The columns of a batch, and their arrays in a slot."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,14 +7,13 @@ from reader.batch.layout import ArraySpec, BatchLayout
 from reader.columns.column import Column, LabelColumn
 from reader.columns.image import ImageColumn
 
-# Arrays of every batch: the samples' numbers, whether they are valid, and (height, width) of what
-# their images show.
+# Arrays of every batch: the samples' numbers, their validity, and (height, width) of their images.
 _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", "<i4", (2,))
 
 
 @dataclass(frozen=True)
 class BatchSchema:
-    rows: int  # samples a batch
+    rows: int  # samples in a batch
     columns: tuple[Column, ...]
     is_gathered: bool = False  # whole chunks are filled at once, by `reader.samples.raw`
 
@@ -29,7 +28,7 @@ class BatchSchema:
 
     @cached_property
     def image(self) -> Column:
-        """The column of images, or one that says how they are read where there is none."""
+        """The column of images, or the default if there is none."""
         found = (column.parts[0] for column in self.columns if column.name == "image")
         return next(found, Column("image"))
 

@@ -1,4 +1,4 @@
-"""Columns as torch's tensors, in the process of the loop; workers do not import this."""
+"""Deliver columns as torch tensors in the loop's process; workers do not import this."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +14,13 @@ from_numpy = torch.from_numpy
 
 
 def listed(values: Sequence[Any], rows: int) -> Any:
-    """Return values of different shapes as a list; that of a batch of one sample as a tensor."""
+    """Return values of different shapes as a list; a tensor if a batch has one sample."""
     is_one = rows == 1 and isinstance(values[0], torch.Tensor)
     return values[0].unsqueeze(0) if is_one else values
 
 
 def channels_first(image: Any, form: PictureForm) -> Any:
-    """Return a picture, or a batch of them, that is (height, width, channels), channels first."""
+    """Move the channels of a picture, or of a batch of them, from last to first."""
     if isinstance(image, list):
         return [channels_first(view, form) for view in image]
     if not isinstance(image, torch.Tensor) or image.dim() < 3:
@@ -30,14 +30,14 @@ def channels_first(image: Any, form: PictureForm) -> Any:
         return image
     if first == channels and form.is_mapped:
         raise ReaderError(
-            f"map_sample gives images of {first} x {width} x {channels} numbers, which may be "
-            f"({first}, H, W) or (H, W, {channels}). Pad what is so few pixels high or wide."
+            f"map_sample returned an image of {first} x {width} x {channels} numbers, which may be "
+            f"({first}, H, W) or (H, W, {channels}). Pad images that are so small."
         )
     return image.movedim(-1, -3)
 
 
 def tensor(value: Any) -> Any:
-    """Return arrays, also those in a dict or list, as tensors; anything else as it is."""
+    """Convert arrays to tensors, also in a dict or list; return other values unchanged."""
     if isinstance(value, list):
         return [tensor(entry) for entry in value]
     if isinstance(value, dict):
@@ -45,13 +45,13 @@ def tensor(value: Any) -> Any:
     array = as_array(value) if isinstance(value, np.ndarray) else None
     if array is None:
         return value
-    # What was made of bytes may not be written to, as a tensor may.
+    # An array made from bytes is read-only, but a tensor is not.
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
 def pinned(batch: Any) -> Any:
-    """Copy the tensors of a batch to page-locked memory of torch's, as its `pin_memory` does."""
-    # torch reuses that memory only after `non_blocking` copies from it have ended.
+    """Copy the tensors of a batch to torch's page-locked memory, as its `pin_memory` does."""
+    # torch reuses this memory only after `non_blocking` copies from it have ended.
 
     def copied(leaf: Any) -> Any:
         on_host = isinstance(leaf, torch.Tensor) and leaf.device.type == "cpu"

@@ -1,4 +1,4 @@
-"""Values of a field, on their way into an array of a batch and out of it."""
+"""Convert values of a field to and from arrays of a batch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torc
 
 
 class InArray:
-    """Stands where a value would, that has its place in an array of the batch."""
+    """Marks a value that is stored in an array of the batch."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def are_views(value: Any, count: int) -> bool:
 
 
 def as_array(value: Any) -> NDArray[Any] | None:
-    """Return a number, array or tensor as an array in native byte order; None of others."""
+    """Return a number, array or tensor as an array in native byte order; None for others."""
     if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
         return None
     try:
@@ -43,5 +43,5 @@ def in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
     for length in room.shape[2:]:
         size *= length
     if size > memory.size:
-        raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
+        raise ValueError(f"an image of {height} x {width} pixels does not fit the batch's memory")
     return memory[:size].reshape(height, width, *room.shape[2:])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut, cut_bands
 from reader.decode.splice import Box, Cut, cut
-from reader.decode.stored import UPRIGHT, StoredImage, as_stored
+from reader.decode.stored import UPRIGHT, StoredImage, as_stored, from_upright
 from reader.format.bands import BandTable
 from reader.geometry import HALF_PIXEL, Geometry
 
@@ -50,6 +50,11 @@ class View:
         return bool(self.target[2] and self.target[3])
 
     @property
+    def is_mirrored(self) -> bool:
+        """Whether the output shows the stored image as a mirror does."""
+        return self.transpose ^ self.hflip ^ self.vflip
+
+    @property
     def needs(self) -> tuple[int, int]:
         """The range of the image's bytes that is going to be read, but for its header."""
         if self.cut is not None:
@@ -75,6 +80,15 @@ class View:
             moved = moved[:, ::-1]
         moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
         return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """The affine matrix, (2, 3), that `carry` is for points of the upright image."""
+        image = self.image
+        points = np.array([(0, 0), (1, 0), (0, 1)])
+        stored = from_upright(points, (image.height, image.width), image.orientation)
+        origin, across, down = self.carry(stored)
+        return np.column_stack([across - origin, down - origin, origin]).astype(np.float32)
 
 
 def plan(image: StoredImage, geometry: Geometry) -> View:

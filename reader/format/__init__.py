@@ -74,10 +74,10 @@ reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may 
 ``boxes`` (how members hold the boxes of their image, by extension, where the packer knows it:
 ``format``, which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the
 image's width and height, false for pixels, null where that is not known; ``path`` and ``labels``,
-the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none; the
-lines of a ``txt`` are YOLO's, a class number first; may be missing), and ``checksum``:
-``xxh3-128:`` and the hexadecimal digits for all of this without it, as JSON with
-sorted keys and without white space. Each tar is named once; names that differ only in case or
+the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none;
+``keypoints``, the names of each object's key points, where they have names; the lines of a ``txt``
+are YOLO's, a class number first; may be missing), and ``checksum``: ``xxh3-128:`` and the
+hexadecimal digits for all of this without it, as JSON with sorted keys and without white space. Each tar is named once; names that differ only in case or
 Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it does not
 know.
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -57,9 +57,11 @@ class BoxEncoding:
     normalized: bool | None = False  # fractions of the image's size, not pixels; None: unknown
     path: str = "boxes"  # name of the list of boxes in JSON, or in what a decoder makes
     labels: str | None = None  # name of the list of class numbers; None: unknown, or none
+    keypoints: Sequence[str] = ()  # names of the key points of each object; none: unknown, or none
 
     def __post_init__(self) -> None:
-        texts = self.format, self.path, self.labels or ""
+        object.__setattr__(self, "keypoints", tuple(self.keypoints))
+        texts = self.format, self.path, self.labels or "", *self.keypoints
         is_flag = self.normalized is None or type(self.normalized) is bool
         if not is_flag or not all(type(text) is str for text in texts):
             raise ValueError("boxes has an entry that does not describe boxes")
@@ -119,6 +121,9 @@ class Manifest:
         for name in ("rejections", "boxes", "joined"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
+        for encoding in content.get("boxes", {}).values():
+            if not encoding["keypoints"]:
+                del encoding["keypoints"]
         return json.dumps({**content, "checksum": own_checksum(content)}, indent=1) + "\n"
 
     @classmethod

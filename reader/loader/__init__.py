@@ -1,8 +1,8 @@
 """The loader: from an order of samples to batches for a training loop.
 
-`loader` is the class that people use, `arguments` its configuration, `build` makes its parts and
-draws them. `schema` chooses the columns of a batch, `pipeline` decides what is decoded when and
-where, `tasks` cuts a step into work, `prefetch` has it fetched from a store, `collate` delivers
-batches, `epochs` is their place in the order. `autoscale` chooses how many workers there are;
-`as_torch` is what scripts read of a DataLoader, `from_torchvision` has its transforms.
+`loader` is the public class, `arguments` its configuration, and `build` makes its parts. `schema`
+chooses the columns of a batch, `pipeline` schedules decoding, `tasks` divides a step into tasks,
+`prefetch` requests their samples from a store, `collate` makes the batches, and `epochs` keeps the
+position in the order. `autoscale` chooses the number of workers. `as_torch` has the attributes of a
+DataLoader, and `from_torchvision` converts its transforms.
 """

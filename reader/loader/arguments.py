@@ -1,4 +1,4 @@
-"""What a loader's arguments may be; what needs the dataset is checked where that is known."""
+"""The rules for a loader's arguments, except for those that need the dataset."""
 
 import difflib
 import os
@@ -30,13 +30,13 @@ from reader.transforms import Transform
 
 
 class TorchNames(TypedDict, total=False):
-    """Keywords of torch's DataLoader that a Loader takes as well."""
+    """Keywords of torch's DataLoader that a Loader also accepts."""
 
     num_workers: int
     pin_memory: bool  # for a loop without a CUDAPrefetcher, if there is a GPU
 
 
-_WORKERS, _WORKERS_PER_CORE = 64, 8  # far more than are of use anywhere: more are a mistake
+_WORKERS, _WORKERS_PER_CORE = 64, 8  # more are a mistake
 
 _OF_LOADER: dict[str, Rule] = {
     "split": NAME,
@@ -59,7 +59,10 @@ _OF_LOADER: dict[str, Rule] = {
     "on_error": (one_of("raise", "substitute", "mask"), "'raise', 'substitute' or 'mask'"),
     "max_bad": (lambda given: is_number(given) and 0 <= given <= 1, "a share from 0 to 1"),
     "decode": (one_of("cpu", "gpu"), "'cpu' or 'gpu'"),
-    "timeout": (lambda given: is_number(given) and given >= 0, "a number of seconds, 0 for no end"),
+    "timeout": (
+        lambda given: is_number(given) and given >= 0,
+        "a number of seconds, 0 for no limit",
+    ),
 }
 
 _OF_TORCH: dict[str, Rule] = {
@@ -69,7 +72,7 @@ _OF_TORCH: dict[str, Rule] = {
 
 _OF_DATASET = 'reader.Loader(reader.Dataset("shards", {name}={value}))'
 
-# Keywords of torch's DataLoader, of a Dataset or of an earlier Loader: what to write for each.
+# Replacements for keywords of torch's DataLoader, of a Dataset and of other loaders.
 _ELSEWHERE = {
     "prefetch_factor": (
         "write batches_ahead={value}, the batches that all workers together decode ahead"
@@ -77,7 +80,7 @@ _ELSEWHERE = {
     "in_order": "leave it out, batches always come in order",
     "pin_memory_device": "leave it out, and give pin_memory=True or use a reader.CUDAPrefetcher",
     "persistent_workers": "leave it out, the workers stay until close()",
-    "multiprocessing_context": "leave it out, the workers start in a way of their own",
+    "multiprocessing_context": "leave it out, the Loader chooses how its workers start",
     "generator": "write seed=0, which determines order and augmentation",
     "worker_init_fn": "leave it out, seed= determines what map_sample draws",
     "transform": (
@@ -95,7 +98,7 @@ for _name in ("cache_dir", "storage_options", "credential_provider"):
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
-    """Return the dataset of a Loader's arguments; torch's Subset becomes a Dataset's."""
+    """Return the dataset of a Loader's arguments; torch's Subset becomes `Dataset.subset`."""
     if isinstance(dataset, (str, os.PathLike)):
         return Dataset(dataset, split)
     dataset = _chosen(dataset)
@@ -103,15 +106,15 @@ def dataset_of(dataset: Any, split: str | None) -> Dataset:
         raise ArgumentError(_instead_of(dataset))
     if split not in (None, dataset.split):
         raise ArgumentError(
-            "split is settled when a dataset is opened: give it to reader.Dataset, or the folder "
-            "to the Loader."
+            f"The dataset was opened with split={dataset.split!r}, not {split!r}. Write "
+            f"reader.Loader(reader.Dataset({dataset.source!r}, {split!r}))."
         )
     for name in ("transform", "target_transform", "target"):
         if getattr(dataset, name) is not None:
             raise ArgumentError(
-                f"A Loader does not apply the dataset's {name}, which is for torch's DataLoader: "
-                "give it transforms= (reader's own) or map_sample= (a function of the sample, "
-                "called in the workers; COCO's boxes are a field), and a dataset without."
+                f"A Loader does not apply the dataset's {name}=, which is for torch's DataLoader. "
+                "Open the dataset without it, and give the Loader transforms= (reader's own) or "
+                "map_sample= (a function of the sample, called in the workers)."
             )
     return dataset
 
@@ -154,7 +157,7 @@ def _instead_of(given: Any) -> str:
 
 @dataclass(frozen=True)
 class LoaderConfig:
-    """A Loader's arguments, checked each by itself and those that exclude each other."""
+    """A Loader's arguments, checked one by one and against each other."""
 
     dataset: Any
     split: str | None
@@ -188,33 +191,36 @@ class LoaderConfig:
             for name in ("shuffle", "sampler", "drop_last", "rank"):
                 if getattr(self, name) is not None and getattr(self, name) is not False:
                     raise ArgumentError(
-                        "A batch_sampler decides what is in a batch of this rank: leave out "
-                        f"{name}."
+                        "A batch_sampler chooses the samples of this rank's batches. Leave out "
+                        f"{name}=."
                     )
         cores = os.cpu_count() or 1
         most = max(_WORKERS, _WORKERS_PER_CORE * cores)
         if is_count(self.workers) and self.workers > most:  # type: ignore[operator]
             raise ArgumentError(
-                f"workers={self.workers} are more processes than {cores} cores can use, and would "
-                f"use up the memory: {most} are the most here. Leave it out for one on each core."
+                f"workers={self.workers} is too many for {cores} cores and would exhaust the "
+                f"memory; at most {most} are possible here. Leave it out for one on each core."
             )
         if self.decode == "gpu" and self.cache == "decoded":
-            raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+            raise ArgumentError(
+                'cache="decoded" keeps images that workers decode; with decode="gpu" they decode '
+                "none. Leave one of them out."
+            )
 
     @property
     def processes(self) -> int | None:
-        """Worker processes; None to measure how many are needed."""
+        """Number of worker processes; None to measure how many are needed."""
         if self.workers == "auto":
             return None
         return usable_cores() if self.workers is None else int(self.workers)
 
     @property
     def patience(self) -> float:
-        """Seconds in which workers may not get on; 0 for no end, as where there are none."""
+        """Seconds without progress of the workers before an error; 0 for no limit."""
         return self.timeout if self.processes != 0 else 0
 
     def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
-        """Return it with `TorchNames`: the workers, and `pin_memory`."""
+        """Return the configuration with the values of `TorchNames`."""
         for name, value in torch_names.items():
             if name in _ELSEWHERE:
                 advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
@@ -223,16 +229,15 @@ class LoaderConfig:
                 known = [*vars(self), *_OF_TORCH, *_ELSEWHERE]
                 if close := difflib.get_close_matches(name, known, 1):
                     raise ArgumentError(
-                        f"A Loader has no {name}=: write {close[0]}={value!r:.200}, if that is "
-                        "meant."
+                        f"A Loader has no {name}=. Did you mean {close[0]}={value!r:.200}?"
                     )
                 raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
         check(torch_names, {name: _OF_TORCH[name] for name in torch_names})
         workers = torch_names.get("num_workers", self.workers)
         if self.workers not in (None, workers):
             raise ArgumentError(
-                f"workers={self.workers!r} and num_workers={workers} are two numbers of the same "
-                "processes: give one of them."
+                f"workers={self.workers!r} and num_workers={workers} contradict each other. Give "
+                "one of them."
             )
         pin_memory = bool(torch_names.get("pin_memory", False))
         return replace(self, workers=workers, pin_memory=pin_memory)
@@ -241,7 +246,7 @@ class LoaderConfig:
 def view_pipelines(
     transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], ...]:
-    """The transforms of each view, torchvision's replaced by reader's own."""
+    """Return the transforms of each view, torchvision's replaced by reader's own."""
     transforms = as_own(transforms)
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(
@@ -255,9 +260,8 @@ def view_pipelines(
         if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
             raise ArgumentError(
                 "transforms is a list of reader's transforms, of torchvision's that have the same "
-                f"names, or of classes with an apply method, not {pipeline!r:.200}. Leave it out "
-                "for none; torchvision's other transforms and albumentations' are called in "
-                "map_sample=."
+                f"names, or of objects with an apply method, not {pipeline!r:.200}. Leave it out "
+                "for none. Call torchvision's other transforms and albumentations' in map_sample=."
             )
     if transforms and isinstance(views, Sequence):
         raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
@@ -265,5 +269,5 @@ def view_pipelines(
 
 
 def _is_transform(given: object) -> bool:
-    """Whether it is one of ours: other libraries' have an `apply` too, but are called."""
+    """Whether it is one of ours: other libraries' also have an `apply`, but are callable."""
     return hasattr(given, "apply") and not callable(given)

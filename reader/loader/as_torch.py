@@ -1,7 +1,7 @@
-"""What scripts and trainers read of a torch DataLoader, as a Loader has it.
+"""The attributes of a torch DataLoader that scripts and trainers read.
 
-`LikeDataLoader` has the names that only say something; the samplers are a view of the loader's own
-order, for those who ask for its numbers or tell it the epoch.
+The samplers are a view of the loader's own order: they give its sample numbers, and their
+`set_epoch` sets the loader's.
 """
 
 from collections.abc import Iterator
@@ -15,31 +15,31 @@ from reader.loader.epochs import Epochs
 
 
 class LikeDataLoader:
-    """Names of a DataLoader for which a Loader has nothing to decide."""
+    """Attributes of a DataLoader that are constant for a Loader."""
 
     generator = None  # seed= determines what is drawn
     worker_init_fn = None
     multiprocessing_context = None
-    prefetch_factor = None  # batches are decoded ahead as far as their memory allows
+    prefetch_factor = None  # memory limits how many batches are decoded ahead
     pin_memory_device = ""
     in_order = True
 
     def __getitem__(self, number: object) -> NoReturn:
-        """Of a DataLoader that was made of the loader, who asks its dataset for samples."""
+        """Refuse: a DataLoader was made with the loader as its dataset."""
         raise TypeError(
-            "A reader.Loader has no samples by number: it is what a DataLoader is, so iterate over "
-            "it as it is. To make a DataLoader, give it a reader.Dataset."
+            "A reader.Loader cannot be indexed: it replaces the DataLoader, so iterate over it "
+            "directly. To make a DataLoader, give it a reader.Dataset."
         )
 
 
 class OwnSampler(Sampler[int]):
-    """The sample numbers that this rank's next iteration of a loader has, in their order."""
+    """The sample numbers of this rank's next iteration, in order."""
 
     def __init__(self, epochs: Epochs) -> None:
         self._epochs = epochs
 
     def __len__(self) -> int:
-        self._epochs.steps_of_all()  # or there is no end
+        self._epochs.steps_of_all()  # raises if there is no end
         return self._epochs.upcoming().samples
 
     def __iter__(self) -> Iterator[int]:
@@ -50,16 +50,16 @@ class OwnSampler(Sampler[int]):
                 yield from order.samples(inside[epochs == epoch], epoch).tolist()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make `epoch` the loader's next iteration, as trainers count these."""
+        """Make iteration number `epoch` the loader's next one."""
         self._epochs.turn_to_iteration(epoch)
 
 
 class OwnSequentialSampler(OwnSampler, SequentialSampler):
-    """The same where nothing is shuffled; Lightning refuses to overfit without a sign of that."""
+    """The same without shuffling; Lightning requires this class to overfit."""
 
 
 class OwnBatchSampler(BatchSampler):
-    """The numbers of each batch that the next iteration has."""
+    """The sample numbers of each batch of the next iteration."""
 
     def __init__(self, epochs: Epochs, sampler: Any, batch_size: int, drop_last: bool) -> None:
         super().__init__(sampler, batch_size, drop_last)
@@ -70,11 +70,11 @@ class OwnBatchSampler(BatchSampler):
 
 
 def own_batches(samples: object) -> NoReturn:
-    """`collate_fn` of a Loader without one: who calls it has made a DataLoader of its parts."""
+    """Stand in for a missing `collate_fn`; only a DataLoader made of a Loader's parts calls it."""
     raise ReaderError(
-        "A DataLoader was made of a reader.Loader's dataset and batch_sampler, as accelerate's "
-        "skip_first_batches does, and the Hugging Face Trainer to resume: it would deliver whole "
-        "images without the loader's transforms. Let the loader itself go on, by "
-        "loader.load_state_dict(state) of what loader.state_dict() said when the checkpoint was "
-        "saved, and give the Trainer ignore_data_skip=True."
+        "A DataLoader was made of a reader.Loader's dataset and batch_sampler (accelerate's "
+        "skip_first_batches and the Hugging Face Trainer do this to resume). It would deliver "
+        "whole images without the loader's transforms. Resume the loader itself: save "
+        "loader.state_dict() with the checkpoint, call loader.load_state_dict(state), and pass "
+        "ignore_data_skip=True to the Trainer."
     )

@@ -1,14 +1,15 @@
-"""How many workers ``workers="auto"`` runs: `choose`, a pure function of what was measured.
+"""Choose the number of workers for ``workers="auto"``, by a pure function of measurements.
 
-It begins with two. After each half second of the loop, and four batches, with all workers there:
+It begins with two. After each half second and four batches of the loop, with all workers started:
 
-- Growth that did not bring a tenth of what it promised is taken back, and marks the ceiling.
-- Busy workers and a waiting consumer: as many more as the consumer's own pace needs, but at most
-  twice as many at a time, and at most the usable cores.
-- A consumer that does not wait: as few workers as do its work at 80%. If that turns out too few,
-  what it grew to marks the floor.
+- If more workers brought less than a tenth of the expected gain, it goes back to the previous
+  number, which becomes the ceiling.
+- If workers are busy and the consumer waits, it adds as many as the consumer's own pace needs: at
+  most twice as many at a time, and at most the usable cores.
+- If the consumer does not wait, it keeps as few workers as do the work at 80% load. If these turn
+  out too few, the number that it grows to becomes the floor.
 
-Ceiling and floor hold until the next iterator. What is delivered does not depend on any of this.
+Ceiling and floor hold until the next iterator. Batches do not depend on any of this.
 """
 
 import math
@@ -22,17 +23,17 @@ from reader.workers.pool import Pool
 _MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4
 _FIRST = 2
 _WORTH = 0.1  # of the promised gain
-_AT_EASE = 0.01  # a share of waiting below which the consumer has more workers than it needs
+_AT_EASE = 0.01  # share of waiting below which there are more workers than needed
 _OCCUPIED = 0.8
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of workers, and what was learned on the way to it."""
+    """A number of workers, and its limits so far."""
 
     workers: int
     ceiling: int
-    floor: int = 1  # fewer are known to be too few, and more than `ceiling` of no use
+    floor: int = 1  # fewer are too few, and more than `ceiling` bring nothing
     before: tuple[int, float] | None = None  # workers and images/s that it grew from
     has_shrunk: bool = False  # whether it was ever lowered since the limits were set
 
@@ -45,7 +46,7 @@ class Choice:
 
 
 def choose(choice: Choice, seen: Counters) -> Choice:
-    """The next choice, after `choice.workers` have shown what is in `seen`."""
+    """Return the next choice, given the measurements of `choice.workers` workers."""
     workers, rate = choice.workers, seen.images_per_second
     if choice.before is not None:
         fewer, slower = choice.before

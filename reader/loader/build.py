@@ -1,4 +1,4 @@
-"""A loader's parts, made of its configuration.
+"""Build the parts of a loader from its configuration.
 
 ::
 
@@ -43,23 +43,22 @@ class Parts:
     decoded: DecodedImages | None
 
     def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
-        """Return what makes batches, of epochs and of a preview."""
+        """Return the pipeline that makes the batches of epochs, or of a preview."""
         batcher = Batcher(self.schema, self.dataset, config.collate_fn)
         return BatchPipeline(
             config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
         )
 
     def epochs(self, config: LoaderConfig) -> Epochs:
-        """Return what the loader's iterators share."""
+        """Return the state that the loader's iterators share."""
         finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
         if config.pin_memory and torch.cuda.is_available():
             finish.append(pinned)
         return Epochs(self.pipeline(config, self.decoded), self.plan, finish)
 
     def preview(self, config: LoaderConfig, steps: Steps) -> Any:
-        """Return the first batch of `steps`, made in this very process and memory of its own."""
-        alone = replace(config, workers=0, batches_ahead=1, max_bad=1.0)
-        pipeline = self.pipeline(alone, None)
+        """Return the first batch of `steps`, made in this process and in separate memory."""
+        pipeline = self.pipeline(replace(config, workers=0, batches_ahead=1, max_bad=1.0), None)
         try:
             first = replace(steps, stop=steps[0].end, drop_last=False)
             _, arrays, loose = pipeline.take(pipeline.begin(first))
@@ -81,13 +80,13 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
         None if batch_size == 1 else batch_size,
     )
     if not order.count:
-        raise ReaderError(f"{dataset.source}: there are no samples to load.")
+        raise ReaderError(f"{dataset.source} has no samples to load.")
     share = given_share(config.rank, config.world_size)
     if config.batch_sampler is not None or hasattr(config.sampler, "num_replicas"):
-        share = Share(0, 1)  # what it gives is this rank's share
+        share = Share(0, 1)  # it gives this rank's share
     batch_size = order.batch_size or batch_size
     plan = IterationPlan(order, batch_size, bool(config.drop_last), config.epochs, share)
-    plan.steps(0)  # which there are
+    plan.steps(0)  # raises if there is none
     transforms, *further = view_pipelines(config.transforms, config.views)
     recipe = Recipe(transforms, int(config.seed), names, members, config.map_sample, tuple(further))
     first = np.arange(min(CANDIDATES, order.count))

@@ -1,4 +1,4 @@
-"""From a batch's arrays to what the training loop gets."""
+"""Make the batches that the training loop gets from arrays."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ Collate = Callable[[list[tuple[Any, ...]]], Any]
 
 
 class Batcher:
-    """Gives batches as a tuple of fields, or as `collate_fn` makes them of the samples."""
+    """Makes a batch: a tuple of fields, or the result of `collate_fn`."""
 
     def __init__(
         self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
@@ -36,7 +36,7 @@ class Batcher:
         samples = list(zip(*rows, strict=True))
         try:
             return called("collate_fn", self._collate_fn, samples)
-        except Exception as error:  # such as of one that was written for PIL images
+        except Exception as error:  # such as a function written for PIL images
             given = ", ".join(
                 f"{c.name}: {_kind(v)}" for c, v in zip(self._columns, samples[0], strict=True)
             )
@@ -44,8 +44,8 @@ class Batcher:
                 error,
                 ReaderError(
                     f"collate_fn raised the error below. It is called with a list of tuples "
-                    f"({given}). One that batches PIL images, such as apex's fast_collate, is not "
-                    "needed: without it, a Loader gives uint8 tensors (B, 3, H, W) and labels."
+                    f"({given}). If it batches PIL images, as apex's fast_collate does, leave it "
+                    "out: a Loader gives uint8 tensors (B, 3, H, W) and labels without it."
                 ),
             )
             raise
@@ -61,9 +61,9 @@ def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Batch samples of different sizes: a `collate_fn`, also for torch's DataLoader.
 
     Tensors and arrays of a field are padded with zeros at their ends (images on the right and
-    below) to the largest length of each dimension, and stacked; numbers become a tensor (int64,
-    float32 or bool); tuples of one length, as which the views of a field come, become a list of
-    their entries, each batched so; anything else is a list.
+    below) to the largest length of each dimension, and stacked. Numbers become a tensor (int64,
+    float32 or bool). Tuples of one length, such as the views of a field, become a list with each
+    entry batched in this way. Anything else becomes a list.
 
     Example:
         >>> sizes = [torch.ones(3, 2, 4), torch.ones(3, 5, 1)]

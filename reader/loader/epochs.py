@@ -1,8 +1,8 @@
-"""One epoch after the other: where the next begins, and what is decoded ahead of it.
+"""Keep the position of a loader, and decode the next epoch ahead.
 
-Guarantees: the position counts what the consumer got. What was decoded for another position or
-another share than an iterator has is never delivered to it. An iterator that is gone before its
-first batch leaves its epoch to the next one. Any thread may use iterators, one call at a time.
+Guarantees: the position counts delivered batches only. An iterator never gets batches that were
+decoded for another position or rank. An iterator that ends before its first batch leaves its epoch
+to the next one. Any thread may use iterators, one call at a time.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ class IterationPlan:
     order: Order
     batch_size: int
     drop_last: bool
-    epochs: int | None  # that one iteration reads; None for no end
-    given: Share | None  # None to ask, each time
+    epochs: int | None  # of one iteration; None for no end
+    given: Share | None  # None to determine it each time
 
     @property
     def share(self) -> Share:
-        """This process's share of every step, as it is now."""
+        """This process's current share of every step."""
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
@@ -44,7 +44,7 @@ class IterationPlan:
             step = self.batch_size * share.world_size
             if self.drop_last and span < step:
                 raise ArgumentError(
-                    f"drop_last leaves no step: one takes {step} samples (batch_size="
+                    f"drop_last=True leaves no step: a step needs {step} samples (batch_size="
                     f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
                     "Give a smaller batch_size, or leave drop_last out."
                 )
@@ -54,7 +54,7 @@ class IterationPlan:
 
 
 class Epochs:
-    """What the iterators of a loader share, under its `lock`."""
+    """The state that the iterators of a loader share, under its `lock`."""
 
     def __init__(
         self,
@@ -63,16 +63,14 @@ class Epochs:
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
-        self.consumed = 0  # up to where the newest iterator has delivered, over all epochs
+        self.consumed = 0  # position up to which the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
         self.plan = plan
         self._finish = finish
         self._share = plan.share  # when an iterator began last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
-        self._ahead: EpochRun | None = None  # decoded before it is asked for
-        self._newest: EpochRun | None = (
-            None  # of the newest iterator, unless the loader moved since
-        )
+        self._ahead: EpochRun | None = None  # decoded before an iterator requests it
+        self._newest: EpochRun | None = None  # the newest iterator's, until the position is set
         self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
     def decode_ahead(self) -> None:
@@ -94,7 +92,7 @@ class Epochs:
             return EpochIterator(self, epoch, self._finish)
 
     def turn_to(self, epoch: int) -> None:
-        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there."""
+        """Make the next iterator deliver `epoch`, or the rest of it if the position is in it."""
         if not is_integer(epoch) or epoch < 0:
             raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
@@ -123,7 +121,7 @@ class Epochs:
                 self._drop_ahead()
             self._next = self.consumed = position
             self._newest = None
-            self.plan.order.newly_set()  # whatever it was, this came later
+            self.plan.order.newly_set()  # this call replaces it
 
     def deliver(self, epoch: EpochRun) -> Any:
         with self.lock:
@@ -154,19 +152,20 @@ class Epochs:
     def check_open(self) -> None:
         if self.pipeline.is_forked:
             raise ReaderError(
-                "This loader belongs to the process that this one was forked from; make another."
+                "This loader belongs to the process that this one was forked from. Make a new "
+                "reader.Loader in this process."
             )
         if not self.pipeline.is_open:
-            raise ReaderError("This loader is closed.")
+            raise ReaderError("This loader is closed. Make a new reader.Loader.")
 
     def _heed_share(self) -> None:
-        """Ask anew for this process's share, and drop what was decoded for another one."""
+        """Update this process's share, and drop batches that were decoded for another one."""
         before, self._share = self._share, self.plan.share
         if self._share != before:
             warn(
-                f"This loader reads as rank {self._share.rank} of {self._share.world_size} from "
-                f"now on, no more as rank {before.rank} of {before.world_size}: torch.distributed "
-                "was initialised, or ended, since. What was decoded ahead is dropped.",
+                f"This loader now reads as rank {self._share.rank} of {self._share.world_size}, "
+                f"not as rank {before.rank} of {before.world_size}: torch.distributed was "
+                "initialised or destroyed in the meantime. Batches decoded ahead are dropped.",
                 RuntimeWarning,
             )
         if self._ahead is not None:
@@ -175,7 +174,7 @@ class Epochs:
                 self._drop_ahead()
 
     def _heed_sampler(self) -> None:
-        """Turn to the epoch that a script has set on its own sampler."""
+        """Go to the epoch that a script has set on its own sampler."""
         epoch = self.plan.order.newly_set()
         if epoch is not None and self.plan.epochs == 1:
             self.turn_to(epoch)
@@ -196,14 +195,14 @@ class Epochs:
 
 
 class EpochIterator(Iterator[Any]):
-    """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
+    """One epoch of a loader; if it is dropped before its end, its queued work is cancelled."""
 
     def __init__(
         self, epochs: Epochs, epoch: EpochRun, finish: Sequence[Callable[[Any], Any]]
     ) -> None:
         self._epochs = epochs
         self._epoch = epoch
-        self._finish = finish  # what becomes of a batch here: `map_batch`, page-locking
+        self._finish = finish  # applied to a batch here: `map_batch`, page-locking
 
     def __len__(self) -> int:
         return self._epoch.left
@@ -218,7 +217,7 @@ class EpochIterator(Iterator[Any]):
         return batch
 
     def unmapped(self) -> Any:
-        """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
+        """Return the next batch before `map_batch`, which a CUDAPrefetcher calls itself."""
         if not self._epoch.left:
             self._epochs.finish(self._epoch)
             raise StopIteration

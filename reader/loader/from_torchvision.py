@@ -1,4 +1,4 @@
-"""torchvision's transforms as reader's own: recognised by module and name, never imported."""
+"""Convert torchvision's transforms, recognised by module and name without importing it."""
 
 import difflib
 import re
@@ -29,7 +29,7 @@ _PIXELS = (
     '...)`, and `map_sample=lambda sample: sample | {{"image": change(torch.from_numpy('
     'sample["image"]).permute(2, 0, 1))}}`'
 )
-# What transforms of pixels are called; those of geometry are known before this is asked.
+# Names of transforms of pixels.
 _OF_PIXELS = re.compile("Aug|Auto|Color|Elastic|Gaussian|Pad$|Rand|Trivial")
 _MIX = (
     "it mixes a batch: `mix = torchvision.transforms.v2.{name}(num_classes=1000)`, and "
@@ -49,7 +49,7 @@ _ADVICE = {
 
 
 def instead_of(name: str) -> str | None:
-    """Return what to write in place of a transform that reader has not; None of any other name."""
+    """Return what to write in place of a transform that reader lacks; None for any other name."""
     is_misspelled = difflib.get_close_matches(name, _KNOWN, cutoff=0.85)
     is_of_pixels = _OF_PIXELS.match(name) and not is_misspelled
     advice = _ADVICE.get(name, _PIXELS if is_of_pixels else None)
@@ -57,7 +57,7 @@ def instead_of(name: str) -> str | None:
 
 
 def as_own(transforms: Any) -> Any:
-    """Return a pipeline with reader's transforms for torchvision's, with their antialias."""
+    """Return a pipeline in which reader's transforms replace torchvision's."""
     if not _is_torchvisions(transforms) and not isinstance(transforms, Sequence):
         return transforms
     own, refused = [], []
@@ -77,13 +77,13 @@ def as_own(transforms: Any) -> Any:
         return own
     kept = ", ".join(map(_written, own))
     raise ArgumentError(
-        f"Not all of torchvision's transforms are geometry, which is what transforms= takes. "
-        f"{' '.join(refused)} That leaves transforms=[{kept}]."
+        "transforms= takes torchvision's transforms of geometry only. "
+        f"{' '.join(refused)} Keep transforms=[{kept}]."
     )
 
 
 def _is_torchvisions(given: Any) -> bool:
-    """Whether it is torchvision's own, and no class derived from it, which may do anything."""
+    """Whether it is torchvision's own; a derived class may do anything."""
     return f"{type(given).__module__}.".startswith(f"{_MODULE}.")
 
 

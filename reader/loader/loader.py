@@ -1,6 +1,6 @@
-"""Batches for a training loop, as torch tensors; every iterator is the next epoch.
+"""Batches for a training loop, as torch tensors.
 
-The loader belongs to the process that made it; one that receives it pickled has workers of its own.
+A loader belongs to the process that made it; a process that unpickles it starts its own workers.
 """
 
 import os
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
 
 
 class Loader(LikeDataLoader):
-    """Iterates over a dataset in decoded batches; every ``iter(loader)`` is the next epoch.
+    """An iterable over the decoded batches of a dataset; each ``iter(loader)`` is one epoch.
 
     A batch is a tuple in the order of `fields`:
 
-    - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB; (B, 1, H, W) of a
-      ``Dataset(channels=1)``. Where the transforms leave different sizes and `batch_size` is above
-      1, a list of B tensors (3, H, W).
+    - ``image``: uint8 (B, 3, H, W), RGB, in channels_last memory; (B, 1, H, W) for
+      ``Dataset(channels=1)``. A list of B tensors (3, H, W) if the transforms give different sizes
+      and `batch_size` is above 1.
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
-    - ``key``, ``name``: lists of B strings; a name is the path in the source that was packed.
+    - ``key``, ``name``: lists of B strings; a name is the path in the packed source.
     - ``size``: int64 (B, 2), height and width of the upright source.
-    - ``right.png`` and other pictures with colours, but masks: as ``image``.
+    - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
-      one type and shape come as one tensor (B, ...), anything else as a list. See
+      one type and shape become one tensor (B, ...), anything else a list. See
       `reader.samples.fields`.
 
-    The last batch of an epoch may be shorter, unless `drop_last`. An iterator that is gone before
-    its first batch leaves its epoch to the next one: some trainers try whether there is one.
+    The last batch of an epoch may be shorter, unless `drop_last` is set. An iterator that ends
+    before its first batch leaves its epoch to the next one.
 
     Example:
         >>> with reader.Loader(
@@ -105,75 +105,76 @@ class Loader(LikeDataLoader):
         timeout: float = 0,
         **torch_names: "Unpack[TorchNames]",
     ) -> None:
-        """Open the dataset, start the workers, and let them begin with the first epoch.
+        """Open the dataset, start the workers, and begin to decode the first epoch.
 
         Args:
-            dataset: a Dataset, the folder or URL of one, or torch's Subset of a Dataset.
-            split: of the folder.
-            batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
-                have, 1 for as many as those of its first epoch.
-            transforms: applied in turn; see `reader.transforms`. torchvision's of the same names
-                are accepted, also in its Compose.
-            views: number of independent augmentations of each image, decoded once; or the
-                transforms of each view, which give all images one size. ``image`` and what follows
-                it (masks, boxes, further pictures) are then lists with an entry for each view.
-            shuffle: a new order over the whole dataset in every epoch; BlockShuffle(shards) for
-                long reads, with streams for several machines; AspectBuckets(batch_size) for batches
-                of like aspect ratio.
-            sampler: Weighted(weights) or ClassBalanced(), to draw with replacement; or a torch
-                Sampler, or any sized iterable of sample numbers, iterated once an epoch. One with
-                `num_replicas` has chosen this rank's share. Its `set_epoch` is called with each
-                epoch; a script that calls it itself turns the loader to that epoch.
-            batch_sampler: torch's, in place of `shuffle`, `sampler` and `drop_last`: any sized
-                iterable of lists of sample numbers, each a batch of this rank. Its `set_epoch`, or
-                its sampler's, is called likewise.
-            seed: determines, with the epoch, order and augmentation.
-            epochs: number of epochs that one iterator reads back to back; None: forever, each
-                iterator from where the last one was left.
-            workers: processes; None for the cores this process may use; "auto" to measure how many
-                the loop needs: see `reader.loader.autoscale`. 0 decodes in this very process, when
-                a batch is asked for: for debuggers, notebooks, profilers.
+            dataset: a Dataset, its folder or URL, or torch's Subset of a Dataset.
+            split: name of a split, if `dataset` is a folder or URL; None for all samples.
+            batch_size: samples in a batch, on each rank; with a `batch_sampler` the largest number
+                that a batch may have, or 1 to take it from the first epoch.
+            transforms: applied in order; see `reader.transforms`. torchvision's transforms of the
+                same names are accepted, also in a Compose.
+            views: number of independent augmentations of each image, which is decoded once; or a
+                list with the transforms of each view. All images must get one size. ``image``,
+                masks, boxes and other pictures are then lists with an entry for each view.
+            shuffle: True for a new order over the whole dataset in every epoch;
+                BlockShuffle(shards) for long reads, with streams for several machines;
+                AspectBuckets(batch_size) for batches of similar aspect ratio.
+            sampler: Weighted(weights) or ClassBalanced() to draw with replacement, a torch Sampler,
+                or any sized iterable of sample numbers, iterated once per epoch. A sampler with
+                `num_replicas` gives this rank's share. The loader calls its `set_epoch`; a script
+                that calls it sets the loader's epoch.
+            batch_sampler: any sized iterable of lists of sample numbers, each a batch of this rank,
+                such as torch's. It replaces `shuffle`, `sampler` and `drop_last`. The loader calls
+                its `set_epoch`, or its sampler's.
+            seed: determines order and augmentation, together with the epoch.
+            epochs: number of epochs that one iterator reads back to back; None: no end, and each
+                iterator continues where the last one stopped.
+            workers: number of processes; None for the cores that this process may use; "auto" to
+                measure how many the loop needs (see `reader.loader.autoscale`). 0 decodes in this
+                process on request, for debuggers, notebooks and profilers.
             batches_ahead: number of batches that all workers together decode ahead of the loop.
                 Memory is reserved for two more. None: at least two chunks for each worker, and up
                 to 16 batches within 64 MiB.
             drop_last: leave out the samples that do not fill a step.
-            fields: what a batch consists of: names, Member, Mask, Boxes.
+            fields: the fields of a batch: names, Member, Mask, Boxes, Points, Polygons.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
-                returns the dict with the same fields. Values arrive in their own type and shape, an
-                image (H, W, 3) as (3, H, W). A field of one shape is one tensor; a batch with a
-                shape unlike the first is a list. To learn the shapes it is called here, once or
-                twice. Its own key "mine" arrives if ``"mine?"`` is among the fields. With several
-                views it gets lists of them, and each view of a list that it returns is batched.
-            map_batch: called with each batch, and returns it; by a CUDAPrefetcher with the batch
-                that it has normalised, on the device.
-            collate_fn: called with the list of samples, tuples of their fields, to make the batch
-                of them; `reader.pad_collate` for one. None: a tuple of fields as above.
-            rank, world_size: None to ask torch.distributed at every ``iter()``, or, before that is
-                initialised, the RANK and WORLD_SIZE of torchrun.
-            on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
-                "substitute": the next readable one of the order takes its place; "mask": a black
-                image with label -1 and `valid` False, and None for `collate_fn`. Errors of your own
-                callables are always raised.
+                returns the dict with the same fields. Values keep their type and shape; an image
+                (H, W, 3) becomes (3, H, W). A field of one shape is one tensor; a batch with other
+                shapes than the first is a list. It is called here once or twice to determine the
+                shapes. To return a new key "mine", add ``"mine?"`` to the fields. With several
+                views it gets lists of them, and each view of a returned list is batched.
+            map_batch: called with each batch, and returns it. A CUDAPrefetcher calls it with the
+                normalised batch on the device.
+            collate_fn: called with the list of samples, tuples of their fields, and returns the
+                batch, such as `reader.pad_collate`. None: a tuple of fields as above.
+            rank, world_size: None to read them from torch.distributed at every ``iter()``, or from
+                torchrun's RANK and WORLD_SIZE before it is initialised.
+            on_error: action for a sample that cannot be read. "raise": a SampleError at its batch;
+                "substitute": the next readable sample of the order; "mask": a black image with
+                label -1 and `valid` False, and None for `collate_fn`. Errors of your own functions
+                are always raised.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
-            cache: "decoded" to keep what the first epoch decodes, once for all processes of the
-                machine, within the dataset's `cache_limit`: what the transforms show, if that has
-                one size and is the same in every epoch but for mirroring; otherwise whole images,
-                used where a crop is less than twice as large as its target. Pixels are the same.
+            cache: "decoded" to keep images that the first epoch decodes in memory, once for all
+                processes of the machine, within the dataset's `cache_limit`. Outputs of the
+                transforms are kept if they have one size and only mirroring differs between epochs;
+                otherwise whole images, used for crops less than twice as large as their target.
+                Pixels are the same.
             decode: "gpu" to decode on the GPU of a CUDAPrefetcher: ``image`` is then an
-                `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
-            timeout: seconds in which no worker finishes a sample, or `map_sample` takes here, until
-                a WorkerError names what each of them holds. 0: no end, but a warning after 30. It
-                is ignored with ``workers=0``.
-            torch_names: `num_workers` and `pin_memory`, as torch's DataLoader has them.
+                `EncodedImages`, and workers only extract the crop's part of each JPEG.
+            timeout: seconds without progress of any worker, or of `map_sample` here, after which a
+                WorkerError names each worker's sample. 0: no limit, but a warning after 30. It is
+                ignored with ``workers=0``.
+            torch_names: `num_workers` and `pin_memory`, as in torch's DataLoader.
 
         Raises:
-            ArgumentError: an argument is not of its kind or cannot be met.
+            ArgumentError: an argument is invalid, or contradicts another one or the dataset.
             FormatError: there is no dataset, or it is damaged.
-            SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
+            SampleError: the first sample cannot be read, and its types and shapes are needed.
         """
         given = dict(locals())
-        known = LoaderConfig.__match_args__  # its fields
+        known = LoaderConfig.__match_args__
         config = LoaderConfig(**{name: given[name] for name in known if name in given})
         self._config = config = config.resolved(torch_names)
         self.dataset = opened = dataset_of(dataset, split)
@@ -181,8 +182,8 @@ class Loader(LikeDataLoader):
         self._epochs = parts.epochs(config)
         self._pipeline = self._epochs.pipeline
         self._order = order = parts.order
-        self._order_id = opened, order, parts.recipe.seed  # what a state belongs to
-        is_given = order.is_given  # which gives its numbers when an epoch begins
+        self._order_id = opened, order, parts.recipe.seed  # recorded in a state
+        is_given = order.is_given  # its numbers are known only when an epoch begins
         self.batch_size: int | None = None if order.batch_size else int(batch_size)
         self.drop_last = bool(drop_last)
         self.collate_fn = collate_fn or own_batches
@@ -191,7 +192,7 @@ class Loader(LikeDataLoader):
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
-        self.channels = None if map_sample else opened.channels  # of the images, if that is known
+        self.channels = None if map_sample else opened.channels  # None: unknown
         self._is_pinned = False
         places = [at for at, column in enumerate(parts.schema.columns) if column.is_image]
         self.image_places = None if collate_fn else places
@@ -208,47 +209,47 @@ class Loader(LikeDataLoader):
 
     @property
     def rank(self) -> int:
-        """Of this process, as an iterator that begins now would have it."""
+        """Rank of this process, for an iterator that begins now."""
         return self._parts.plan.share.rank
 
     @property
     def world_size(self) -> int:
-        """Ranks that read the dataset together, as for `rank`."""
+        """Number of ranks that read the dataset together, for an iterator that begins now."""
         return self._parts.plan.share.world_size
 
     @property
     def num_workers(self) -> int:
-        """Processes that decode, now."""
+        """Current number of worker processes."""
         return self.statistics().workers
 
     @property
     def persistent_workers(self) -> bool:
-        """Whether there are any: they stay until `close`."""
+        """Whether there are workers; they stay until `close`."""
         return self.num_workers > 0
 
     @property
     def pin_memory(self) -> bool:
-        """Whether batches lie in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
+        """Whether batches are in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
         return self._is_pinned or self._config.pin_memory
 
     def __len__(self) -> int:
-        """Steps of a whole iteration."""
+        """Return the number of steps of a whole iteration."""
         return len(self._epochs.steps_of_all())
 
     @property
     def is_endless(self) -> bool:
-        """Whether an iteration has no end, and the next one goes on where it was left."""
+        """Whether an iteration has no end, and the next one continues where it stopped."""
         return self._parts.plan.epochs is None
 
     def __iter__(self) -> EpochIterator:
         return self._epochs.begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A loader like this one, at its place, with workers of its own where it is received."""
+        """Pickle the arguments and the position; the receiver starts its own workers."""
         self._epochs.check_open()
         arguments = dict(vars(self._config))
         if not isinstance(self._config.dataset, Dataset):
-            arguments["dataset"] = self.dataset.source  # wherever that process works
+            arguments["dataset"] = self.dataset.source  # absolute
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 
     def __repr__(self) -> str:
@@ -269,39 +270,41 @@ class Loader(LikeDataLoader):
         self.close()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make `epoch`, or the rest of it that is resumed, what the next iterator delivers."""
+        """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
         self._epochs.turn_to(epoch)
 
     def state_dict(self) -> dict[str, int | str | None]:
-        """Where the newest iterator is: what was delivered, not what is decoded ahead.
+        """Return the position of the newest iterator; batches decoded ahead do not count.
 
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
-        same on every rank. The rest says which dataset and options it belongs to.
+        same on every rank. The other entries identify the dataset and the options.
         """
         with self._epochs.lock:
             return state_at(self._epochs.consumed, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iterator go on from `state_dict`'s place.
+        """Make the next iterator continue from the position of a `state_dict`.
 
-        World size, batch size and workers may be others than they were. The state of another
-        dataset, or of options with another order, is an ArgumentError.
+        World size, batch size and workers may have changed.
+
+        Raises:
+            ArgumentError: the state is of another dataset, or of options with another order.
         """
         with self._epochs.lock:
             self._epochs.jump(position_of(state, *self._order_id))
 
     def statistics(self) -> Statistics:
-        """What was done so far, and what holds it back."""
+        """Return counts and times since the loader was made, and its bottleneck."""
         return self._pipeline.statistics()
 
     def preview(self, path: str | os.PathLike[str] | None = None) -> "Sheet":
-        """A contact sheet of the first batch of the next iteration, as it will be delivered.
+        """Return a contact sheet of the first batch of the next iteration.
 
-        That batch is made once more for it, in this very process, and given to `map_batch`; what
-        the loop gets stays as it is. See `reader.show`.
+        The batch is made separately, in this process, and passed to `map_batch`; the loop's batches
+        do not change. See `reader.show`.
 
         Args:
-            path: where to write it, as `Sheet.save` does; None: nowhere.
+            path: file to write, as for `Sheet.save`; None for none.
 
         Example:
             >>> crop = reader.RandomResizedCrop(64)
@@ -309,24 +312,24 @@ class Loader(LikeDataLoader):
             ...     loader.preview("batch.png")
             <reader.Sheet of 4 images, ... pixels>
         """
-        from reader.look.batch import show  # few need it, and it brings Pillow
+        from reader.look.batch import show  # rarely used, and imports Pillow
 
         with self._epochs.lock:
             self._epochs.check_open()
             batch = self._parts.preview(self._config, self._epochs.upcoming())
         batch = batch if self.map_batch is None else self.map_batch(batch)
         members = (member.field for member in self._parts.recipe.members)
-        boxes = next((field.format for field in members if isinstance(field, Boxes)), None)
+        boxes = next((field.out for field in members if isinstance(field, Boxes)), None)
         fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
         if fields is not None and len(fields) != len(batch):
-            fields = None  # map_batch gives others
+            fields = None  # map_batch returns others
         sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes or "xyxy")
         if path is not None:
             sheet.save(path)
         return sheet
 
     def padding_waste(self) -> float:
-        """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
+        """Return the share of padding pixels if `pad_collate` batches the first epoch's images."""
         order, plan = self._order, self._parts.plan
         length = order.length if order.batch_size else None
         span = plan.batch_size * self.world_size
@@ -336,18 +339,18 @@ class Loader(LikeDataLoader):
 
     @property
     def bad_samples(self) -> dict[int, str]:
-        """Why each sample that was substituted or masked could not be read, by its number."""
+        """The errors of the samples that were substituted or masked, by sample number."""
         return dict(self._pipeline.bad.reasons)
 
     def check_device(self, device: Any) -> None:
-        """See that images that arrive as they are stored can be decoded on a device."""
+        """Raise an error if a device cannot decode this loader's images (``decode="gpu"``)."""
         self._parts.schema.image.check_device(device)
 
     def page_lock(self, cuda: Any, cores: Set[int] = frozenset()) -> None:
-        """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
+        """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` calls this.
 
-        A batch then has to be held until your own `non_blocking` copies of it have ended. Workers
-        stay on `cores`, those near the GPU, if each can have one.
+        Keep a reference to each batch until your own `non_blocking` copies of it have ended.
+        Workers run on `cores`, those near the GPU, if there is one for each.
         """
         with self._epochs.lock:
             self._epochs.check_open()
@@ -356,7 +359,7 @@ class Loader(LikeDataLoader):
                 self._pipeline.pin(cuda, cores)
 
     def close(self) -> None:
-        """End the workers. Tensors that were delivered stay valid."""
+        """End the workers. Delivered tensors stay valid."""
         with self._epochs.lock:
             self._pipeline.close()
             if not isinstance(self._config.dataset, Dataset) and self.dataset.fetching:

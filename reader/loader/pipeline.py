@@ -1,9 +1,9 @@
-"""Epochs -> tasks -> ring -> batches: what is decoded when, and where.
+"""Schedule decoding: epochs -> tasks -> ring -> batches.
 
-Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
-several epochs may be under way at a time (nested loops) and none waits for another's consumer.
+Guarantees: each step of an epoch is delivered exactly once, in order, also when workers die.
+Several epochs may run at once (nested loops), and none waits for another's consumer.
 
-Assumptions: used by one thread at a time, in the process that made it, where nothing runs between
+Assumptions: one thread at a time uses it, in the process that made it. Nothing runs there between
 two calls: workers fetch the queued tasks of `depth` batches themselves.
 """
 
@@ -78,7 +78,7 @@ class BatchPipeline:
         self.epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
-        self._has_told_of_boxes = False
+        self._has_warned = False
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -106,7 +106,7 @@ class BatchPipeline:
         return epoch
 
     def take(self, epoch: EpochRun) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
-        """Return the next batch of `epoch`, lent until it is gone, and its loose fields."""
+        """Return the next batch of `epoch`, valid while it is referenced, and its loose fields."""
         asked = time.perf_counter()
         self._collect(0)
         ready = self._ready()
@@ -135,10 +135,10 @@ class BatchPipeline:
         if self._scaler is not None:
             self._scaler.settle(self._account.loop, self.statistics)
         self.supply()
-        if (dropped := self._account.spent.dropped_boxes) and not self._has_told_of_boxes:
-            self._has_told_of_boxes = True
+        if (dropped := self._account.spent.dropped_boxes) and not self._has_warned:
+            self._has_warned = True
             warn_of_boxes(dropped)
-        self._store.tell(self._account.loop, self._account.spent)
+        self._store.warn_if_slow(self._account.loop, self._account.spent)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}
         return batch.step, arrays, loose
@@ -164,7 +164,7 @@ class BatchPipeline:
         self.drop(epoch)
 
     def drop(self, epoch: EpochRun) -> None:
-        """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
+        """Cancel an epoch's queued tasks and forget it; ignored when repeated or closed."""
         if not self.is_open or epoch not in self.epochs:
             return
         self.epochs.remove(epoch)
@@ -198,7 +198,7 @@ class BatchPipeline:
         return Statistics(loop, self._account.spent, *self._store.counts(), now)
 
     def close(self) -> None:
-        """End the workers; what was given out stays valid."""
+        """End the workers; delivered batches stay valid."""
         self._finalizer()
         self.epochs = []
 
@@ -239,7 +239,7 @@ class BatchPipeline:
         self.bad.add(bad)
 
     def _make_room(self) -> None:
-        """With no slot free, copy out a batch that another epoch's consumer has not fetched."""
+        """If no slot is free, copy out a batch that another epoch's consumer has not fetched."""
         while not self._ring.has_free():
             for batch in (batch for epoch in self.epochs for batch in epoch.batches):
                 if not batch.missing and batch.slot is not None:
@@ -249,7 +249,7 @@ class BatchPipeline:
             self._collect()
 
     def _ready(self) -> int:
-        """Batches that are complete and not yet given out, as far as the workers' news tell."""
+        """Count the batches that are complete and not yet delivered."""
         return sum(not batch.missing for epoch in self.epochs for batch in epoch.batches)
 
     def _forget(self, batch: PendingBatch) -> None:

@@ -1,7 +1,7 @@
-"""What the loader tells a dataset's fetching process: which samples are read next.
+"""Send the samples that are read next to a dataset's fetching process.
 
-Where the order is a function the fetching process has the function, and looks as far ahead as it
-likes. The numbers of a user's sampler are sent as they are queued for the workers.
+If the order is a function, the fetching process has the function and computes the order itself. The
+numbers of a user's sampler are sent when they are queued for the workers.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ from reader.order.shuffle import Order
 from reader.store.limits import Requests
 from reader.workers.messages import Task
 
-_TOLD_SECONDS = 5.0  # that every worker has waited
-_ANSWER_SECONDS = 30.0  # to what needs no network
+_WARN_SECONDS = 5.0  # of waiting, by every worker
+_ANSWER_SECONDS = 30.0  # for requests that need no network
 
 
 class Prefetch:
-    """The plans of one loader; for a dataset in a folder, none."""
+    """The prefetch schedules of one loader; does nothing for a dataset in a folder."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
         self._line = None if dataset.fetching is None else Line(dataset.fetching)
@@ -36,7 +36,7 @@ class Prefetch:
         self._number = count()
         self._numbers: dict[EpochRun, int] = {}
         self._before = self._counted()
-        self._has_told = False
+        self._has_warned = False
 
     def begin(self, epoch: EpochRun) -> None:
         if self._line is None or self._order.is_given or not len(epoch.steps):
@@ -46,7 +46,7 @@ class Prefetch:
         try:
             answer = self._line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
         except StoreError:
-            answer = None  # it has died: who needs a sample says which
+            answer = None  # it has died: reading a sample raises the error
         if isinstance(answer, Lost):
             raise StoreError(answer.text)
         self._numbers[epoch] = number
@@ -66,19 +66,19 @@ class Prefetch:
         if self._line is not None and number is not None:
             self._line.tell(Drop(number))
 
-    def tell(self, loop: Loop, spent: Spent) -> None:
-        if self._line is None or self._has_told or spent.waiting < spent.busy / 2:
+    def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
+        if self._line is None or self._has_warned or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
-        if spent.waiting >= _TOLD_SECONDS * workers:
-            self._has_told = True
+        if spent.waiting >= _WARN_SECONDS * workers:
+            self._has_warned = True
             _, seen = self.counts()
             each = seen.asking / max(seen.requests, 1) * 1e3
             warn(
                 f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
-                f"{self._dataset.source} have come so far, in {seen.requests:,} requests of "
-                f"{each:.0f} ms. They stay in the cache for the epochs to come. "
-                "loader.statistics() says what would help."
+                f"{self._dataset.source} were fetched so far, in {seen.requests:,} requests of "
+                f"{each:.0f} ms. They stay in the cache for later epochs. "
+                "print(loader.statistics()) shows the bottleneck and a remedy."
             )
 
     def counts(self) -> tuple[Samples, Requests]:

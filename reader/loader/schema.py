@@ -1,4 +1,4 @@
-"""Which columns the batches of a recipe have: decided once, before the workers start."""
+"""Choose the columns of a recipe's batches, once, before the workers start."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
 from reader.transforms import largest_output
 
-CANDIDATES = 64  # of which two are looked at, which differ in size
-_TRIES = 16  # samples looked at in place of a bad one
+CANDIDATES = 64  # samples among which two that differ in size are read
+_TRIES = 16  # samples read in place of a bad one
 
 _OF_NUMBER: dict[str, Callable[[str], Column]] = {
     "index": OwnColumn,
@@ -52,15 +52,18 @@ def batch_schema(
 ) -> BatchSchema:
     """Return the columns of a batch.
 
-    What `map_sample` gives is learnt from two samples, of images that differ in size if there are
-    such: a field of one shape in both lies in an array; otherwise its rows come as a list. The
+    The results of `map_sample` are determined from two samples, with images of different sizes if
+    possible: a field with the same shape in both is an array; otherwise its rows are a list. The
     first of the `candidates` may be bad if `skips_bad`; reading one may take `timeout` seconds.
     """
     rooms = [largest_output(p, dataset.sizes) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
     is_mapped = recipe.map_sample is not None
     if recipe.further and not is_one_size and not is_mapped:
-        raise ArgumentError("Several views need transforms that give all images one size.")
+        raise ArgumentError(
+            "Several views need transforms that give all images one size, such as "
+            "transforms=[reader.RandomResizedCrop(224)]."
+        )
     images: list[Column]
     if decode == "gpu":
         other = {"collate_fn": not is_batched}
@@ -117,6 +120,8 @@ class _Chooser:
             return self.images[view]
         if name == "label" and not is_mapped:
             return LabelColumn(name)
+        if name == "geometry" and not is_mapped:
+            return ArrayColumn(part, False, None, "<f4", (2, 3))
         form = self.form if name in self.recipe.picture_names else None
         array = as_array(self._value(self.first, name, view))
         if not is_mapped:
@@ -147,7 +152,8 @@ def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, numbe
     def give_up() -> NoReturn:
         raise WorkerError(
             f"{named_in_time(dataset, number)} took longer than timeout={timeout:g} allows, before "
-            "the workers began: map_sample or a decoder hangs, or the disk."
+            "the workers began: map_sample, a decoder or the disk hangs. Give a larger timeout=, "
+            "or 0 to wait without limit."
         )
 
     def read() -> Sample:
@@ -173,7 +179,7 @@ def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sa
 def _of_other_size(
     dataset: Dataset, read: Callable[[int], Sample], candidates: Sequence[int]
 ) -> Sample | None:
-    """One whose image is not as large as that of the first candidate, if such a one is sound."""
+    """Return a readable sample with an image of another size than the first candidate's."""
 
     def size_of(number: int) -> tuple[int, int]:
         shard, row = dataset.locate(number % len(dataset))
@@ -185,5 +191,5 @@ def _of_other_size(
     except WorkerError:
         raise  # it hangs
     except Exception:
-        # The batch that it comes in raises it; a sampler may have none that it comes in.
+        # Its batch raises the error, if the sampler chooses it at all.
         return None

@@ -1,4 +1,4 @@
-"""A step -> the tasks that fill its batch, and the batches of an epoch that are under way."""
+"""Divide a step into the tasks that fill its batch."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -19,19 +19,19 @@ _BLOCK = 1 << 14  # sample numbers that are computed at a time; a few cost almos
 
 
 class TaskPlanner:
-    """Cuts the steps of one order, in turn, into tasks; their numbers are unique."""
+    """Divides the steps of one order into tasks with unique numbers."""
 
     def __init__(self, order: Order, chunk: int, spare: int) -> None:
         self._order = order
         self._chunk = chunk
         self._spare = np.arange(1, spare + 1)
         self._next = 0
-        # Epoch and number of the block at hand, and of which positions.
+        # Epoch, number, stride and offset of the block in memory.
         self._block_of = (-1, -1, 1, 0)
         self._block: NDArray[np.int64] = np.empty(0, np.int64)
 
     def tasks(self, step: Step, slot: int) -> list[Task]:
-        """The tasks of a step, none of which reaches from one epoch into the next."""
+        """Return the tasks of a step; none reaches from one epoch into the next."""
         count = self._order.count
         positions = step.positions
         begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
@@ -69,7 +69,7 @@ class PendingBatch:
     """A batch in the ring: FILLING while tasks of it are `missing`, then READY."""
 
     step: Step
-    slot: int | None  # where it lies; None once it was copied out to make room
+    slot: int | None  # None once it was copied out to make room
     missing: set[int]
     loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
     copy: BatchArrays | None = None
@@ -79,11 +79,11 @@ class PendingBatch:
 
 @dataclass(eq=False)
 class EpochRun:
-    """One pass over the data: its batches that are queued and not yet given out."""
+    """One pass over the data, with the batches that are queued and not yet delivered."""
 
     steps: Steps
     queued: int = 0
-    taken: int = 0  # batches of it that were given out
+    taken: int = 0  # delivered batches
     batches: deque[PendingBatch] = field(default_factory=deque)
 
     @property

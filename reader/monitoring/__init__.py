@@ -1,5 +1,5 @@
-"""What a loader did, what holds it back, and what goes wrong with samples and workers.
+"""Statistics of a loader, its bottleneck, and reports on bad samples and stalled workers.
 
-`counters` adds up counts and times, `statistics` puts them into words, `bad_samples` limits what
-cannot be delivered, `stalls` reports workers that do not get on.
+`counters` adds up counts and times, `statistics` formats them, `bad_samples` limits unreadable
+samples, and `stalls` reports workers without progress.
 """

@@ -1,4 +1,4 @@
-"""What could not be delivered: bad samples, how many a loader puts up with, and dropped boxes."""
+"""Limit unreadable samples, and warn of dropped boxes."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -13,30 +13,30 @@ class BadSamples:
         self.reasons: dict[int, str] = {}
         self._count = count
         self._max_bad = max_bad
-        # Of the decimal fraction that was written: 0.07 of 100 is 7.
+        # Computed with the decimal fraction as written: 0.07 of 100 is 7.
         self._most = ceil(Fraction(str(float(max_bad))) * count)
-        self._in_vain = 0  # rows of all ranks, as far as none has come that could be read
-        self._is_in_doubt = on_error == "substitute"  # whether there is one that could
+        self._unreadable = 0  # rows of all ranks before the first readable one
+        self._has_none = on_error == "substitute"  # until a readable one is delivered
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
         self.reasons.update(found)
         if len(self.reasons) > self._most:
             raise SampleError(
-                f"{len(self.reasons)} samples cannot be read, more than max_bad={self._max_bad} of "
-                f"{self._count} samples allows ({self._most}). Restore the dataset, or give a "
-                f"larger max_bad. The first: {self._first}"
+                f"{len(self.reasons)} samples cannot be read; max_bad={self._max_bad} allows "
+                f"{self._most} of {self._count}. Restore the dataset, or give a larger max_bad=. "
+                f"The first error: {self._first}"
             )
 
     def delivered(self, valid: Any, own: int, world_size: int) -> None:
-        """Take note of a batch: which rows are valid, and how many of them do not pad."""
-        if not self._is_in_doubt:
+        """Count a batch with `own` rows that are not padding, of which `valid` could be read."""
+        if not self._has_none:
             return
-        self._is_in_doubt = not valid.any()
-        self._in_vain += own * world_size
-        if self._is_in_doubt and self._in_vain >= self._count:
+        self._has_none = not valid.any()
+        self._unreadable += own * world_size
+        if self._has_none and self._unreadable >= self._count:
             raise SampleError(
                 f"None of {self._count} samples can be read, so nothing can be substituted. "
-                f"Restore the dataset. The first: {self._first}"
+                f"Restore the dataset. The first error: {self._first}"
             )
 
     @property
@@ -45,10 +45,9 @@ class BadSamples:
 
 
 def warn_of_boxes(count: int) -> None:
-    """Warn of so many dropped boxes."""
     boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
     warn(
-        f"{boxes} so far had a side below min_size before any crop, or lay outside of the image, "
-        f"and {were} dropped. If that is wrong: a smaller min_size, larger images, or another "
-        "format= or normalized= of Boxes. loader.statistics() counts on as dropped_boxes."
+        f"{boxes} {were} dropped so far: a side was below min_size= before any crop, or the box "
+        "was outside the image. If that is wrong, check format= and normalized= of reader.Boxes, "
+        "or give a smaller min_size=. loader.statistics().dropped_boxes has the count."
     )

@@ -1,10 +1,10 @@
-"""Notices that no worker gets on, and says what each of them has in its hands.
+"""Detect workers without progress, and report the sample of each.
 
-Guarantees: each stall is reported once. Time is counted in ticks in which this process waited and
-ran: one that was stopped itself (Ctrl-Z), or slept with its machine, reports nothing when it goes
-on. Files that may hang are looked at by a thread that need not come back.
+Guarantees: each stall is reported once. Time is counted in ticks in which this process ran, so a
+process that was stopped (Ctrl-Z) or suspended reports nothing when it continues. Files that may
+hang are read in a separate thread.
 
-Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
+Assumptions: a worker with progress begins another sample within `PATIENCE` seconds.
 """
 
 import threading
@@ -25,16 +25,16 @@ _NAMED = 4  # workers in one report
 _KEY_SECONDS = 2.0  # to look a key up
 
 _STATES = {
-    "T": "is stopped (`kill -CONT {pid}` lets it go on)",
-    "t": "is held by a debugger",
+    "T": "is stopped (`kill -CONT {pid}` continues it)",
+    "t": "is stopped by a debugger",
     "D": "waits for a disk or a network file system",
-    "R": "computes",
-    "S": "waits for something (a network, a lock, another process)",
+    "R": "is computing",
+    "S": "sleeps (waits for a network, a lock or another process)",
 }
 
 
 class WorkerState(NamedTuple):
-    """A worker, with the numbers of the task and of the sample in its hands; -1 for none."""
+    """A worker, with the numbers of its current task and sample; -1 for none."""
 
     pid: int
     is_ready: bool
@@ -43,18 +43,18 @@ class WorkerState(NamedTuple):
 
 
 class StallDetector:
-    """Counts the time, in ticks of seconds, in which nothing changes in the workers' states."""
+    """Counts the time, in ticks of seconds, in which the workers' states do not change."""
 
     def __init__(self, dataset: Dataset, timeout: float) -> None:
         self.tick = min(TICK, timeout or TICK)
         self._dataset = dataset
         self._timeout = timeout
-        self._clock = 0.0  # seconds waited in vain
-        self._since: dict[WorkerState, float] = {}  # by this clock
+        self._clock = 0.0  # seconds without news
+        self._since: dict[WorkerState, float] = {}  # in seconds of `_clock`
         self._reported: dict[WorkerState, float] = {}
 
     def look(self, states: Sequence[WorkerState]) -> None:
-        """Take note that there was no news for a tick, and of what the workers hold now."""
+        """Count a tick without news, with the workers' current states."""
         self._clock += self.tick
         self._since = {state: self._since.get(state, self._clock) for state in states}
         quiet = self._clock - max(self._since.values(), default=self._clock)
@@ -62,32 +62,32 @@ class StallDetector:
         limit = max(self._timeout, PATIENCE) if is_starting else self._timeout
         if self._timeout and quiet >= limit:
             raise WorkerError(
-                f"No batch came for {quiet:.0f} seconds, longer than timeout={self._timeout:g} "
-                f"allows: {self._report()}."
+                f"No worker made progress for {quiet:.0f} seconds; timeout={self._timeout:g} "
+                f"allows no more: {self._report()}."
             )
         if quiet >= PATIENCE and self._since != self._reported:
             self._reported = self._since
             warn(
-                f"The loader has waited {quiet:.0f} seconds for its workers: {self._report()}. "
-                "It goes on waiting; with timeout= it would raise an error.",
+                f"No worker made progress for {quiet:.0f} seconds: {self._report()}. The loader "
+                "continues to wait. To get an error instead, give reader.Loader a timeout=.",
                 RuntimeWarning,
             )
 
     def _report(self) -> str:
         busy = [state for state in self._since if state.task >= 0]
         shown = sorted(busy or self._since, key=self._since.__getitem__)
-        said = [self._of_worker(state) for state in shown[:_NAMED]]
+        workers = [self._of_worker(state) for state in shown[:_NAMED]]
         if len(shown) > _NAMED:
-            said.append(f"{len(shown) - _NAMED} more are like that")
-        return "; ".join(said)
+            workers.append(f"{len(shown) - _NAMED} more workers have no progress either")
+        return "; ".join(workers)
 
     def _of_worker(self, state: WorkerState) -> str:
-        doing = _STATES.get(_state(state.pid), "is there").format(pid=state.pid)
+        doing = _STATES.get(_state(state.pid), "exists").format(pid=state.pid)
         seconds = self._clock - self._since[state]
         if not state.is_ready:
             what = "has not yet started"
         elif state.task < 0:
-            what = "takes no sample"
+            what = "has no sample"
         else:
             what = f"has {named_in_time(self._dataset, state.sample)}"
         return f"worker {state.pid} {doing} and {what} for {seconds:.0f} seconds"
@@ -101,7 +101,7 @@ def _state(pid: int) -> str:
 
 
 def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) -> T:
-    """Return what `call` gives, or what `otherwise` gives if its thread takes longer."""
+    """Return the result of `call`, or of `otherwise` if it takes longer than `seconds`."""
     done: Future[T] = Future()
 
     def run() -> None:
@@ -121,6 +121,6 @@ def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) ->
 
 
 def named_in_time(dataset: Dataset, number: int) -> str:
-    """What a sample is called; without its key if the disk does not give it soon."""
+    """Describe a sample; without its key if the disk is too slow."""
     without_key = partial(dataset.describe, number, with_key=False)
     return within(_KEY_SECONDS, partial(dataset.describe, number), without_key)

@@ -1,4 +1,4 @@
-"""What a loader did, row by row, and what held it back, in words."""
+"""Statistics of a loader as text, and its bottleneck as a sentence."""
 
 import math
 from dataclasses import replace
@@ -6,15 +6,15 @@ from dataclasses import replace
 from reader.look.page import table
 from reader.monitoring.counters import BUSY, Counters, minus
 
-_ONLY_WAITS = 0.95  # from here on the consumer has no pace of its own
-_STARVED = 0.7  # of a core for each worker: below this something else has the cores
+_ONLY_WAITS = 0.95  # share of waiting from which the consumer's own pace is unknown
+_STARVED = 0.7  # share of a core per worker, below which other processes use the cores
 
 
 class Statistics(Counters):
-    """What a loader did since it was made; `since` gives what it did since an earlier look.
+    """Counts and times of a loader since it was made, or `since` earlier statistics.
 
-    Each count is an attribute: ``statistics.batches``. They lie in parts, `loop`, `spent`,
-    `cache`, `store` and `now`; see `reader.monitoring.counters`.
+    Each count is an attribute, such as ``statistics.batches``. They are grouped into `loop`,
+    `spent`, `cache`, `store` and `now`; see `reader.monitoring.counters`.
 
     Example:
         >>> transforms = [reader.Resize((64, 64))]
@@ -33,11 +33,11 @@ class Statistics(Counters):
         return "\n".join([*(f"{n:<{widest}}  {text}" for n, text in rows), self.bottleneck])
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """Return a table for notebooks."""
         return table(self.bottleneck, rows_of(self))
 
     def since(self, earlier: "Statistics") -> "Statistics":
-        """The counts from `earlier` until now, such as those of one epoch."""
+        """Return the counts from `earlier` until now, such as those of one epoch."""
         return replace(
             self,
             loop=minus(self.loop, earlier.loop),
@@ -48,7 +48,7 @@ class Statistics(Counters):
 
     @property
     def bottleneck(self) -> str:
-        """A sentence that says what holds the loop back, by what measure, and what would help."""
+        """A sentence with the bottleneck of the loop, the figures that show it, and a remedy."""
         return bottleneck(self)
 
 
@@ -63,7 +63,6 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
         ),
         (
             "workers",
-            # Of it, what was done ahead before the loop asked is no share of the loop's time.
             f"{now.workers} on {counted(now.cores, 'core')}, busy {seen.busy_share:.0%} of "
             f"{loop.worker_seconds:.2f} s",
         ),
@@ -86,13 +85,12 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
         "workers replaced": loop.restarts,
         "requests to the store repeated": store.retries,
     }
-    if told := [f"{what}: {count:,}" for what, count in troubles.items() if count]:
-        rows.append(("besides", "; ".join(told)))
+    if listed := [f"{what}: {count:,}" for what, count in troubles.items() if count]:
+        rows.append(("besides", "; ".join(listed)))
     return rows
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 core``, ``2 cores``."""
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
@@ -103,7 +101,7 @@ def bottleneck(was: Counters) -> str:
     )
     if spent.cached:
         share = min(spent.cached / loop.samples, 1.0)
-        seen += f", {share:.0%} of the images came decoded from memory"
+        seen += f', {share:.0%} of the images were decoded already (cache="decoded")'
     busy = max(spent.busy, 1e-9)
     if was.bound_by == "consumer":
         return f"consumer-bound: {seen}; {_spare(was)}"
@@ -116,8 +114,9 @@ def bottleneck(was: Counters) -> str:
         each = max(loop.worker_seconds / max(was.now.workers, 1), 1e-9)
         return (
             f"storage-bound: reading took {spent.read / busy:.0%} of the workers' time "
-            f"at {spent.read_bytes / each / 1e6:.0f} MB/s, {seen}; faster storage helps, "
-            "BlockShuffle where it prefers long reads, more workers where it serves many."
+            f"at {spent.read_bytes / each / 1e6:.0f} MB/s, {seen}; use faster storage, "
+            "shuffle=reader.BlockShuffle(16) if it prefers long reads, or more workers= if it "
+            "serves many readers."
         )
     if was.bound_by == "store":
         in_flight = counted(round(store.asking / loop.elapsed), "request")
@@ -125,38 +124,38 @@ def bottleneck(was: Counters) -> str:
         return (
             f"store-bound: workers waited for the store {spent.waiting / busy:.0%} of their "
             f"time, with {in_flight} in flight at {each:.0f} ms and "
-            f"{store.fetched_bytes / loop.elapsed / 1e6:.1f} MB/s, {seen}; a store that is "
-            "nearer helps, a cache_limit that holds more of the dataset, or BlockShuffle, "
-            "which asks for more at a time."
+            f"{store.fetched_bytes / loop.elapsed / 1e6:.1f} MB/s, {seen}; use a nearer store, a "
+            "larger cache_limit= of reader.Dataset, or shuffle=reader.BlockShuffle(16), which "
+            "requests more at a time."
         )
     if was.bound_by == "start-up":
         died = f" or replaced ({loop.restarts} died)" if loop.restarts else ""
         return (
-            f"start-up: {seen}; workers were being started{died}, or batches are asked for in "
-            "bursts: a longer run tells more."
+            f"start-up: {seen}; workers were being started{died}, or the loop requests batches in "
+            "bursts: measure a longer run."
         )
-    return "Nothing was read yet."
+    return "No batch was read yet."
 
 
 def _spare(was: Counters) -> str:
     enough = max(1, math.ceil(round(was.spent.busy / was.loop.elapsed / BUSY, 3)))
     if enough < was.now.workers:
-        return f"the reader keeps up, and would with {counted(enough, 'worker')}."
+        return f"the reader keeps up; workers={enough} would be enough."
     return "the reader keeps up."
 
 
 def _remedy(was: Counters) -> str:
     workers, cores, spent = was.now.workers, was.now.cores, was.spent
     if not workers:
-        return "this very process did the work (workers=0), worker processes would beside it."
+        return "this process did the work itself (workers=0): leave workers= out."
     computing = spent.busy - spent.read - spent.waiting
     if was.bound_by == was.now.work and spent.cpu < _STARVED * computing:
         return (
-            f"they got {spent.cpu / computing:.0%} of a core each, so free cores would help, "
-            "more workers not."
+            f"each worker got {spent.cpu / computing:.0%} of a core, so free some cores; more "
+            "workers would not help."
         )
     more = max(1, was.needed_workers - workers)
-    what = f"{counted(more, 'more worker')} would keep up"
+    what = f"workers={workers + more} would keep up"
     if was.waited_share > _ONLY_WAITS:
         each = was.images_per_second / (was.busy_share * workers)
         more, what = 1, f"each further worker adds about {each:.0f} images/s"

@@ -1,7 +1,7 @@
-"""Which sample comes when: pure functions of (seed, epoch, position).
+"""The order of samples: pure functions of (seed, epoch, position).
 
-`shuffle` permutes, `blocks` a few shards at a time, `streams` for each rank its own; `samplers`
-choose and weigh, `sampled` asks a sampler of the user's, `buckets` sort by aspect ratio, `steps`
-cut an order into batches over ranks, `resume` says where a run is, `access` what is read next and
-when again.
+`shuffle` permutes all samples, `blocks` those of a few shards at a time, `streams` separately for
+each rank. `samplers` has weighted orders, `sampled` reads a user's sampler, and `buckets` groups by
+aspect ratio. `steps` divides an order into batches over ranks, `resume` saves and restores a
+position, and `access` computes the next reads for prefetching.
 """

@@ -1,4 +1,4 @@
-"""What a rank will read, and when each sample is read next: for who fetches ahead (pure)."""
+"""Compute a rank's next reads, and the next use of each sample, for prefetching."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +15,17 @@ _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
 class Piece(NamedTuple):
-    shard: int  # and the rows from `first` to `stop` of it
-    first: int
+    shard: int
+    first: int  # row
     stop: int
-    last: int  # the step after which they are not needed any more
+    last: int  # the last step that needs it
 
 
 class Rows(NamedTuple):
-    """What steps read, row by row: of each row its step, and its place among all shards."""
+    """The rows that steps read."""
 
     step: Numbers
-    place: Numbers
+    place: Numbers  # counted over all shards
 
 
 @dataclass(frozen=True)
@@ -37,30 +37,30 @@ class AccessPattern:
 
     @property
     def is_by_shard(self) -> bool:
-        """Whether whole shards, or parts of them, are read within a short time of each other."""
+        """Whether the samples of a shard are read close together."""
         return self.order.shards > 0 and self.chosen is None
 
     @property
     def open_shards(self) -> int:
-        """How many are read at a time, of an order by shard."""
+        """Number of shards that are read at once, if the order is by shard."""
         return self.order.shards * (self.order.streams // self.parts)
 
     @property
     def parts(self) -> int:
-        """Parts of the dataset that ranks read apart, of an order by shard; this one reads one."""
+        """Number of separate parts of the dataset that ranks read, if the order is by shard."""
         return gcd(self.order.streams, self.steps.world_size)
 
     @property
     def span(self) -> int:
-        """Positions that a step moves on, of all ranks together."""
+        """Number of positions in a step of all ranks."""
         return self.steps.batch_size * self.steps.world_size
 
     def position(self, step: Any) -> Any:
-        """Where a step, or each of an array of steps, begins, counted over all epochs."""
+        """Return the first position of a step, or of an array of steps, over all epochs."""
         return self.steps.start + step * self.span
 
     def pieces(self, step: int) -> list[Piece]:
-        """What a step reads that no step before it asked for."""
+        """Return the pieces that a step reads first."""
         if self.is_by_shard:
             return self._blocks(step)
         begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
@@ -70,18 +70,18 @@ class AccessPattern:
         return [Piece(int(shard), int(first), int(stop), step) for shard, first, stop in found]
 
     def rows(self, first: int, stop: int) -> Rows:
-        """What the steps from `first` to `stop` read, in the order of their batches."""
+        """Return the rows of the steps from `first` to `stop`, in the order of their batches."""
         steps = np.arange(first, stop)
         begins = self.position(steps)
         ends = np.minimum(begins + self.span, self.steps.stop)
         world_size, residue, stride = self.steps.world_size, self.steps.residue, 1
-        count = -(-(ends - begins) // world_size)  # this and what follows as `Steps` has it
+        count = -(-(ends - begins) // world_size)  # from here on as in `Steps`
         if residue is None:
             begins = np.minimum(begins + self.steps.rank * count, ends)
         else:
             begins, stride = begins + (residue - begins) % world_size, world_size
         inside = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        # What pads repeats a sample of the step.
+        # Padding repeats a sample of the step.
         positions = np.repeat(begins, count) + stride * inside
         positions = np.minimum(positions, np.repeat(ends, count) - 1)
         return Rows(np.repeat(steps, count), np.concatenate(self._places(positions)))
@@ -95,7 +95,7 @@ class AccessPattern:
         return self.ends - self.sizes
 
     def uses(self, epoch: int) -> Numbers:
-        """Return where each place is read first in `epoch`; by shard, its window's end."""
+        """Return the first position in `epoch` of each place; by shard, its window's end."""
         count = self.order.count
         if self.is_by_shard:
             blocks = self.order.blocks(epoch)
@@ -116,7 +116,7 @@ class AccessPattern:
         return found
 
     def _blocks(self, step: int) -> list[Piece]:
-        """What is read of the windows that begin in a step; for the first step, also its own."""
+        """Return the blocks of windows that begin in a step; for the first, also its own."""
         begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
         ends, count, pieces = self.ends, self.order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):
@@ -152,14 +152,14 @@ class AccessPattern:
 
 
 def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each run of places side by side, in one shard, that a step reads: begin, end and step."""
+    """Return begin, end and step of each run of adjacent places in a shard that a step reads."""
     total = int(ends[-1])
     steps, places = np.divmod(np.sort(rows.step * total + rows.place), total)
     is_begin = np.diff(places, prepend=-9) > 1
     is_begin |= np.diff(steps, prepend=-1) != 0
     adjacent = np.flatnonzero(~is_begin)  # unless a shard ends between two of them
     is_begin[adjacent] = ends[np.searchsorted(ends, places[adjacent])] == places[adjacent]
-    # Where a sample comes twice in a step, as one that pads does, it lies at its run's end.
+    # A sample that comes twice in a step, for padding, is at the end of its run.
     is_begin[1:] &= (places[1:] != places[:-1]) | (steps[1:] != steps[:-1])
     begins = np.flatnonzero(is_begin)
     lasts = np.append(begins[1:], len(places)) - 1

@@ -1,4 +1,4 @@
-"""Shards in random order, some of them open at a time and their samples mixed."""
+"""Shuffle within a few open shards at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from reader.rng import mix64
 
 @dataclass(frozen=True, repr=False)
 class BlockShuffle:
-    """Shuffle in windows: shards in random order, `shards` of them open at a time.
+    """A shuffle in windows: shards in random order, `shards` of them open at a time.
 
-    For disks and networks that want long reads. Each epoch puts the shards in a random order, cuts
-    it into windows of `shards`, and shuffles the samples of each window. All windows together are
-    every sample once.
+    Use it for disks and networks that prefer long reads. Each epoch puts the shards in a random
+    order, divides it into windows of `shards`, and shuffles the samples of each window. All windows
+    together have every sample once.
 
-    A batch reads from `shards` shards, or twice as many where two windows meet, and every worker
-    keeps as many open: two descriptors each, of which a Dataset holds 128 shards' worth. Samples of
-    one shard meet in a batch more often than chance has it, here for 1,024 shards of 1,250 samples
-    and batches of 256 (1.0 is chance):
+    A batch reads from `shards` shards, or twice as many if it spans two windows. Every worker keeps
+    as many open, with two descriptors each; a Dataset keeps at most 128 shards open. Samples of one
+    shard meet in a batch more often than by chance, here for 1,024 shards of 1,250 samples and
+    batches of 256 (1.0 is chance):
 
     ============================  ====  ====  ====  ====  ======
     shards                           1     4    16    64  global
@@ -32,11 +32,11 @@ class BlockShuffle:
     a pair meets again next time   954    62   5.0   1.2     1.0
     ============================  ====  ====  ====  ====  ======
 
-    With `streams`, each of several machines reads shards of its own, the same ones in every epoch.
-    The samples are divided into so many streams, each is shuffled by itself as above, and position
-    p belongs to stream ``p % streams``. A rank reads whole streams, so the world size divides
-    `streams`; or it is a multiple of it, and neighbouring ranks share one. The order stays
-    independent of the world size. On all ranks together ``shards * streams`` shards are open.
+    With `streams`, each of several machines reads its own shards, the same ones in every epoch. The
+    samples are divided into that number of streams, each shuffled as above, and position p belongs
+    to stream ``p % streams``. The world size must divide `streams`, and each rank reads whole
+    streams; or it is a multiple of `streams`, and neighbouring ranks share one. The order does not
+    depend on the world size. All ranks together have ``shards * streams`` shards open.
 
     Example:
         >>> order = dict(shuffle=reader.BlockShuffle(shards=8))
@@ -56,7 +56,7 @@ class BlockShuffle:
         if self.streams is not None and not is_count(self.streams):
             raise ArgumentError(f"{self}: streams is an integer of at least 1, or None.")
 
-    def __repr__(self) -> str:  # as states have it
+    def __repr__(self) -> str:  # recorded in states
         streams = "" if self.streams is None else f", streams={self.streams}"
         return f"BlockShuffle(shards={self.shards}{streams})"
 
@@ -77,7 +77,7 @@ class BlockShuffled(Order):
         self.shards = shards
         self._seed = seed
         self.count = int(self._sizes.sum())
-        self._epoch = -1  # the one whose shards are known
+        self._epoch = -1  # of the cached shards
         self._shuffled = self._ends = self._windows = self._sizes
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
@@ -104,7 +104,7 @@ class BlockShuffled(Order):
         )
 
     def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the shards in `epoch`'s order, and the positions where shards and windows end."""
+        """Return the shards in the order of `epoch`, and the ends of shards and windows."""
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)

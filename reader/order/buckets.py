@@ -1,4 +1,4 @@
-"""Batches of images of like aspect ratio, and how much of a padded batch is padding."""
+"""Group images of similar aspect ratio into batches, and measure padding."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ _M64 = 2**64 - 1
 
 @dataclass(frozen=True)
 class AspectBuckets:
-    """Shuffle so that the images of a batch have like aspect ratios, for `reader.pad_collate`.
+    """A shuffle with similar aspect ratios in each batch, for `reader.pad_collate`.
 
-    The dataset is shuffled anew in every epoch and cut into windows of `window` batches; the
-    samples of a window are sorted by width to height, cut into batches, and these are shuffled.
-    Samples that fill no batch at an epoch's end are of any ratio.
+    Each epoch shuffles the dataset and divides it into windows of `window` batches. The samples of
+    a window are sorted by width to height and divided into batches, and these are shuffled. Samples
+    at an epoch's end that do not fill a batch have any ratio.
 
     Attributes:
-        batch_size: samples of a batch, of all ranks together.
-        window: batches; more make the ratios more alike and the order less random.
+        batch_size: samples in a batch of all ranks together.
+        window: number of batches; more make the ratios more similar and the order less random.
 
     Example:
         >>> loader = reader.Loader(
@@ -77,7 +77,7 @@ class Bucketed(Order):
         shuffled = GlobalShuffle(self.count, self._seed)
         samples = shuffled.samples(np.arange(start, stop), epoch)
         whole = len(samples) // batch_size
-        # What is left over, and with drop_last left out, is told by chance, not by its ratio.
+        # The remainder, which drop_last leaves out, is random, not chosen by its ratio.
         batched, rest = np.split(samples, [whole * batch_size])
         batched = batched[np.argsort(self._ratios[batched], kind="stable")]
         batches = GlobalShuffle(whole, mix64((self._seed + number) & _M64))

@@ -1,7 +1,7 @@
-"""Where a run is, as a small dict, and whether a loader can go on from there.
+"""Save a loader's position as a small dict, and check that another loader can resume from it.
 
-A place is one integer, the position counted over all epochs. The rest of a state says which order
-it belongs to; world size, batch size and workers may change between two runs.
+The position is one integer, counted over all epochs. The other entries of a state identify the
+order; world size, batch size and workers may change between two runs.
 """
 
 from collections.abc import Mapping
@@ -24,28 +24,37 @@ def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
 
 def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: int) -> int:
     if not isinstance(state, Mapping):
-        raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
+        raise ArgumentError(
+            f"A state is the dict that loader.state_dict() returned, not {state!r:.200}."
+        )
     if "version" not in state:
         raise ArgumentError(
-            f"This is not a state of a Loader, which loader.state_dict() gives: {state!r:.200}."
+            f"The state is not one that loader.state_dict() returned: {state!r:.200}."
         )
     if state["version"] != _VERSION:
         raise ArgumentError(
-            f"The state is of version {state['version']!r:.99}; this reader knows {_VERSION}. Load "
-            "it by the release that saved it."
+            f"The state has version {state['version']!r:.99}; this reader supports {_VERSION}. "
+            "Load it with the release of shardfeed that saved it."
         )
     epoch, inside = state.get("epoch"), state.get("position")
     if not (isinstance(epoch, int) and isinstance(inside, int) and min(epoch, inside) >= 0):
-        raise ArgumentError(f"The state is damaged: its epoch is {epoch}, its position {inside}.")
+        raise ArgumentError(
+            f"The state is damaged: its epoch is {epoch}, its position {inside}. Load an earlier "
+            "checkpoint."
+        )
     identity = _identity(dataset, order, seed, epoch if inside else None)
     differ = [name for name, value in identity.items() if state.get(name) != value]
     if differ:
         raise ArgumentError(
-            f"The state was saved with {_listed(state, differ)}, this loader has "
-            f"{_listed(identity, differ)}. Load it into a loader like the one that saved it."
+            f"The state was saved with {_listed(state, differ)}, but this loader has "
+            f"{_listed(identity, differ)}. Load it into a loader with the same dataset and "
+            "arguments."
         )
     if inside >= order.count:
-        raise ArgumentError(f"The state is damaged: its position is {inside} of {order.count}.")
+        raise ArgumentError(
+            f"The state is damaged: its position is {inside} of {order.count}. Load an earlier "
+            "checkpoint."
+        )
     return epoch * order.count + inside
 
 

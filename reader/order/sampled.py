@@ -1,4 +1,4 @@
-"""The orders of a user's own sampler, or batch sampler: iterated once an epoch, and looked up."""
+"""The order of a user's own sampler or batch sampler, iterated once per epoch."""
 
 from collections.abc import Iterable, Sized
 from functools import partial
@@ -25,14 +25,17 @@ class Sampled(Order):
             what = "sample numbers" if self.unit == "numbers" else "lists of sample numbers"
             raise ArgumentError(f"{self.argument} is an iterable of {what}, not {sampler!r:.200}.")
         if not isinstance(sampler, Sized):
-            raise ArgumentError(f"A {self.argument} has a length; {sampler!r:.200} has none.")
+            raise ArgumentError(
+                f"The {self.argument} has no length: {sampler!r:.200}. Give a list, or a class "
+                "with __len__."
+            )
         self._sampler = sampler
         self._total = total
-        # What is told the epoch: a BatchSampler leaves that to its sampler.
+        # A BatchSampler's sampler has the set_epoch.
         places = (sampler, getattr(sampler, "sampler", None))
         self._timed = next((place for place in places if hasattr(place, "set_epoch")), None)
-        self._told = self._epoch_of_sampler  # the one that it was given last
-        self._epochs: dict[int, tuple[Any, str]] = {}  # what it gave, and what that is
+        self._last_set = self._epoch_of_sampler
+        self._epochs: dict[int, tuple[Any, str]] = {}  # numbers, and their description
         self.count = len(sampler)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
@@ -42,7 +45,7 @@ class Sampled(Order):
         self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`. With `set_epoch`, only type and length are compared."""
+        """Return what `Order.options` does; with `set_epoch`, only type and length."""
         numbers = f"{len(self._sampler)} {self.unit}"
         if epoch is not None and self._timed is None:
             self.given(epoch)
@@ -50,9 +53,9 @@ class Sampled(Order):
         return {self.argument: f"{type(self._sampler).__name__} of {numbers}"}
 
     def newly_set(self) -> int | None:
-        """Return the epoch that a script set on the sampler since it was asked, or None."""
-        before, self._told = self._told, self._epoch_of_sampler
-        return self._told if is_integer(self._told) and self._told != before else None
+        before, now = self._last_set, self._epoch_of_sampler
+        self._last_set = now
+        return now if is_integer(now) and now != before else None
 
     @property
     def _epoch_of_sampler(self) -> Any:
@@ -62,7 +65,7 @@ class Sampled(Order):
         if epoch not in self._epochs:
             if self._timed is not None:
                 self._timed.set_epoch(epoch)
-                self._told = self._epoch_of_sampler
+                self._last_set = self._epoch_of_sampler
             self._epochs[epoch] = self._read()
             for old in [*self._epochs][:-_KEPT_EPOCHS]:
                 del self._epochs[old]
@@ -78,7 +81,9 @@ class Sampled(Order):
         length = len(self._sampler)
         if found != length:
             gave = "more" if found > length else found
-            raise ArgumentError(f"The {self.argument} has length {length} and gave {gave}.")
+            raise ArgumentError(
+                f"The {self.argument} has length {length} and gave {gave}. Correct its __len__."
+            )
 
 
 class SampledBatches(Sampled):
@@ -103,12 +108,11 @@ class SampledBatches(Sampled):
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         numbers, ends = self.given(epoch)
         batches, inside = np.divmod(positions, self._size)
-        # What stands beyond a batch's end follows in the epoch; no step consists of it.
+        # Positions beyond a batch's end are never part of a step.
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]
         return found
 
     def length(self, position: int) -> int:
-        """Samples of the batch that begins at a position, counted over all epochs."""
         epoch, inside = divmod(position, self.count)
         _, ends = self.given(epoch)
         batch = inside // self._size
@@ -119,17 +123,17 @@ class SampledBatches(Sampled):
         for batch in islice(self._sampler, len(self._sampler) + 1):
             if isinstance(batch, (str, bytes)) or not isinstance(batch, Iterable):
                 raise ArgumentError(
-                    f"A batch_sampler gives lists of sample numbers, not {batch!r:.200}."
+                    f"A batch_sampler yields lists of sample numbers, not {batch!r:.200}."
                 )
             numbers = (sample_number(number, self._total, self.argument) for number in batch)
             parts.append(np.fromiter(numbers, np.int64))
             if not len(parts[-1]):
-                raise ArgumentError("The batch_sampler gives a batch without samples.")
+                raise ArgumentError("The batch_sampler yields an empty batch. Leave it out.")
             if self._most is not None and len(parts[-1]) > self._most:
                 raise ArgumentError(
-                    f"The batch_sampler gives a batch of {len(parts[-1])} samples, and there is "
-                    f"room for {self._most}, as many as the first epoch's largest had: "
-                    "batch_size= says how many a batch may have."
+                    f"The batch_sampler yields a batch of {len(parts[-1])} samples, but memory is "
+                    f"reserved for {self._most}. Set batch_size={len(parts[-1])} or more, the "
+                    "largest batch of any epoch."
                 )
         self._check_length(len(parts))
         every = np.concatenate(parts or [np.empty(0, np.int64)])

@@ -1,7 +1,4 @@
-"""Which samples an epoch is made of, and in what order, beyond a plain shuffle.
-
-All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
-"""
+"""Weighted orders, and the choice of a loader's order by its arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +20,7 @@ from reader.rng import mix64
 
 
 class Weighted:
-    """Draw with replacement, sample i with a probability in proportion to ``weights[i]``.
+    """A draw with replacement; sample i has a probability proportional to ``weights[i]``.
 
     Example:
         >>> dataset = reader.Dataset("shards", split="train")
@@ -38,15 +35,15 @@ class Weighted:
     __module__ = "reader"
 
     def __init__(self, weights: Sequence[float] | NDArray[Any]) -> None:
-        """Take the weights: a finite number of at least 0 for each sample."""
+        """Store the weights: a finite number of at least 0 for each sample."""
         given = array_of(weights, np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
             raise ArgumentError(
-                "The weights of Weighted are one finite number of at least 0 for each sample, not "
+                "reader.Weighted takes a finite number of at least 0 for each sample, not "
                 f"{weights!r:.200}."
             )
         if not given.any():
-            raise ArgumentError("Weighted needs a weight above 0: of 0 alone nothing is drawn.")
+            raise ArgumentError("All weights of reader.Weighted are 0. Give at least one above 0.")
         self.weights = given
 
     def __repr__(self) -> str:
@@ -55,7 +52,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class ClassBalanced:
-    """Draw with replacement, every class equally often, whatever the number of its samples.
+    """A draw with replacement; every class comes equally often, regardless of its size.
 
     Example:
         >>> order = dict(sampler=reader.ClassBalanced())
@@ -104,16 +101,18 @@ def build_order(
 ) -> Order:
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
-            "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
+            "shuffle is True, False, reader.BlockShuffle(shards=...) or "
+            "reader.AspectBuckets(batch_size=...)."
         )
     if sampler is not None and shuffle:
-        raise ArgumentError("Give one of shuffle and sampler: each decides the order.")
+        raise ArgumentError("shuffle= and sampler= both determine the order. Leave one out.")
     if batch_sampler is not None:
         return SampledBatches(batch_sampler, len(dataset), size)
     if isinstance(sampler, Weighted):
         if len(sampler.weights) != len(dataset):
             raise ArgumentError(
-                f"{sampler!r} needs as many as the dataset has samples: {len(dataset)}."
+                f"{sampler!r} does not fit the dataset: give {len(dataset)} weights, one for each "
+                "sample."
             )
         return Drawn(sampler.weights, seed)
     if isinstance(sampler, ClassBalanced):
@@ -144,8 +143,9 @@ def plain_order(
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:
     if lacking := int((dataset.labels < 0).sum()):
         raise ArgumentError(
-            f"ClassBalanced needs a label for every sample: {lacking:,} of {len(dataset):,} have "
-            "none. Choose a split that has them, split=..., or dataset.subset(dataset.labels >= 0)."
+            f"reader.ClassBalanced needs a label for every sample; {lacking:,} of {len(dataset):,} "
+            "have none. Choose a labelled split with split=, or use "
+            "dataset.subset(dataset.labels >= 0)."
         )
     counts = np.bincount(dataset.labels)
     return 1.0 / counts[dataset.labels]

@@ -1,12 +1,12 @@
-"""Which sample comes when: a pure function of (seed, epoch, position).
+"""The order of samples as a pure function of (seed, epoch, position).
 
-Any position of any epoch is computed at once, so resuming is one integer, and neither workers nor
-world size can change an order.
+Guarantees: any position of any epoch is computed directly, so a resume needs one integer, and
+neither workers nor world size can change an order.
 
 The shuffle is Black and Rogaway's generalized Feistel cipher with cycle walking ("Ciphers with
 arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. A cipher of
-rotations favours even or odd permutations of some N (7 to 9, 21 to 25, ...), which few elements
-would show: up to 64 are drawn by Fisher and Yates instead.
+rotations favours even or odd permutations for some N (7 to 9, 21 to 25, ...), which would be
+visible with few elements: up to 64 are shuffled by Fisher and Yates instead.
 """
 
 import math
@@ -33,7 +33,7 @@ def _wrapped(x: Words, length: int) -> Words:
 
 
 class Blocks(NamedTuple):
-    """Samples that lie side by side, and the positions of the window in which they are read."""
+    """Runs of adjacent samples, and the first and last position of the window that reads each."""
 
     first: Numbers
     last: Numbers
@@ -44,10 +44,10 @@ class Blocks(NamedTuple):
 class Order:
     """An order of `count` samples in each epoch."""
 
-    count: int  # positions an epoch
+    count: int  # positions in an epoch
     is_in_turn = False
     is_given = False
-    batch_size: int | None = None  # the most of batches of own `length`; None: of one
+    batch_size: int | None = None  # the largest, if batches differ in `length`; otherwise None
     shards = 0
     streams = 1
 
@@ -59,26 +59,26 @@ class Order:
         raise NotImplementedError
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """Return what makes this order beside the seed, by argument; all of a begun `epoch`."""
+        """Return what determines this order besides the seed, by argument; also the `epoch`'s."""
         raise NotImplementedError
 
     def begin(self, epoch: int) -> None:
-        """Have a sampler give the numbers of an epoch."""
+        """Read the numbers of an epoch from a sampler."""
 
     def newly_set(self) -> int | None:
-        """Return the epoch that a script has set on its sampler since this was asked."""
+        """Return the epoch that a script has set on its sampler since the last call, or None."""
         return None
 
     def length(self, position: int) -> int:
-        """Return the samples of the batch that begins at a position, counted over all epochs."""
+        """Return the number of samples of the batch at a position, counted over all epochs."""
         raise NotImplementedError
 
     def blocks(self, epoch: int) -> Blocks:
-        """Return the shards' parts, as `epoch` reads them, where whole shards are read."""
+        """Return the blocks of shards that `epoch` reads, if the order is by shard."""
         raise NotImplementedError
 
     def residue(self, rank: int, world_size: int) -> int | None:
-        """Return what a rank's positions leave, divided by the world size; None if any does."""
+        """Return a rank's positions modulo the world size; None if they are contiguous."""
         return None
 
 
@@ -96,17 +96,17 @@ class Sequential(Order):
 
 @dataclass(frozen=True)
 class GlobalShuffle(Order):
-    """Every epoch its own permutation of [0, count), with O(1) memory.
+    """A permutation of [0, count) for each epoch, with O(1) memory.
 
-    Of up to 64 elements all permutations are equally likely. With more, as long as two elements of
-    an epoch have not come, no statistic of the others tells this from a uniform permutation.
+    For up to 64 elements, all permutations are equally likely. For more, no statistic of all but
+    two elements of an epoch distinguishes it from a uniform permutation.
     """
 
     count: int
     seed: int
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
+        """Return the sample numbers at `positions` (all in [0, count)) of `epoch`."""
         if self.count <= _FEW:
             return np.array(_permutation(self.count, self.seed, epoch), np.int64)[positions]
         if len(positions) > _BLOCK:
@@ -123,9 +123,10 @@ class GlobalShuffle(Order):
         return {"shuffle": "True"}
 
     def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:
-        """Pass once over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
+        """Encrypt once in a rectangle of `highs` times `lows` numbers, hardly more than `count`.
 
-        To each side a random function of the other is added: 32 bits times its length, over 2**32.
+        Each round adds to one side a random function of the other: 32 bits times its length, over
+        2**32.
         """
         highs = math.isqrt(self.count - 1) + 1
         lows = -(-self.count // highs)
@@ -141,7 +142,7 @@ class GlobalShuffle(Order):
 
 @lru_cache(maxsize=64)
 def _permutation(count: int, seed: int, epoch: int) -> tuple[int, ...]:
-    """A permutation of [0, count) by Fisher and Yates, drawn before the first sample's numbers."""
+    """Return a permutation of [0, count) by Fisher and Yates; position -1 is no sample's."""
     rng = SampleRandom(seed, epoch, -1)
     found = list(range(count))
     for last in range(count - 1, 0, -1):

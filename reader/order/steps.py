@@ -1,4 +1,4 @@
-"""An order cut into steps of batches over ranks, and which of these this process is."""
+"""Divide an order into steps of batches over ranks, and determine this process's rank."""
 
 import os
 import sys
@@ -17,24 +17,24 @@ from reader.errors import ArgumentError, ReaderError
 class Step:
     position: int  # of its first sample
     rows: int  # samples in its batch, the same on every rank
-    valid: int  # how many of them are its own; the rest pad
-    end: int  # position up to which all ranks together have then read
-    stride: int = 1  # from one of its samples to the next
+    valid: int  # samples of this rank; the rest is padding
+    end: int  # position up to which all ranks have read after it
+    stride: int = 1  # between the positions of its samples
 
     @property
     def positions(self) -> NDArray[np.int64]:
-        """Of all rows: those that pad repeat a sample of the step, of whichever rank."""
+        """Positions of all rows; padding repeats a sample of the step, of any rank."""
         return np.minimum(self.position + self.stride * np.arange(self.rows), self.end - 1)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The positions from `start` to `stop`, cut into steps of `world_size` batches.
+    """The positions from `start` to `stop`, divided into steps of `world_size` batches.
 
-    Positions count on from epoch to epoch. A step takes the next ``batch_size * world_size``, rank
-    after rank, so the global order does not depend on the world size; the last one is shared
-    evenly. With `residue`, a rank takes the positions that leave it when divided by `world_size`.
-    With `length`, the samples of a position's batch, steps are `batch_size` positions apart.
+    Positions count over all epochs. A step takes the next ``batch_size * world_size``, rank after
+    rank, so the global order does not depend on the world size; ranks share the last step evenly.
+    With `residue`, a rank takes the positions that have it modulo `world_size`. With `length`, the
+    number of samples of a position's batch, steps are `batch_size` positions apart.
     """
 
     stop: int
@@ -87,14 +87,14 @@ def given_share(rank: int | None, world_size: int | None) -> Share | None:
     if is_integer(rank) and is_integer(world_size) and 0 <= rank < world_size:  # type: ignore[operator]
         return Share(int(rank), int(world_size))  # type: ignore[arg-type]
     raise ArgumentError(
-        f"rank={rank!r} of world_size={world_size!r}: give both, as integers, rank from 0 and "
-        "below world_size."
+        f"rank={rank!r} and world_size={world_size!r} are invalid: give both, as integers, with "
+        "0 <= rank < world_size."
     )
 
 
 def current_share() -> Share:
-    """Return this process's share by torch.distributed, or as torchrun says before that begins."""
-    distributed = sys.modules.get("torch.distributed")  # what is not imported has not begun
+    """Return this process's share by torch.distributed, or by torchrun before it is initialised."""
+    distributed = sys.modules.get("torch.distributed")  # not initialised if not imported
     if distributed and distributed.is_available() and distributed.is_initialized():
         return Share(distributed.get_rank(), distributed.get_world_size())
     rank, world_size = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
@@ -102,7 +102,7 @@ def current_share() -> Share:
         return Share(0, 1)
     if int(rank) >= int(world_size):
         raise ReaderError(
-            f"The environment says RANK={rank} of WORLD_SIZE={world_size}: the rank is below the "
+            f"The environment has RANK={rank} and WORLD_SIZE={world_size}, but a rank is below the "
             "world size. Start the script with torchrun, or give rank= and world_size=."
         )
     return Share(int(rank), int(world_size))

@@ -1,8 +1,8 @@
-"""Streams: each a part of the shards, shuffled by itself, so that ranks read apart from each other.
+"""Streams: parts of the shards that are shuffled separately, so that ranks read different shards.
 
-Position p, counted on over all epochs, belongs to stream ``p % streams``, and a rank has every
-``world_size``-th position: whole streams, or a share of one, wherever a step begins. A stream has
-the same samples in every epoch: a machine's cache needs to hold only what its own ranks read.
+Position p, counted over all epochs, belongs to stream ``p % streams``, and a rank has every
+``world_size``-th position: whole streams, or a share of one, for any first position of a step. A
+stream has the same samples in every epoch: a machine's cache needs only its own ranks' samples.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,9 @@ _M64 = 2**64 - 1
 class Streamed(Order):
     """The order of a `BlockShuffle` with streams.
 
-    The shards, in an order that only the seed decides, are cut into streams of equal length. What
-    is left, fewer samples than streams, comes at an epoch's end. Each stream has `shards` open.
+    The shards, in an order that depends only on the seed, are divided into streams of equal length.
+    The remainder, fewer samples than streams, comes at an epoch's end. Each stream has `shards`
+    open.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Streamed(Order):
         self._blocks: tuple[int, Blocks] | None = None  # of an epoch
 
     def _cut(self, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """Where the streams' parts of shards begin, and their sizes, stream after stream."""
+        """Return the starts and sizes of the streams' parts of shards, stream after stream."""
         shards = GlobalShuffle(len(sizes), self._seed).samples(np.arange(len(sizes)), 0)
         begins = np.cumsum(sizes[shards]) - sizes[shards]
         cuts = np.arange(self.streams + 1) * self._length
@@ -88,7 +89,7 @@ class Streamed(Order):
         return found if self._numbers is None else self._numbers[found]
 
     def blocks(self, epoch: int) -> Blocks:
-        """Return the shards' parts, stream by stream; a block's positions lie `streams` apart."""
+        """Return the blocks, stream by stream; a block's positions are `streams` apart."""
         if self._blocks is None or self._blocks[0] != epoch:
             found = []
             for number, stream in enumerate(self._streams):
@@ -110,9 +111,9 @@ class Streamed(Order):
         if gcd(streams, world_size) < min(streams, world_size):
             fitting = max(round(streams / world_size), 1) * world_size
             raise ArgumentError(
-                f"{self._shuffle!r} cannot be divided among {world_size} ranks: each reads whole "
-                f"streams, so their number divides {streams}, or is a multiple of it. Give "
-                f"streams= a multiple of the world sizes that there will be, such as {fitting}."
+                f"{self._shuffle!r} cannot be divided among {world_size} ranks: the world size "
+                f"must divide {streams}, or be a multiple of it. Set streams= to a multiple of "
+                f"all world sizes that you use, such as {fitting}."
             )
         if world_size <= streams:
             return rank

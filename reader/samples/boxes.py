@@ -1,74 +1,80 @@
-"""Boxes that lie over an image, and what becomes of them in its transforms."""
+"""Boxes of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FUNCTION, TEXT, Rule, check, is_flag, is_number, is_text, or_none
+from reader.checks import Rule, check, is_number, is_text, or_none
 from reader.decode.plan import View
-from reader.decode.stored import StoredImage, from_upright
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
-from reader.format.members import kind_of
 from reader.geometry import CORNERS_OF
+from reader.samples.overlays import (
+    RULES,
+    SHARE,
+    Field,
+    Overlay,
+    at_path,
+    is_left,
+    limits_of,
+    rows_of_lines,
+)
 
-_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
-
-
-_RULES: dict[str, Rule] = {
-    "member": TEXT,
-    "path": (or_none(is_text), "a path, or None"),
-    "format": (or_none(is_text), "a text, or None"),
-    "labels": (or_none(is_text), "a path, or None"),
+_FORMAT: Rule = or_none(is_text), "a text, or None"
+_RULES: dict[str, Rule] = RULES | {
+    "format": _FORMAT,
     "min_size": (lambda given: is_number(given) and given >= 0, "a number of pixels from 0"),
-    "normalized": (or_none(is_flag), "True, False or None"),
-    "upright": (or_none(is_flag), "True, False or None"),
-    "decode": FUNCTION,
+    "out": _FORMAT,
+    "min_visible": SHARE,
 }
 
 
 @dataclass(frozen=True)
-class Boxes:
-    """The boxes of a member, in coordinates of the image as it is stored, or as people see it.
+class Boxes(Overlay):
+    """The boxes of a member, transformed with the image.
 
-    They go through the image's transforms and are clipped to what is seen of the image; those with
-    a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a dict,
-    as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format and in
-    pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
-    ``labels``, int64 (N,), if there is a path to them.
+    They are clipped to the visible image; those with a side below `min_size` are dropped
+    (torchvision's SanitizeBoundingBoxes). The field is a dict, as torchvision's detection models
+    expect: ``boxes``, float32 (N, 4) in the format `out`, in pixels of the output; ``kept``, int64
+    (N,), their numbers among the member's boxes; and ``labels``, int64 (N,), if they have a path.
 
-    Where `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
+    If `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
     `normalized`, and ``Boxes("json")`` needs none of them. A `format` or `normalized` that
     contradicts the record is refused. The record is not used for another `path`, or with `decode`.
 
-    In a member ``json`` the boxes are at paths. A member ``txt`` has lines of a class and four
-    numbers, as YOLO's label files do, and always gives ``labels``. They are those of the upright
-    image, as YOLO's tools read it, and COCO's those of the stored one: that differs in photographs
-    with an EXIF orientation, whatever the dataset's own ``upright`` is.
+    A member ``json`` has boxes at paths. A member ``txt`` has lines of a class and four numbers, as
+    YOLO's label files do, and always gives ``labels``. YOLO's boxes are coordinates of the upright
+    image, COCO's of the stored one. These differ in photographs with an EXIF orientation,
+    independent of the dataset's own ``upright``.
 
-    Fractions without `normalized`, pixels with it, and boxes that end before they begin are refused
-    with the sample's name. Boxes that are too small before a crop cuts them, or outside of the
-    image, are dropped with a warning, and counted by ``loader.statistics().dropped_boxes``.
+    Fractions without `normalized`, pixels with it, and boxes that end before they begin raise a
+    SampleError. Boxes outside the image, or too small before a crop, are dropped with a warning and
+    counted in ``loader.statistics().dropped_boxes``.
 
     Attributes:
-        member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
-            arrays (0, 4) and (0,).
-        path: where the boxes are: names with dots between, ``*`` for each entry of a list, such as
+        member: its extension. With a final ``?``, a sample without the member has no boxes: arrays
+            (0, 4) and (0,).
+        path: path of the boxes: names separated by dots, ``*`` for each entry of a list, such as
             ``path="objects.*.box", labels="objects.*.class"``. None: as recorded, or ``boxes``.
         format: "xyxy", "xywh" or "cxcywh". None: as recorded, or "xyxy".
-        labels: path of as many whole numbers. None: as recorded, or no labels.
-        min_size: pixels of the output.
-        normalized: the coordinates are fractions of the image's size. None: as recorded, or False.
-        upright: they are those of the image turned upright by its EXIF orientation; False: of the
-            image as it is stored. None: True for a ``txt``, False for any other member.
-        decode: from the member's bytes to what the paths lead through, such as a dict; None for
-            JSON, and the lines of a ``txt``.
+        labels: path of the labels, an integer for each box. None: as recorded, or no labels.
+        min_size: in pixels of the output.
+        normalized: True if coordinates are fractions of the image's size. None: as recorded, or
+            False.
+        upright: True for coordinates of the image turned upright by its EXIF orientation; False for
+            the stored image. None: True for a ``txt``, False for any other member.
+        decode: function from the member's bytes to the value that the paths index, such as a dict;
+            None for JSON, or the lines of a ``txt``.
+        out: the format of the delivered boxes; "xyxy" for torchvision's detection models. None: the
+            same as `format`.
+        min_visible: the least share of a box's area, 0 to 1, that a crop must leave. The part of a
+            box outside the image does not count.
 
     Example:
-        >>> boxes = reader.Boxes("json")
+        >>> boxes = reader.Boxes("json", out="xyxy", min_visible=0.2)
         >>> with reader.Loader("detection", split="train", fields=("image", boxes)) as loader:
         ...     images, objects = list(loader)[-1]
         >>> sorted(objects[0])
@@ -76,6 +82,7 @@ class Boxes:
     """
 
     __module__ = "reader"
+    name: ClassVar[str] = "boxes"
 
     member: str
     path: str | None = None
@@ -85,163 +92,105 @@ class Boxes:
     normalized: bool | None = None
     upright: bool | None = None
     decode: Callable[[bytes], Any] | None = None
+    out: str | None = None
+    min_visible: float = 0.0
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
-        if self.format is not None and self.format not in _FORMATS:
-            raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
-
-    @property
-    def is_upright(self) -> bool:
-        """Whether the coordinates are those of the upright image."""
-        if self.upright is None:
-            return kind_of(self.member.removesuffix("?")) == "txt"
-        return self.upright
+        for name, given in (("format", self.format), ("out", self.out)):
+            if given is not None and given not in _FORMATS:
+                raise ArgumentError(f"{self}: {name} is one of {', '.join(_FORMATS)}.")
 
     def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
-        """Return these boxes with every argument: as given, as `recorded`, or the default."""
+        """Return these boxes with every argument set: as given, as `recorded`, or the default."""
         path = self.path or (recorded.path if recorded else "boxes")
         if recorded is None or recorded.path != path:
             recorded = BoxEncoding(self.format or "xyxy", self.normalized)
         for name in ("format", "normalized"):
-            given, told = getattr(self, name), getattr(recorded, name)
-            if None not in (given, told) and given != told:
+            given, known = getattr(self, name), getattr(recorded, name)
+            if None not in (given, known) and given != known:
                 raise ArgumentError(
-                    f"{self}: {name}={given!r} was given, and dataset.json records {name}={told!r} "
-                    f"for this member. Leave {name}= out."
+                    f"{self}: {name}={given!r} contradicts dataset.json, which records "
+                    f"{name}={known!r} for this member. Leave {name}= out."
                 )
         normalized = bool(recorded.normalized if self.normalized is None else self.normalized)
         labels = self.labels or recorded.labels
+        if self.is_text and self.decode is None:
+            labels = labels or "labels"
         format = self.format or recorded.format
-        return replace(self, path=path, format=format, labels=labels, normalized=normalized)
+        out = self.out or format
+        return replace(
+            self, path=path, format=format, labels=labels, normalized=normalized, out=out
+        )
 
-    def place(
-        self, content: Any, view: View, orientation: int
-    ) -> tuple[dict[str, NDArray[Any]], int]:
-        """Return the boxes of a parsed member as `view` shows them, and how many no crop explains.
+    def parse_lines(self, data: bytes) -> Mapping[str, Any]:
+        """Parse lines of a class and four numbers (YOLO's label files)."""
+        rows = rows_of_lines(data)
+        for number, row in rows:
+            if len(row) != 5:
+                kind = " (an outline?)" if len(row) > 6 else ""
+                raise ValueError(
+                    f"line {number} has {len(row)} numbers{kind}; a box has five, its class and "
+                    "four coordinates; to read other lines, give Boxes(..., decode=f)"
+                )
+        return {"boxes": [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
-        These `Boxes` are resolved; `orientation` is EXIF's, whether `view` is upright or not.
-        """
+    def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
+        """Return the boxes as `view` shows them, and how many no crop explains."""
         assert self.path
         assert self.format
-        given = _rows_of_four(_at(content, self.path), self.path)
-        labels = None if self.labels is None else _whole(_at(content, self.labels), self.labels)
-        if labels is not None and len(labels) != len(given):
-            raise ValueError(f"there are {labels.size} {self.labels} for {len(given)} boxes")
-        self._check_scale(given)
-        into, back = _FORMATS[self.format]
-        corners = given @ into
+        given = _rows_of_four(at_path(content, self.path), self.path)
+        labels = self._labels(content, len(given))
+        yolo = ', and format="cxcywh" for YOLO\'s files' if self.format != "cxcywh" else ""
+        self._check_scale(given, yolo)
+        corners = given @ _FORMATS[self.format][0]
         self._check_order(corners)
-        corners = self._as_stored(corners, view.image, orientation if self.is_upright else 1)
+        points = self._as_stored(corners.reshape(-1, 2), view.image, orientation)
+        corners = points.reshape(-1, 4)
+        limits = limits_of(view)
         low, high = _carried(corners, view)
-        top, left, height, width = view.target
-        edges = (left, top), (left + width, top + height)
-        low, high = low.clip(*edges), high.clip(*edges)
-        is_kept = ((high - low) >= self.min_size).all(axis=1)
-        kept = np.flatnonzero(is_kept)
-        dropped = 0
-        if len(kept) < len(given) and height and width:
+        low, high = low.clip(*limits), high.clip(*limits)
+        sides = high - low
+        is_kept = (sides >= self.min_size).all(axis=1)
+        if self.min_visible or not is_kept.all():
             inside = corners.clip(0, (view.image.width, view.image.height) * 2)
             low_inside, high_inside = _carried(inside, view)
-            is_small = ((high_inside - low_inside) < self.min_size).any(axis=1)
-            dropped = int((is_small & ~is_kept).sum())
-        return _field(np.hstack([low, high])[kept] @ back, kept, labels), dropped
-
-    def _as_stored(
-        self, corners: NDArray[np.float64], image: StoredImage, orientation: int
-    ) -> NDArray[np.float64]:
-        """Opposite corners of each box in pixels of the stored image, which `orientation` turns."""
-        points, size = corners.reshape(-1, 2), (image.height, image.width)
-        if self.normalized:
-            points = from_upright(points, (1, 1), orientation) * size[::-1]
+            sides_inside = high_inside - low_inside
+            is_small = (sides_inside < self.min_size).any(axis=1) & ~is_kept & view.is_seen
+            is_kept &= is_left(sides.prod(axis=1), self.min_visible, sides_inside.prod(axis=1))
         else:
-            points = from_upright(points, size, orientation)
-        return points.reshape(-1, 4)
+            is_small = ~is_kept
+        kept = np.flatnonzero(is_kept)
+        return self._field(np.hstack([low, high])[kept], kept, labels), int(is_small.sum())
 
-    def none(self) -> dict[str, NDArray[Any]]:
-        """The field of a sample without the member."""
+    def none(self) -> Field:
+        """Return the field of a sample without the member."""
         nothing = np.zeros(0, np.int64)
-        return _field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
+        return self._field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
 
-    def _check_scale(self, given: NDArray[np.float64]) -> None:
-        """Refuse fractions that are said to be pixels, and the reverse."""
-        if not np.isfinite(given).all():
-            raise ValueError("a box is not of finite numbers")
-        if not given.size:
-            return
-        least, most = given.min(), given.max()
-        if self.normalized and (least < -_BEYOND or most > 1 + _BEYOND):
-            number = least if least < -_BEYOND else most
-            raise ValueError(
-                f"its boxes reach to {number:g}, and normalized=True is for fractions from 0 to 1; "
-                "pixels need no normalized="
-            )
-        is_fraction = (given > 0) & (given < 1)
-        if not self.normalized and least >= 0 and most <= 1 and is_fraction.any():
-            raise ValueError(
-                "its boxes lie between 0 and 1: fractions of the image need "
-                "Boxes(..., normalized=True)"
-                + (', and YOLO\'s files format="cxcywh"' if self.format != "cxcywh" else "")
-            )
+    def _field(
+        self, corners: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
+    ) -> Field:
+        assert self.out
+        boxes = corners @ _FORMATS[self.out][1]
+        found: Field = {"boxes": boxes.astype(np.float32), "kept": kept.astype(np.int64)}
+        return found if labels is None else {**found, "labels": labels[kept]}
 
     def _check_order(self, corners: NDArray[np.float64]) -> None:
-        """Refuse boxes that end before they begin, as those of another format do."""
+        """Refuse boxes that end before they begin; another format may explain them."""
         wrong = np.flatnonzero((corners[:, 2:] < corners[:, :2]).any(axis=1))
         if len(wrong):
             raise ValueError(
-                f"box {wrong[0]} ends before it begins; is format={self.format!r} right?"
+                f"box {wrong[0]} ends before it begins in format={self.format!r}; check format="
             )
-
-
-def parse_lines(data: bytes) -> Mapping[str, Any]:
-    """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files."""
-    boxes, labels = [], []
-    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
-        try:
-            numbers = [float(word) for word in line.split()]
-        except ValueError:
-            raise ValueError(f"line {number} is not of numbers: {line[:40]!r}") from None
-        if not numbers:
-            continue
-        if len(numbers) != 5:
-            kind = ", as outlines have them" if len(numbers) > 6 else ""
-            raise ValueError(
-                f"line {number} has {len(numbers)} numbers{kind}; a line of a box has five, its "
-                "class and the box: Boxes(..., decode=f) may read others"
-            )
-        labels.append(numbers[0])
-        boxes.append(numbers[1:])
-    return {"boxes": boxes, "labels": labels}
-
-
-def _field(
-    boxes: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
-) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {
-        "boxes": boxes.astype(np.float32),
-        "kept": kept.astype(np.int64),
-    }
-    return found if labels is None else {**found, "labels": labels[kept]}
 
 
 def _carried(
     corners: NDArray[np.float64], view: View
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both corners of each box in the output, the upper left one first."""
+    """Return both corners of each box in the output, the upper left one first."""
     first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
     return np.minimum(first, second), np.maximum(first, second)  # a flip swaps them
-
-
-def _at(content: Any, path: str) -> Any:
-    step, _, rest = path.partition(".")
-    if step == "*":
-        return [_at(entry, rest) if rest else entry for entry in content]
-    try:
-        found = content[step]
-    except (KeyError, TypeError):
-        has = f"; it has {', '.join(map(str, content))[:200]}" if isinstance(content, dict) else ""
-        raise ValueError(f"it has nothing at {path!r}{has}") from None
-    return _at(found, rest) if rest else found
 
 
 def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
@@ -249,17 +198,7 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
     except (TypeError, ValueError):
-        raise ValueError(f"at {path!r} are not rows of four numbers") from None
-
-
-def _whole(found: Any, path: str) -> NDArray[np.int64]:
-    try:
-        numbers = np.asarray(found, np.float64).reshape(len(found))
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan])
-    if not (numbers == np.floor(numbers)).all():
-        raise ValueError(f"at {path!r} are not whole numbers")
-    return numbers.astype(np.int64)
+        raise ValueError(f"its {path!r} is not a list of rows of four numbers") from None
 
 
 _FORMATS = {name: (into, np.linalg.inv(into)) for name, into in CORNERS_OF.items()}

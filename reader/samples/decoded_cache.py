@@ -1,12 +1,12 @@
 """Decoded images in memory, for all processes of a user on a machine (``cache="decoded"``).
 
-Guarantees: every batch has the pixels that it has without the cache, because what is kept is what
-the decoder had in hand: the whole image, or, where the transforms show the same of it in every
-epoch but for mirroring, that result. An image is marked after its pixels are written; two that
-write it at once write the same bytes. What does not decode without fault is never marked.
+Guarantees: every batch has the same pixels as without the cache, because the cache keeps the
+decoder's output: the whole image, or the transformed one if only mirroring differs between epochs.
+An image is marked after its pixels are written; two workers that write it at once write the same
+bytes. An image that does not decode cleanly is never marked.
 
-The owner of the memory lays it out, any worker fills it. Between the pixels and their mark an
-interpreter does so much that no processor shows the two in another order.
+The owner of the memory lays it out, any worker fills it. The interpreter does so much between the
+pixels and their mark that no processor makes them visible in another order.
 """
 
 import hashlib
@@ -31,24 +31,24 @@ Pixels = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class DecodedImages:
-    """The memory, as the loader holds it and as its workers open it.
+    """The memory, shared by the loader and its workers.
 
-    It begins with a byte for each image, not 0 if its pixels are there; int64 follow, from a
-    multiple of 8 on, that tell at which byte each image starts, and where the last ends.
+    It begins with a byte for each image, not 0 if its pixels are present. From the next multiple of
+    8 on follow int64: the first byte of each image, and the end of the last.
     """
 
     memory: Shared
     count: int  # images
     size: int  # bytes
     channels: int  # of the images, 3 or 1
-    of_results: bool  # what the transforms show, not whole images
+    of_results: bool  # transformed images, not whole ones
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
-        """An image, (height, width, channels); None until it is there. Not to be changed."""
+        """Return an image, (height, width, channels), not to be changed; None if it is missing."""
         return self._room(number, height, width) if self._marks[number] else None
 
     def keep(self, number: int, pixels: Pixels) -> Pixels:
-        """Keep an image, (height, width, channels), and mark it; as `find` gives it from now on."""
+        """Store and mark an image, (height, width, channels); return it as `find` does."""
         room = self._room(number, *pixels.shape[:2])
         room[...] = pixels
         self._marks[number] = 1
@@ -80,13 +80,13 @@ class DecodedImages:
 
 
 def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> DecodedImages:
-    """Memory for the images of a dataset; empty, if no process of this user has it already."""
+    """Return memory for the images of a dataset; empty, unless another process has filled it."""
     count, channels = len(dataset), dataset.channels
     result = _result(dataset, pipelines)
     if result is None:
         columns = dataset.columns("height", "width")
         pixels = columns["height"].astype(np.int64) * columns["width"]
-        # No more than the limit is ever decoded, and the sum of what is fits into int64.
+        # Images above the limit are never decoded, and the sum of the others fits into int64.
         sizes = np.where(pixels <= dataset.limits.pixels, pixels, 0) * channels
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
@@ -113,8 +113,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    """Return transforms, and the (height, width) that they give, if that can be kept."""
-    # No crop or scaling of it may follow, only mirroring.
+    """Return transforms and their output (height, width), if only mirroring follows them."""
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()

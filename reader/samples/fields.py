@@ -1,7 +1,7 @@
 """The fields of a sample: a name of `BUILT_IN`, or a member by its extension (``mask.png``).
 
-`Member` brings a decoder of one's own; `Mask` and `Boxes` say more about a member that belongs to
-the image's geometry. A ``?`` behind an extension gives None for a sample that has no such member.
+`Member` has a user's decoder; `Mask`, `Boxes`, `Points` and `Polygons` describe a member that is
+transformed with the image. A ``?`` after an extension gives None for a sample without the member.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,29 +9,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from reader.checks import FUNCTION, TEXT, check, is_integer
-from reader.samples.boxes import Boxes
+from reader.samples.overlays import Overlay
 
 if TYPE_CHECKING:
     from reader.decode.decoder import Decoder
     from reader.samples.pixels import Planned
 
-BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size")
-PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; others may hold classes
+BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry")
+PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
 
 Decode = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)
 class Mask:
-    """A picture whose pixels are classes, in the coordinates of the image as it is stored.
+    """A picture whose pixels are classes, in the coordinates of the stored image.
 
-    It goes through the image's transforms without mixing values (nearest pixel) and arrives as
-    (height, width), or (height, width, channels), in the type it is stored in; of a palette come
-    the indices. The field ``"mask.png"`` is short for ``Mask("mask.png")``.
+    It is transformed with the image, by nearest pixel, so that values are not mixed. It is
+    delivered as (height, width) or (height, width, channels), in its stored type; a palette image
+    as indices. The field ``"mask.png"`` is short for ``Mask("mask.png")``.
 
     Attributes:
         member: its extension.
-        fill: the value outside the source, where a crop or Letterbox pads.
+        fill: value of the padding of a crop or Letterbox.
 
     Example:
         >>> with reader.Loader(
@@ -57,14 +57,14 @@ class Mask:
 
 @dataclass(frozen=True)
 class Member:
-    """A member that a function of your own decodes.
+    """A member that your own function decodes.
 
-    It arrives as what the function gives: arrays of one type and shape as one tensor (B, ...),
-    anything else as a list. Alone, ``"txt"`` is short for ``Member("txt")``.
+    Arrays of one type and shape become one tensor (B, ...), anything else a list. The field
+    ``"txt"`` is short for ``Member("txt")``.
 
     Attributes:
-        member: its extension. With a ``?`` behind it, a sample without the member has None.
-        decode: called in the workers with the member's bytes; None: what the extension stands for.
+        member: its extension. With a final ``?``, a sample without the member has None.
+        decode: called in the workers with the member's bytes; None: by the extension.
 
     Example:
         >>> letters = reader.Member("txt", decode=len)
@@ -83,14 +83,14 @@ class Member:
         check(vars(self), {"member": TEXT, "decode": FUNCTION})
 
 
-Field = str | Mask | Boxes | Member
+Field = str | Mask | Overlay | Member
 
 
 @dataclass(frozen=True)
 class ResolvedField:
     """A field that is read from a member; each kind has a class in `reader.samples.members`."""
 
-    field: Any  # as the user wrote it; of `Boxes` with what dataset.json records
+    field: Any  # as the user wrote it; of an `Overlay` with what dataset.json records
     name: str  # in the dict of a sample
     ext: str  # the member's extension
     is_optional: bool  # a sample may have no such member: `absent` is its value then
@@ -101,7 +101,7 @@ class ResolvedField:
     absent: ClassVar[Any] = None
 
     def shown(self, data: bytes, planned: "Planned", tools: "Tools") -> Sequence[Any]:
-        """Return the member as each view shows it; once, if it does not follow the image."""
+        """Return the member in each view; once, if it does not follow the image."""
         raise NotImplementedError
 
 
@@ -112,7 +112,7 @@ class Tools:
 
 
 def name_of(field: Field) -> str:
-    return "boxes" if isinstance(field, Boxes) else written(field).removesuffix("?")
+    return field.name if isinstance(field, Overlay) else written(field).removesuffix("?")
 
 
 def written(field: Field) -> str:

@@ -1,4 +1,4 @@
-"""How the kinds of members are read: decoded, as boxes, or as pictures over the image."""
+"""Read the kinds of members: decoded by a function, coordinates, or pictures over the image."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from reader.decode.decoder import draw_mask
 from reader.decode.formats import has_colours, read_values
 from reader.format.bands import bands_of
 from reader.format.members import picture_format
-from reader.samples.boxes import Boxes
 from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
+from reader.samples.overlays import Overlay
 from reader.samples.pixels import Planned
 
-# In the names of pictures that hold values, in whatever colours these are written.
+# Names of pictures that hold values, in any colours.
 _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 
 
@@ -28,12 +28,12 @@ class DecodedField(ResolvedField):
 
 
 @dataclass(frozen=True)
-class BoxesField(DecodedField):
+class OverlayField(DecodedField):
     follows_image: ClassVar[bool] = True
 
     @property
     def absent(self) -> Any:
-        assert isinstance(self.field, Boxes)
+        assert isinstance(self.field, Overlay)
         return self.field.none()
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
@@ -41,7 +41,7 @@ class BoxesField(DecodedField):
         orientation = int(planned.shard.index.columns["orientation"][planned.row])
         placed = [self.field.place(content, view, orientation) for view in planned.views]
         tools.dropped_boxes += sum(dropped for _, dropped in placed)
-        return [boxes for boxes, _ in placed]
+        return [found for found, _ in placed]
 
 
 @dataclass(frozen=True)

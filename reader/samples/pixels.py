@@ -1,4 +1,4 @@
-"""What a sample is planned to show, and where its pixels come from: decoded, or from memory."""
+"""The plan of a sample, and the source of its pixels: decoded, or from memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +22,14 @@ class Planned(NamedTuple):
     label: int
     views: tuple[View, ...]
     mirrored: tuple[bool, bool]  # the first view, left-right and up-down
-    result: Pixels | None  # the first view as it is before that, where it was kept
+    result: Pixels | None  # the first view before mirroring, if it is in memory
 
     @property
     def view(self) -> View:
         return self.views[0]
 
     def value(self, name: str) -> Any:
-        """Return the value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
+        """Return the value of a field of `READ_ONLY`; None for "valid", which the batch has."""
         if name == "index":
             return self.number
         if name == "key":
@@ -40,7 +40,7 @@ class Planned(NamedTuple):
 
 
 class PixelSource:
-    """Gives views of images, all of which are decoded for it."""
+    """Decodes the views of images."""
 
     def __init__(self, decoder: Decoder, images: DecodedImages | None = None) -> None:
         self._decoder = decoder
@@ -51,22 +51,21 @@ class PixelSource:
         return image
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """What the first view shows of a sample before it is mirrored, if that is there."""
+        """Return the first view of a sample before mirroring, if it is in memory."""
         return None
 
     def image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
-        """Return the image of a sample, or a list of its views; `outs`: memory for each of them."""
+        """Return the image of a sample, or a list of its views, in the memory `outs` if given."""
         outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
         self._draw(planned, outs)
         return list(outs) if len(outs) > 1 else outs[0]
 
     def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """Fill `outs` with the views of a sample, of an image as `found` gave it."""
         self._decoder.draw_all(planned.views, outs)
 
 
 class CachedImages(PixelSource):
-    """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
+    """Keeps whole images in memory: a missing one is decoded whole and kept."""
 
     _images: DecodedImages
 
@@ -79,7 +78,7 @@ class CachedImages(PixelSource):
         self.cached += self._decoder.decodes == before
 
     def _of_whole(self, number: int, views: Sequence[View]) -> Sequence[View]:
-        """The views over the whole image, which is decoded and kept if one of them can use it."""
+        """Return the views with the whole image, which is decoded if one of them can use it."""
         image = views[0].image
         if image.pixels is not None or all(view.eighths < 8 for view in views):
             return views
@@ -91,7 +90,7 @@ class CachedImages(PixelSource):
 
 
 class CachedResults(PixelSource):
-    """The same with a memory for what the transforms, which give one view, make of each image."""
+    """Keeps transformed images in memory; the transforms give one view."""
 
     _images: DecodedImages
 

@@ -1,8 +1,8 @@
-"""Raw images of one size, a whole chunk at a time: no loop over samples.
+"""Read raw images of one size, a whole chunk at a time, without a loop over samples.
 
-The transforms are applied once, to a `Geometry` whose numbers are arrays, with an rng whose draws
-are arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
-index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
+The transforms are applied once, to a `Geometry` of arrays, with an rng that draws arrays of the
+samples' own draws. One fancy index copies the pixels, as whole images or as the rows of a narrower
+crop; one call mirrors them.
 """
 
 import math
@@ -22,7 +22,7 @@ from reader.rng import BatchRandom
 from reader.samples.sample import Recipe
 from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transformed
 
-_MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
+_MIN_UNIT = 16  # bytes; smaller items are slower than another copy
 _BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 Bytes = NDArray[Any]  # uint8
@@ -80,7 +80,7 @@ class RawBatchReader:
             np.broadcast_to(np.asarray(value, np.int64), count)
             for value in (geometry.top, geometry.left, geometry.vflip, geometry.hflip)
         )
-        # Beside the image this reads whatever is there, which the border then replaces.
+        # Bytes read outside the image are then replaced by the border.
         if width == self._width and not upwards.any():
             starts = (top * width + left)[:, None]  # all rows follow each other in the image too
         else:
@@ -117,7 +117,9 @@ class RawBatchReader:
             take = partial(self._copy_from, offsets, starts[chosen], pieces, chosen)
             shard.tar.copy(rows, take)
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
-                raise ReaderError(f"{shard.index.path} was cut short while it was read.")
+                raise ReaderError(
+                    f"{shard.index.path} was truncated while it was read. Restore the file."
+                )
 
     def _copy_from(
         self,
@@ -133,7 +135,7 @@ class RawBatchReader:
         if is_inside.all():
             _copy(content, firsts, pieces, chosen)
             return
-        # A border is wider than what the tar has beside its first and last image.
+        # A border is wider than the tar's bytes before its first or after its last image.
         places = np.arange(len(pieces))[chosen]
         _copy(content, firsts[is_inside], pieces, places[is_inside])
         for at in np.flatnonzero(~is_inside).tolist():
@@ -145,21 +147,21 @@ class RawBatchReader:
 
 
 def _copy(content: Any, firsts: Numbers, pieces: NDArray[Any], chosen: Numbers | slice) -> None:
-    """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
+    """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` that begin at `firsts`."""
     length = pieces.dtype.itemsize
     unit = math.gcd(length, BLOCK)
     if not isinstance(chosen, slice) or unit < _MIN_UNIT or (firsts % unit).any():
         pieces[chosen] = _overlapping(content, length)[firsts]
         return
-    # Whole images, which begin at a tar's blocks: of items that do not overlap, numpy writes those
-    # asked for straight to their place. ("clip", since it has a copy made to be able to raise.)
+    # Whole images begin at a tar's blocks; with items that do not overlap, numpy writes directly to
+    # `out`. (mode="raise" would make a copy.)
     blocks = np.ndarray((len(content) // unit,), f"V{unit}", content)
     items = (firsts // unit)[:, :, None] + np.arange(length // unit)
     np.take(blocks, items, out=pieces.view(blocks.dtype).reshape(items.shape), mode="clip")
 
 
 def _border(start: Numbers, length: int, seen: Any, is_turned: Numbers) -> Numbers:
-    """Return (2, N) how much of a box lies before and after what is seen, as it is turned."""
+    """Return (2, N): the border before and after the visible part of a box, after turning."""
     border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
     return np.where(is_turned, border[::-1], border)
 
@@ -176,5 +178,5 @@ def _fill(lines: Bytes, border: Numbers, unit: int, value: int) -> None:
 
 
 def _overlapping(content: Any, length: int) -> NDArray[Any]:
-    """An array whose item i is the `length` bytes of `content` from byte i on."""
+    """Return an array whose item i is the `length` bytes of `content` from byte i."""
     return np.ndarray((max(len(content) - length + 1, 0),), f"V{length}", content, 0, (1,))

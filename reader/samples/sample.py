@@ -24,7 +24,7 @@ from reader.transforms import Transform, transformed
 
 Sample = dict[str, Any]
 
-# Fields that `map_sample` does not decide.
+# Fields that `map_sample` cannot change.
 READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
 
 
@@ -39,18 +39,22 @@ class Recipe:
 
     @property
     def mapped_names(self) -> set[str]:
-        """The fields that `map_sample` decides; the others are what was read."""
+        """The fields that `map_sample` can change."""
         return set(self.names) - READ_ONLY
 
     @property
     def picture_names(self) -> frozenset[str]:
-        """The fields that arrive as images do, (channels, height, width), if they have colours."""
+        """The fields that are delivered like images, (channels, height, width), if in colour."""
         return frozenset({"image"} | {m.name for m in self.members if m.is_picture})
 
     @property
     def shown_names(self) -> list[str]:
-        """The fields that each view shows its own way."""
-        shown = {"image", *(member.name for member in self.members if member.follows_image)}
+        """The fields that differ between views."""
+        shown = {
+            "image",
+            "geometry",
+            *(member.name for member in self.members if member.follows_image),
+        }
         return [name for name in self.names if name in shown]
 
 
@@ -70,7 +74,7 @@ class SampleReader:
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
-        """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
+        """Plan the views of a sample, and let the system read its bytes ahead."""
         shard, row = self._dataset.locate(number)
         image = self.source.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
@@ -102,7 +106,7 @@ class SampleReader:
         return geometries
 
     def read(self, planned: Planned, outs: Sequence[Pixels] | None = None) -> Sample:
-        """The values of the fields, `map_sample` applied; with several views, lists of them."""
+        """Return the values of the fields after `map_sample`; with several views, lists of them."""
         shard, row = planned.shard, planned.row
         sample: Sample = {}
         for name in self._recipe.names:
@@ -113,12 +117,17 @@ class SampleReader:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
                 sample[name] = planned.label
+            elif name == "geometry":
+                matrices = [view.matrix for view in planned.views]
+                sample[name] = matrices if self._recipe.further else matrices[0]
             elif name in READ_ONLY:
                 sample[name] = planned.value(name)
         for member in self._recipe.members:
             sample[member.name] = self._member(planned, member)
-        if not shard.index.is_whole:  # then what it said since `plan` may have been zeros
-            raise SampleError(f"{shard.index.path} was cut short while it was read. Restore it.")
+        if not shard.index.is_whole:  # then values read since `plan` may have been zeros
+            raise SampleError(
+                f"{shard.index.path} was truncated while it was read. Restore the file."
+            )
         return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
@@ -129,14 +138,14 @@ class SampleReader:
             try:
                 shown = member.shown(data, planned, self.tools)
             except MemoryError:
-                raise  # which says nothing of the member
+                raise  # the member is not to blame
             except Exception as error:  # a user's decoder may raise anything
                 is_own = getattr(member.field, "decode", None) is not None
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
-                raise shard.error(row, f"its .{member.ext} does not decode{reason}") from error
+                raise shard.error(row, f"its .{member.ext} cannot be decoded{reason}") from error
         elif not member.is_optional:
-            what = "None" if member.absent is None else "no boxes"
-            advice = f'"{member.ext}?" among the fields gives {what} for it'
+            what = "None" if member.absent is None else f"no {member.name}"
+            advice = f'to get {what} for it, write "{member.ext}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
 
@@ -156,20 +165,23 @@ class SampleReader:
         return mapped
 
     def _check_mapped(self, mapped: Any, planned: Planned, key: str) -> None:
-        """Nothing that `map_sample` gave may be lost, or be taken for what it is not."""
+        """Refuse results of `map_sample` that would be lost or mistaken."""
         if not isinstance(mapped, dict) or (missing := self._recipe.mapped_names - mapped.keys()):
             lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
-            raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
+            raise ReaderError(
+                f"map_sample returned no {lost} for sample {key!r}. Return the dict that it is "
+                "called with, changed."
+            )
         for name in mapped.keys() - self._recipe.mapped_names:
             if name not in READ_ONLY:
                 raise ReaderError(
-                    f"map_sample gave {name!r} for the sample {key!r}, which is not among the "
-                    f'fields: with "{name}?" there it comes in the batch; else leave it out.'
+                    f"map_sample returned {name!r} for sample {key!r}, which is not in fields=. "
+                    f'Add "{name}?" to fields= to get it in the batch, or leave it out.'
                 )
             if mapped[name] != planned.value(name):
                 raise ReaderError(
-                    f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
-                    f'read: give it another name, with "my_{name}?" among the fields.'
+                    f"map_sample changed {name!r} of sample {key!r}, which cannot be changed. "
+                    f'Return the value as "my_{name}", and add "my_{name}?" to fields=.'
                 )
 
 
@@ -184,7 +196,7 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        """What the member is: its own rule is that of its extension."""
+        """Return a member decoded by its extension."""
         image, data = self._shard.image(row), self._shard.read(row, ext)
         kind = picture_format(ext)
         try:
@@ -197,5 +209,5 @@ class WholeSamples:
             return read_values([view])[0]
         except (DecodeError, MemoryError):
             raise
-        except Exception as error:  # decoders raise what they like
+        except Exception as error:  # decoders may raise anything
             raise DecodeError(str(error) or type(error).__name__) from error

@@ -1,4 +1,4 @@
-"""The global random generators, seeded for a sample: what user callables draw from."""
+"""Seed the global random generators, which user code draws from, for each sample."""
 
 import random
 import sys
@@ -15,14 +15,13 @@ _WORD = 1 << 64
 def seed_sample(seed: int, epoch: int, position: int) -> None:
     """Seed `random`, `numpy.random` and, if it is imported, torch's CPU generator, in about 20 us.
 
-    What a user's function draws then depends on (seed, epoch, position), not on who runs it (see
-    pytorch/pytorch#5059). Generators of its own are not reached: that of albumentations 2 needs
+    A user's function then draws numbers that depend on (seed, epoch, position), not on the worker
+    (see pytorch/pytorch#5059). A function's own generators are not seeded: albumentations 2 needs
     ``pipeline.set_random_seed(random.getrandbits(32))``.
     """
     words = SampleRandom(seed, epoch, position)
-    # A word each: random and numpy are both MT19937 and would give the same numbers for the same
-    # seed. numpy takes it in two halves, as an integer seed has only 32 bits there, and some of a
-    # hundred million samples would share one.
+    # random and numpy are both MT19937: the same seed would give the same numbers. An integer seed
+    # of numpy has only 32 bits, which some of a hundred million samples would share.
     random.seed(words.integer(_WORD))
     numpys = words.integer(_WORD)
     np.random.seed((numpys >> 32, numpys & 0xFFFFFFFF))
@@ -32,7 +31,7 @@ def seed_sample(seed: int, epoch: int, position: int) -> None:
 
 @contextmanager
 def kept_generators() -> Iterator[None]:
-    """Leave the global generators, in the end, as they were."""
+    """Restore the global generators at the end."""
     torch = sys.modules.get("torch")
     state = random.getstate(), np.random.get_state(), torch and torch.get_rng_state()
     try:

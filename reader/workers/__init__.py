@@ -1,7 +1,7 @@
-"""The processes that decode: started, fed, watched and replaced.
+"""Start, watch and replace the processes that decode.
 
-`pool` is the parent's side, `process` one worker seen from it, `worker` the worker's own side,
-`messages` what they say to each other, `queue` the way of tasks, `progress` which sample each
-worker holds. `carried` brings what the user's code raised to the loop. `serial` does the tasks
-where there are no workers.
+`pool` is the parent's side, `process` its handle of one worker, and `worker` the worker's side.
+`messages` is their protocol, `queue` delivers tasks, and `progress` records the current sample of
+each worker. `carried` sends exceptions of the user's code to the loop. `serial` runs the tasks
+without workers.
 """

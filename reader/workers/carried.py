@@ -1,8 +1,8 @@
-"""An exception of the user's code on its way from a worker to the loop, as if it were raised there.
+"""Send an exception of the user's code from a worker to the loop, as if it were raised there.
 
-Guarantees: type, arguments, attributes, frames and the chain of causes arrive, also of a class that
-cannot be called with its arguments, or with attributes that cannot be sent. The process that
-receives it runs none of the user's functions.
+Guarantees: type, arguments, attributes, frames and the chain of causes arrive, also for a class
+that cannot be called with its arguments, or has attributes that cannot be pickled. The receiver
+runs none of the user's functions.
 """
 
 import ast
@@ -22,7 +22,7 @@ _MOST_CAUSES = 8
 
 @dataclass(frozen=True)
 class Carried:
-    content: bytes  # the exception, pickled; empty where it cannot be sent at all
+    content: bytes  # the exception, pickled; empty if it cannot be sent
     frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]  # lines, columns
     cause: "Carried | None"  # and `context`, `is_suppressed`: its chain
     context: "Carried | None"
@@ -41,7 +41,7 @@ class Carried:
     def unpack(self) -> BaseException | None:
         try:
             error = cloudpickle.loads(self.content)()
-        except Exception:  # as its class likes
+        except Exception:  # its class may raise
             return None
         if not isinstance(error, BaseException):
             return None
@@ -55,7 +55,7 @@ class Carried:
 
 
 def _content(error: BaseException) -> bytes:
-    """Pickle an exception in the first way by which its type and text come back."""
+    """Pickle an exception in the first way that keeps its type and text."""
     kind, arguments = type(error), error.args
     ways: list[Callable[[], BaseException]] = [
         partial(_same, error),
@@ -69,7 +69,7 @@ def _content(error: BaseException) -> bytes:
             found = cloudpickle.loads(content)()
             if type(found) is kind and str(found) == str(error):
                 return content
-        except Exception:  # of whatever the user's class does
+        except Exception:  # the user's class may raise
             continue
     return b""
 
@@ -101,7 +101,7 @@ class _Stop(Exception):
 def _frame(
     file: str, name: str, position: tuple[int, int, int, int], following: TracebackType | None
 ) -> TracebackType:
-    """Make an entry of a traceback: code that raises at that position is run for its frame."""
+    """Make a traceback entry, by running code that raises at that position."""
     line, last, first, end = position
     where = {"lineno": line, "end_lineno": last, "col_offset": first, "end_col_offset": end}
     stop = ast.Raise(ast.Name("stop", ast.Load(), **where), None, **where)

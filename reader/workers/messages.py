@@ -1,8 +1,8 @@
-"""What parent and workers say to each other; `reader.workers.worker` tells in what order.
+"""The protocol between parent and workers; `reader.workers.worker` describes its states.
 
-A message is a pickle. It comes by a socket without a name (`Setup`: by such a file) from a process
-of the same user that inherited it, so its content is trusted. A message that a death cuts short
-ends the connection; one that nobody expects is a `WorkerError` on the side that reads it.
+A message is a pickle. It comes by an anonymous socket (`Setup`: by an anonymous file) from a
+process of the same user that inherited it, so its content is trusted. A message that a death cuts
+off ends the connection; an unexpected one is a `WorkerError` on the side that reads it.
 """
 
 import pickle
@@ -24,13 +24,14 @@ from reader.samples.sample import Recipe
 from reader.workers.carried import Carried
 
 MAX_TASK_BYTES = 1 << 16
+_BROKEN = "The connection between the loader and a worker is broken; make a new reader.Loader"
 
 Message = TypeVar("Message")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Parent to worker, first: everything that does not change."""
+    """Parent to worker, as the first message: everything that does not change."""
 
     dataset: Dataset
     recipe: Recipe
@@ -43,13 +44,13 @@ class Setup:
 @dataclass(frozen=True)
 class Task:
     number: int
-    slot: int  # and `row`: where its first sample goes
-    row: int
-    epoch: int  # and `position`, of its first sample: with the seed they determine augmentations
-    position: int
-    samples: NDArray[np.int64]  # sample numbers, int64; the rows follow each other
-    valid: int  # how many of them count; the rest pad the batch
-    # what comes after them in the order, to take the place of what cannot be read
+    slot: int
+    row: int  # of its first sample in the slot
+    epoch: int  # epoch, position and seed determine augmentations
+    position: int  # of its first sample
+    samples: NDArray[np.int64]  # sample numbers of consecutive rows
+    valid: int  # number of rows that are not padding
+    # The next samples of the order, to substitute for unreadable ones.
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     stride: int = 1  # from one sample's position to the next one's
 
@@ -58,7 +59,7 @@ class Task:
         return self.position + self.stride * np.arange(len(self.samples))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """With numbers as plain bytes: NumPy pickles arrays in thrice the time."""
+        """Pickle the arrays as bytes; NumPy's own pickling takes three times as long."""
         numbers = self.number, self.slot, self.row, self.epoch, self.position
         samples, spare = self.samples.tobytes(), self.spare.tobytes()
         return _task, (numbers, samples, self.valid, spare, self.stride)
@@ -73,34 +74,34 @@ def _task(
 
 @dataclass(frozen=True)
 class Go:
-    """Parent to worker: tasks may be taken."""
+    """Parent to worker: take tasks."""
 
 
 @dataclass(frozen=True)
 class Sync:
-    """Parent to worker: answer with an `Idle` of the same number once no task is in hand."""
+    """Parent to worker: answer with an `Idle` of the same number between two tasks."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Retire:
-    """Parent to worker: take no more tasks and end."""
+    """Parent to worker: finish the current task and end."""
 
 
 @dataclass(frozen=True)
 class Retired:
-    """Worker to parent, last: no task in hand, and no more will be taken."""
+    """Worker to parent, as the last message: no task is running or will be taken."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """Worker to parent: set up."""
+    """Worker to parent: the set-up is done."""
 
 
 @dataclass(frozen=True)
 class Idle:
-    """Worker to parent: no task in hand."""
+    """Worker to parent: no task is running."""
 
     number: int
 
@@ -111,8 +112,8 @@ class Done:
 
     number: int
     spent: Spent
-    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable ones
-    loose: tuple[tuple[Any, ...], ...] = ()  # what `RowWriter` gave back for each row
+    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable samples
+    loose: tuple[tuple[Any, ...], ...] = ()  # values of each row that are not in arrays
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,9 @@ class Failed:
     """Worker to parent: a task, or (number -1) the set-up, ended in an error."""
 
     number: int
-    text: str  # a sentence for what cannot be read, a traceback for anything else
-    kind: type[ReaderError]  # the error that it becomes
-    error: Exception | None = None  # what the user's code raised, delivered if it can be sent
+    text: str  # a sentence for an unreadable sample, a traceback otherwise
+    kind: type[ReaderError]  # the error to raise
+    error: Exception | None = None  # the user's exception, raised instead if it can be sent
 
     def __reduce__(self) -> tuple[Any, ...]:
         carried = None if self.error is None else Carried.of(self.error)
@@ -135,8 +136,8 @@ def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | 
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
-    """Return the connections with a message, or at their end, after up to `timeout` seconds."""
-    # It is `multiprocessing.connection.wait` without the selector that is made in each call.
+    """Return the connections with a message or at their end, after up to `timeout` seconds."""
+    # `multiprocessing.connection.wait` would make a selector in each call.
     news = select.poll()
     for connection in connections:
         news.register(connection, select.POLLIN)
@@ -147,8 +148,8 @@ def with_news(connections: Sequence[Connection], timeout: float | None) -> list[
 def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
     try:
         content = connection.recv_bytes()
-    except (MemoryError, OverflowError) as error:  # of its length
-        raise WorkerError(f"What was received is not a message: {error!r}.") from error
+    except (MemoryError, OverflowError) as error:  # by its length
+        raise WorkerError(f"{_BROKEN} ({error!r}).") from error
     return parse(content, kinds)
 
 
@@ -156,7 +157,7 @@ def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
     try:
         message = pickle.loads(content)
     except Exception as error:  # a damaged pickle may raise anything
-        raise WorkerError(f"What was received is not a message: {error!r}.") from error
+        raise WorkerError(f"{_BROKEN} ({error!r}).") from error
     if not isinstance(message, kinds):
-        raise WorkerError(f"Nobody expected the message {message!r:.200}.")
+        raise WorkerError(f"{_BROKEN} (unexpected message {message!r:.200}).")
     return message

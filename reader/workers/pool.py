@@ -1,12 +1,12 @@
 """The parent's side of the workers: start, watch, replace, resize, stop.
 
-Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
-`poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
-only then is what the dead one held handed out again: no task ever runs twice at a time. Workers
-that cannot start, and a task that kills whoever takes it, become a `WorkerError`. A wait in which
-no worker gets on is reported, and ended after a `timeout` (see `reader.monitoring.stalls`).
+Guarantees: every task passed to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
+`poll` raises. When a worker dies, the parent empties the queue and waits until the other workers
+are idle before it assigns the lost tasks again, so no task runs twice at once. If workers cannot
+start, or a task kills each worker that takes it, `poll` raises a `WorkerError`. A wait without
+progress is reported, and ends after a `timeout` (see `reader.monitoring.stalls`).
 
-Assumptions: used by one thread at a time, in the process that made it.
+Assumptions: one thread at a time uses it, in the process that made it.
 """
 
 import contextlib
@@ -36,12 +36,12 @@ from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_fi
 from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
 
-_SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
-_MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
+_ANSWERS = (Done, Failed, Ready, Idle, Retired)
+_MAX_DEATHS_A_TASK = 10  # in addition to those of workers without the task
 _NAMED = 64  # samples in an error
 _MAX_DEATHS_IN_ALL = 50  # with one task
-_START_SECONDS = 6.0  # without one worker ready, while they die
-_KILLING_SECONDS = 60.0  # the same, while something kills workers that are known to start
+_START_SECONDS = 6.0  # while workers die and none is ready
+_KILLING_SECONDS = 60.0  # the same, while something kills workers that could start before
 
 
 class Pool:
@@ -55,34 +55,34 @@ class Pool:
             self._queue = TaskQueue()
             undone.pop_all()
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
-        self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them
-        self._failing_since: float | None = None  # when workers began to die before they are ready
-        self._was_ready = False  # whether a worker has ever been
+        self._deaths: dict[int, list[int]] = {}  # by task: `restarts` at each death with it
+        self._failing_since: float | None = None  # first death since a worker was ready
+        self._was_ready = False  # whether any worker was ever ready
         self._syncs = 0  # the number of the newest Sync
-        self._cores: Set[int] = frozenset()  # none: wherever the system likes
+        self._cores: Set[int] = frozenset()  # empty: any
         self.restarts = 0
         let_go_in_forks(self)
         self._processes: list[WorkerProcess] = []
         try:
             for _ in range(workers):
                 self._processes.append(self._start())
-                self._processes[-1].go()  # tasks may be queued before anybody asks for news
+                self._processes[-1].go()  # tasks may be queued before the first `poll`
         except BaseException:
             self.close()
             raise
 
     @property
     def size(self) -> int:
-        """Worker processes, without those that were told to end."""
+        """Number of worker processes, without retiring ones."""
         return len(self._staying())
 
     @property
     def starting(self) -> int:
-        """Those of them that have not said yet that they are ready."""
+        """Number of workers that are not yet ready."""
         return sum(not process.is_ready for process in self._staying())
 
     def worker_seconds_since(self, moment: float) -> float:
-        """Seconds since then (of `time.perf_counter`) in which workers were there, all together."""
+        """Add up the seconds of ready workers since a time of `time.perf_counter`."""
         now = time.perf_counter()
         return sum(max(now - max(moment, process.ready_at), 0.0) for process in self._staying())
 
@@ -91,7 +91,7 @@ class Pool:
         return len(self._processes) == self.size and not self.starting
 
     def resize(self, workers: int) -> None:
-        """Start workers, or have some end after the tasks in their hands."""
+        """Start workers, or end some after their current tasks."""
         for process in self._staying()[workers:]:
             process.is_retiring = True
             process.send(Retire())
@@ -109,14 +109,14 @@ class Pool:
         self._queue.put(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
-        """Take back tasks that no worker has begun; which those are."""
+        """Remove tasks that no worker has begun, and return their numbers."""
         taken = self._queue.cancel(numbers)
         for number in taken:
             del self._outstanding[number]
         return taken
 
     def poll(self, timeout: float | None) -> list[Done | Failed]:
-        """What ended, after waiting for news for up to `timeout` seconds (None: forever)."""
+        """Return the ended tasks, after a wait of up to `timeout` seconds (None: no limit)."""
         self._queue.flush()
         ended: list[Done | Failed] = []
         died = self._receive(timeout, ended)
@@ -134,7 +134,7 @@ class Pool:
         self._close_own()
 
     def let_go(self) -> None:
-        """Close this process's ends and leave the workers alone: it is a fork of their owner."""
+        """Close the inherited descriptors in a fork of the owner; the workers continue."""
         for process in self._processes:
             process.let_go()
         self._close_own()
@@ -156,14 +156,14 @@ class Pool:
         )
 
     def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
-        """Take all messages that are there; the processes that turn out to be dead."""
+        """Handle all messages, and return the processes that have died."""
         died = []
         by_control = {process.control: process for process in self._processes}
         for control in self._wait(list(by_control), timeout):
             process = by_control[control]
             try:
                 while with_news([process.control], 0):
-                    self._handle(process, receive(process.control, _SAID), ended)
+                    self._handle(process, receive(process.control, _ANSWERS), ended)
             except (EOFError, OSError):
                 if process.is_retired:
                     self._processes.remove(process)
@@ -173,7 +173,7 @@ class Pool:
         return died
 
     def _wait(self, controls: list[Connection], timeout: float | None) -> list[Connection]:
-        """Those that have news, after a wait of up to `timeout` seconds; forever is watched."""
+        """Return the connections with news after up to `timeout` seconds; None detects stalls."""
         if timeout is not None:
             return with_news(controls, timeout)
         while not (ready := with_news(controls, self._watch.tick)):
@@ -191,7 +191,7 @@ class Pool:
             raise WorkerError(f"A worker {what}:\n{message.text}")
         if isinstance(message, (Done, Failed)):
             if self._outstanding.pop(message.number, None) is None:
-                raise WorkerError(f"A worker ended a task that it did not have: {message!r:.200}.")
+                raise WorkerError(f"A worker finished an unknown task: {message!r:.200}.")
             self._deaths.pop(message.number, None)
             ended.append(message)
         elif isinstance(message, Ready):
@@ -222,7 +222,7 @@ class Pool:
             waiting = self._queue.take_back()
             self._syncs += 1
             for process in self._processes:
-                # Others cannot hold a task.
+                # Workers that have not begun hold no task.
                 process.is_resting = process.is_retired or not process.is_going
                 if process.is_going:
                     process.send(Sync(self._syncs))
@@ -238,11 +238,11 @@ class Pool:
                 numbers = ", ".join(map(str, task.samples[:_NAMED].tolist()))
                 more = f" and {len(task.samples) - _NAMED} more" * (len(task.samples) > _NAMED)
                 code, sample = fatal.get(task.number, (codes[-1], int(task.samples[0])))
-                # A broken mapping would end this process too, were the key looked up in it.
+                # Looking up the key in a broken mapping would end this process too.
                 name = self._dataset.describe(sample, with_key=code != -signal.SIGBUS)
                 raise WorkerError(
                     f"Workers die ({cause_of(code)}) each time they decode one of the samples "
-                    f"{numbers}{more}; the last time it was {name}. {remedy_for(code)}"
+                    f"{numbers}{more}, the last time at {name}. {remedy_for(code)}"
                 )
         self._queue.put_first(lost)
         is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""One worker process: how it is started, spoken to and ended."""
+"""Start, message and end one worker process."""
 
 import contextlib
 import math
@@ -21,11 +21,11 @@ from reader.processes.child import environment
 from reader.workers.messages import Go, Setup
 
 _DYING_SECONDS = 2.0
-_TRIAL_SECONDS = 2.0  # to hear why a worker dies
+_TRIAL_SECONDS = 2.0  # to find out why workers die
 
 
 class WorkerProcess:
-    """One worker as the parent sees it; telling it something never waits, also if it is stopped."""
+    """The parent's handle of one worker; sending never blocks, also if the worker is stopped."""
 
     def __init__(
         self, setup: int, tasks: socket.socket, memory: int, board: int, place: int
@@ -38,7 +38,10 @@ class WorkerProcess:
                 self._child = fork_server.fork("reader.workers.worker", fds, place, load=["cv2"])
                 undone.pop_all()
         except OSError as error:
-            raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
+            raise WorkerError(
+                f"{sys.executable} cannot be started as a worker: {error}. To decode without "
+                "workers, give reader.Loader workers=0."
+            ) from error
         self.place = place
         self.control = Connection(ours.detach())
         self.is_ready = False
@@ -53,22 +56,22 @@ class WorkerProcess:
         return self._child.pid
 
     def send(self, message: object) -> None:
-        """Say something short; to a dead worker, nothing."""
-        with contextlib.suppress(OSError):  # it died; that is seen, once, by reading
+        """Send a short message; ignored if the worker is dead."""
+        with contextlib.suppress(OSError):  # `Pool` notices the death when it reads
             self.control.send(message)
 
     def go(self) -> None:
-        """Let it take tasks, now or as soon as it is ready."""
+        """Let it take tasks once it is ready."""
         self.is_going = True
         self.send(Go())
 
     def bind(self, cores: Set[int]) -> None:
-        if cores and self.is_ready:  # before that its process may not be there
-            with contextlib.suppress(OSError):  # the system does not grant them
+        if cores and self.is_ready:  # until then, the process may not exist
+            with contextlib.suppress(OSError):  # not permitted
                 os.sched_setaffinity(self.pid, cores)
 
     def let_go(self) -> None:
-        """Close this process's ends; without another fork that has them, it ends."""
+        """Close this process's descriptors; the worker ends when no fork has them any more."""
         self.control.close()
         self._child.let_go()
 
@@ -82,7 +85,7 @@ class WorkerProcess:
 
 
 def setup_file(setup: Setup) -> FileIO:
-    """Write the set-up, and where modules are found, to a file: a socket would not hold it."""
+    """Write the set-up and `sys.path` to a file; a socket would not hold them."""
     content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
     file = FileIO(unnamed_file(len(content)), "wb")
     try:
@@ -95,7 +98,7 @@ def setup_file(setup: Setup) -> FileIO:
 
 
 def start_failure() -> str:
-    """What the interpreter says when it does nothing but import a worker's module."""
+    """Return the interpreter's error from only importing the worker's module."""
     try:
         trial = subprocess.run(
             [sys.executable, "-c", "import reader.workers.worker"],
@@ -106,21 +109,21 @@ def start_failure() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    said = trial.stderr.decode(errors="replace").strip()
-    return f" {sys.executable} says:\n{said}" if trial.returncode and said else ""
+    text = trial.stderr.decode(errors="replace").strip()
+    return f" {sys.executable} prints:\n{text}" if trial.returncode and text else ""
 
 
 def cause_of(code: int) -> str:
     if code == -signal.SIGKILL:
-        return "killed with SIGKILL, as the system does when memory runs out"
+        return "killed with SIGKILL, usually because memory ran out"
     if code == -signal.SIGBUS:
-        return "ended by SIGBUS, as when a mapped file was cut short or its disk fails"
+        return "ended by SIGBUS, because a mapped file was truncated or its disk failed"
     return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 
 
 def remedy_for(code: int) -> str:
     if code == -signal.SIGKILL:
-        return "Fewer workers, a smaller batch_size or smaller images need less memory."
+        return "To use less memory, give reader.Loader fewer workers= or a smaller batch_size=."
     if code == -signal.SIGBUS:
-        return "Check the dataset with `packer verify`, and restore that shard and its index."
-    return "Check the shard with `packer verify`, and your own code with that sample."
+        return "Run `packer verify FOLDER`, and restore that shard and its index."
+    return "Check the dataset with `packer verify FOLDER`, and your own code with that sample."

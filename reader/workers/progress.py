@@ -1,8 +1,8 @@
-"""A board in shared memory on which each worker notes the sample in its hands.
+"""A board in shared memory on which each worker records its current sample.
 
-The parent can tell who holds what, also of a worker that hangs or has died, and a note costs a
-worker two stores into memory. Each place has one writer, and stores of eight bytes are whole. A
-reader may for a moment see a task with another task's sample.
+The parent can read it also after a worker hangs or dies, and recording costs a worker two stores
+into memory. Each slot has one writer, and stores of eight bytes are atomic. A reader may briefly
+see a task with another task's sample.
 """
 
 import mmap
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from reader.batch.ring import unnamed_file
 
-_PLACES = 1024  # where there are more workers, some of them share a place
+_SLOTS = 1024  # more workers share slots
 
 
 class CurrentSample(NamedTuple):
@@ -40,11 +40,11 @@ class WorkerSlot:
 class ProgressBoard:
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._words = memoryview(mmap.mmap(descriptor, 16 * _PLACES)).cast("q")
+        self._words = memoryview(mmap.mmap(descriptor, 16 * _SLOTS)).cast("q")
 
     @classmethod
     def create(cls) -> "ProgressBoard":
-        descriptor = unnamed_file(16 * _PLACES)
+        descriptor = unnamed_file(16 * _SLOTS)
         try:
             return cls(descriptor)
         except BaseException:
@@ -52,11 +52,11 @@ class ProgressBoard:
             raise
 
     def slot(self, number: int) -> WorkerSlot:
-        begin = 2 * (number % _PLACES)
+        begin = 2 * (number % _SLOTS)
         return WorkerSlot(self._words[begin : begin + 2])
 
     def close(self) -> None:
-        """Close the file; the memory goes with the last place."""
+        """Close the file; the last slot frees the memory."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

@@ -1,8 +1,8 @@
-"""The queue that all workers take tasks from.
+"""The queue from which all workers take tasks.
 
-Guarantees: a task is in the hands of one worker at the most, and those that no worker has taken can
-be taken back. It never waits: what the system's queue has no room for stays behind it. One thread
-puts tasks in and takes them back; workers may take one at any moment.
+Guarantees: at most one worker has a task, and tasks that no worker has taken can be taken back. It
+never blocks: tasks that do not fit into the system's queue wait in a backlog. One thread puts tasks
+in and takes them back; workers may take one at any time.
 """
 
 import errno
@@ -26,20 +26,20 @@ class TaskQueue:
         self.flush()
 
     def flush(self) -> None:
-        """Fill the socket from the backlog, as workers have taken from it."""
+        """Fill the socket from the backlog."""
         while self._backlog:
             try:
                 self._inlet.send(pickle.dumps(self._backlog[0]), socket.MSG_DONTWAIT)
             except (BlockingIOError, InterruptedError):
-                return  # full; the rest follows as workers take from it
+                return  # full
             except OSError as error:
-                if error.errno != errno.ENOBUFS:  # how macOS says that it is full
+                if error.errno != errno.ENOBUFS:  # full, on macOS
                     raise
                 return
             self._backlog.popleft()
 
     def take_back(self) -> set[int]:
-        """Keep from the workers what none has begun; the numbers of these tasks."""
+        """Take back the tasks that no worker has begun, and return their numbers."""
         taken: list[Task] = []
         while True:
             try:

@@ -1,8 +1,8 @@
-"""No workers: the tasks are done in this very process, when their batch is waited for.
+"""Run the tasks in this process, when their batch is requested.
 
-Guarantees: a task is done by the code that a worker runs, with the same results. No process or
-thread is started, no global of the process is left changed. A task that an interrupt cuts short is
-done anew. Used by one thread at a time.
+Guarantees: a task runs the same code as in a worker, with the same results. It starts no process or
+thread and leaves no global of this process changed. An interrupted task runs again. One thread at a
+time uses it.
 """
 
 import time
@@ -22,15 +22,15 @@ class SerialPool:
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
         self._worker = Worker(setup, memory, WorkerSlot(memoryview(bytearray(16)).cast("q")))
         self._tasks: deque[Task] = deque()
-        self._worked = 0.0  # seconds, since they were asked for
+        self._worked = 0.0  # seconds, since the last `worker_seconds_since`
 
     def worker_seconds_since(self, moment: float) -> float:
-        """Seconds that went into tasks since the last call, at `moment`."""
+        """Return the seconds of tasks since the last call, which was at `moment`."""
         worked, self._worked = self._worked, 0.0
         return worked
 
     def bind(self, cores: Set[int]) -> None:
-        """Leave this process where it runs."""
+        """Do nothing: this process keeps its cores."""
 
     def submit(self, tasks: Sequence[Task]) -> None:
         self._tasks.extend(tasks)

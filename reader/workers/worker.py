@@ -1,9 +1,9 @@
 """A worker process: `main` of this module, with its inherited descriptors as arguments.
 
-Guarantees: what a task writes is a pure function of its message and of the set-up, so another
-worker may do it again after this one died. The process ends when the other end of its control
-connection is closed; on Linux also in the middle of a task, and while it is stopped. It never
-imports torch. Nobody else writes to the rows of a task while it runs.
+Guarantees: the result of a task is a pure function of its message and the set-up, so another worker
+may repeat it after this one died. The process ends when the other end of its control connection is
+closed; on Linux also in the middle of a task, and while it is stopped. It never imports torch. It
+is the only writer to the rows of its task.
 
 States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
 tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
@@ -59,8 +59,8 @@ from reader.workers.messages import (
 from reader.workers.progress import ProgressBoard, WorkerSlot
 
 _MEMORY_ADVICE = (
-    "Memory ran out: fewer workers, a smaller batch_size or smaller images (`packer pack "
-    "--max-side`) need less."
+    "Memory ran out. To use less, give reader.Loader fewer workers= or a smaller batch_size=, or "
+    "pack smaller images with `packer pack --max-side`."
 )
 
 
@@ -86,7 +86,7 @@ class Worker:
             if isinstance(error, UserCodeError) and not lacks_memory(error.error):
                 text = f"{sample}: {error.what} raised\n{own_lines(error.error)}"
                 return Failed(task.number, text, WorkerError, error.at(sample))
-            return Failed(task.number, f"At {sample}:\n{_told(error)}", WorkerError)
+            return Failed(task.number, f"At {sample}:\n{_traceback(error)}", WorkerError)
         finally:
             self._slot.end()
 
@@ -100,7 +100,7 @@ class Worker:
         return Done(task.number, minus(self._clocks(), before), tuple(bad), tuple(loose))
 
     def _is_gathered(self, task: Task) -> bool:
-        """Fill the task's rows at once; False where bad samples have to be told from good ones."""
+        """Fill the task's rows at once; False if bad samples must be handled one by one."""
         try:
             if self._raw is None:
                 setup = self._setup
@@ -114,7 +114,7 @@ class Worker:
         return True
 
     def _decode(self, task: Task, bad: list[tuple[int, str]], loose: list[tuple[Any, ...]]) -> None:
-        # All of the chunk first, so that the system reads one sample while another is decoded.
+        # Plan the whole chunk first: the system reads ahead while samples are decoded.
         planned = [
             self._plan_or_error(sample, task.epoch, position)
             for sample, position in zip(task.samples.tolist(), task.positions.tolist(), strict=True)
@@ -131,7 +131,7 @@ class Worker:
                 loose.append(self._replaced(sample, task, step))
 
     def _clocks(self) -> Spent:
-        """What was spent since the worker began; `busy` by the clock on the wall."""
+        """Return the counts and times since the worker began; `busy` is the current time."""
         buffer = self._setup.dataset.buffer
         return Spent(
             time.perf_counter(),
@@ -160,7 +160,7 @@ class Worker:
         return self._writer.write(row, self._reader, planned, is_valid=is_valid)
 
     def _replaced(self, bad: int, task: Task, step: int) -> tuple[Any, ...]:
-        """Read the next sound sample in place of a bad one, or mask it."""
+        """Read the next readable sample in place of a bad one, or mask it."""
         if self._setup.on_error == "substitute":
             following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
             for sample in following.tolist():
@@ -170,14 +170,14 @@ class Worker:
         return self._writer.mask(task.row + step, bad)
 
 
-def _told(error: Exception) -> str:
-    """The traceback of the error in hand, with advice where memory ran out, also in user's code."""
+def _traceback(error: Exception) -> str:
+    """Return the current traceback, with advice if memory ran out, also in the user's code."""
     text = traceback.format_exc()
     return text + _MEMORY_ADVICE if lacks_memory(error.__cause__ or error) else text
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
+    news = select.poll()  # made once: `multiprocessing`'s `wait` makes one in each call
     news.register(control.fileno(), select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in news.poll()]
@@ -198,31 +198,34 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
             task = parse(content, (Task,))
             try:
                 done = worker.run(task)
-            except BaseException as error:  # as sys.exit() in a function of the user's raises
+            except BaseException as error:  # the user's function may call sys.exit()
                 done = Failed(task.number, own_lines(error), WorkerError)
             control.send_bytes(_answer(done))
 
 
 def _answer(message: Done | Failed) -> bytes:
-    """Pickle a message, of values of the user's that may be anything.
+    """Pickle a message with any values of the user's.
 
-    Plain pickling sends a tensor's values; `Connection.send` would offer its memory, which ends
-    with this process. Classes of the user's script are known here by value.
+    Plain pickling sends a tensor's values; `Connection.send` would share its memory, which ends
+    with this process. Classes of the user's script are pickled by value.
     """
     try:
         return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     except Exception:
-        import cloudpickle  # few need it, and workers should start fast
+        import cloudpickle  # rarely used, and workers should start fast
 
         try:
             return cloudpickle.dumps(message)
         except Exception as error:
-            reason = f"What your own code gave for a field cannot leave the worker: {error}."
+            reason = (
+                f"A value that map_sample= or decode= returned cannot be pickled: {error}. Return "
+                "arrays, tensors, numbers, strings or plain objects."
+            )
             return pickle.dumps(Failed(message.number, reason, WorkerError))
 
 
 def _setup(descriptor: int) -> Setup:
-    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
+    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # workers share the offset
         os.close(descriptor)
         modules, setup = parse(content[:], (tuple,))
     sys.path[:] = modules
@@ -233,7 +236,7 @@ def main(arguments: Sequence[str | int]) -> None:
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, number = map(int, arguments)
     end_with_parent(life_fd)
     control = Connection(control_fd)
-    # A child that outlives this process must not keep its end from the parent.
+    # A child that outlives this process must not keep the connection open.
     os.set_inheritable(control_fd, False)
     os.register_at_fork(after_in_child=control.close)
     try:
@@ -247,7 +250,7 @@ def main(arguments: Sequence[str | int]) -> None:
         except (EOFError, ConnectionError):
             raise
         except Exception as error:
-            control.send(Failed(-1, _told(error), WorkerError))
+            control.send(Failed(-1, _traceback(error), WorkerError))
             return
         control.send(Ready())
         try:

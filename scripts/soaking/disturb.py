@@ -1,19 +1,28 @@
-"""Kills and stops processes at random moments, and looks for those that were left behind."""
+"""Kills and stops processes at random moments, and looks for what they left behind."""
 
+import ctypes
+import gc
+import os
 import random
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 import psutil
 
-from soaking.tally import Tally, Violation
+from soaking.ground import Tally, Violation
 
 _LONGEST_DELAY = 0.1  # seconds from the moment a strike is due until it falls
 _LONGEST_STOP = 0.3
 _GONE_SECONDS = 20.0  # for processes to end after what they belong to
+_WARM_UP = 0.25  # of the rounds
+_FEWEST = 24  # rounds after that; fewer say nothing
+_GROWTH_BYTES, _GROWTH_SHARE = 8 << 20, 0.03  # what an allocator does not give back
 
 
 @contextmanager
@@ -25,8 +34,7 @@ def disturbed(
     Yields a function that makes one more strike due. The body calls it as it gets on, so that the
     rate of kills follows the speed of the machine, and even a slow one gets on between two kills.
     """
-    due = threading.Semaphore(1)
-    is_over = threading.Event()
+    due, is_over = threading.Semaphore(1), threading.Event()
 
     def strike() -> None:
         rng = random.Random(seed)
@@ -35,8 +43,7 @@ def disturbed(
             if is_over.wait(rng.uniform(0, _LONGEST_DELAY)):
                 return
             choice, is_kill, stop = rng.random(), rng.random() < 0.9, rng.uniform(0, _LONGEST_STOP)
-            found = victims()
-            if not found:
+            if not (found := victims()):
                 continue
             victim = found[int(choice * len(found))]
             with suppress(psutil.NoSuchProcess):
@@ -60,7 +67,7 @@ def disturbed(
 
 
 def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
-    """The reader's workers of `parent`, this process by default."""
+    """Return the reader's workers of `parent`, this process by default."""
     found = []
     for child in (parent or psutil.Process()).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
@@ -70,28 +77,23 @@ def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
 
 
 def named_memory(process: psutil.Process) -> set[Path]:
-    """What it has mapped of /dev/shm."""
+    """Return what it has mapped of /dev/shm."""
     try:
-        places = {mapped.path for mapped in process.memory_maps()}
+        paths = {mapped.path for mapped in process.memory_maps()}
     except (psutil.Error, OSError):
         return set()  # it has just ended
-    return {Path(place) for place in places if place.startswith("/dev/shm/")}
+    return {Path(path) for path in paths if path.startswith("/dev/shm/")}
 
 
 def expect_gone(processes: list[psutil.Process], memory: set[Path], what: str) -> None:
-    """Wait for processes to end by themselves, and for what they shared to be removed.
-
-    Raises:
-        Violation: something is still there after a while; processes are killed.
-    """
+    """Wait for processes to end by themselves, and for what they shared to be removed."""
     _, alive = psutil.wait_procs(processes, _GONE_SECONDS)
-    # An orphan that has ended is a zombie until init looks.
-    left = [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
     names = []
-    for one in left:
+    for one in alive:
         with suppress(psutil.NoSuchProcess):
-            names.append(f"{one.pid} ({' '.join(one.cmdline())[:200]})")
-            one.kill()
+            if one.status() != psutil.STATUS_ZOMBIE:  # which an orphan is until init looks
+                names.append(f"{one.pid} ({' '.join(one.cmdline())[:200]})")
+                one.kill()
     end = time.monotonic() + _GONE_SECONDS
     while any(path.exists() for path in memory) and time.monotonic() < end:
         time.sleep(0.01)
@@ -100,8 +102,65 @@ def expect_gone(processes: list[psutil.Process], memory: set[Path], what: str) -
         raise Violation(f"{what} left behind: {', '.join(names)}")
 
 
-def pause(rng: random.Random, longest: float, until: Callable[[], bool]) -> None:
-    """Wait for a random time up to `longest` seconds, or until there is nothing to wait for."""
-    end = time.monotonic() + rng.uniform(0, longest)
-    while time.monotonic() < end and not until():
-        time.sleep(0.005)
+class Held(NamedTuple):
+    """What is held between two rounds: memory, and how many of what is open or alive."""
+
+    parent_bytes: int  # resident, of this process
+    worker_bytes: int  # of a worker that lives all the time, what it shares with nobody
+    descriptors: int
+    worker_descriptors: int
+    threads: int
+    processes: int
+    files: int  # temporary ones
+    named_memory: int  # names in /dev/shm that this process has mapped
+
+    @classmethod
+    def now(cls, worker: psutil.Process) -> "Held":
+        """Return it after garbage was collected and the allocator gave back what is free."""
+        gc.collect()
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # glibc's
+            trim(0)
+        this = psutil.Process()
+        return cls(
+            this.memory_info().rss,
+            worker.memory_full_info().uss,
+            this.num_fds(),
+            worker.num_fds(),
+            threading.active_count(),
+            len(this.children(recursive=True)),
+            len(os.listdir(tempfile.gettempdir())),
+            len(named_memory(this)),
+        )
+
+
+def summary(history: Sequence[Held]) -> str:
+    """Return what was held after the warm-up, in the first and in the last third."""
+    first, last = _thirds(history)
+    return (
+        f"parent RSS {first['parent_bytes'] / 1e6:.0f} -> {last['parent_bytes'] / 1e6:.0f} MB, "
+        f"worker {first['worker_bytes'] / 1e6:.0f} -> {last['worker_bytes'] / 1e6:.0f} MB, "
+        f"descriptors {first['descriptors']:.0f} -> {last['descriptors']:.0f}"
+    )
+
+
+def expect_flat(history: Sequence[Held]) -> None:
+    """Compare the medians of the first and the last third of the rounds after the warm-up.
+
+    Counts must not grow at all. Memory may by 8 MiB or 3 %, whichever is more.
+    """
+    if len(history) * (1 - _WARM_UP) < _FEWEST:
+        return
+    first, last = _thirds(history)
+    for name, before in first.items():
+        is_memory = name.endswith("_bytes")
+        if last[name] > before + is_memory * max(_GROWTH_BYTES, _GROWTH_SHARE * before):
+            raise Violation(
+                f"{name} grew from {before:,} to {last[name]:,} over {len(history)} rounds"
+            )
+
+
+def _thirds(history: Sequence[Held]) -> Iterator[dict[str, float]]:
+    warm = history[int(len(history) * _WARM_UP) :]
+    size = -(-len(warm) // 3)
+    for part in (warm[:size], warm[-size:]):
+        yield dict(zip(Held._fields, map(median, zip(*part, strict=True)), strict=True))

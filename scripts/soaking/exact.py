@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import reader
-from soaking.tally import Tally, Violation
+from soaking.ground import Tally, Violation
 
 FIELDS = ("image", "label", "index", "key", "valid")
 PIPELINES: dict[str, list[reader.Transform]] = {
@@ -31,7 +30,7 @@ class Reading:
     on_error: str = "raise"
 
     def open(self, in_memory: bool = False, **how: Any) -> reader.Loader:
-        """A loader that begins with this epoch; how should not matter."""
+        """Return a loader that begins with this epoch; how should not matter."""
         shuffles: dict[str, Any] = {"all": True, "blocks": reader.BlockShuffle(2), "none": False}
         loader = reader.Loader(
             reader.Dataset(self.shards, cache="ram" if in_memory else None),
@@ -46,9 +45,9 @@ class Reading:
         loader.set_epoch(self.epoch)
         return loader
 
-    def is_over(self, state: dict[str, Any]) -> bool:
-        """Whether a loader's state lies behind this epoch."""
-        return int(state["epoch"]) > self.epoch
+    def is_over(self, state: dict[str, Any] | None) -> bool:
+        """Return whether a loader's state lies behind this epoch."""
+        return state is not None and int(state["epoch"]) > self.epoch
 
     @property
     def expected(self) -> "list[Row]":
@@ -64,7 +63,7 @@ class Row(NamedTuple):
 
 
 def rows(batch: Any) -> Iterator[Row]:
-    """The samples of a batch of `FIELDS`, without those that pad it."""
+    """Yield the samples of a batch of `FIELDS`, without those that pad it."""
     images, labels, indices, keys, valid = batch
     for image, label, index, key, is_valid in zip(
         images, labels.tolist(), indices.tolist(), keys, valid.tolist(), strict=True
@@ -76,7 +75,7 @@ def rows(batch: Any) -> Iterator[Row]:
 
 
 def row_of(number: int, pixels: Any, label: int, key: str) -> Row:
-    """The row of a sample with these pixels, uint8 (H, W, 3)."""
+    """Return the row of a sample with these pixels, uint8 (H, W, 3)."""
     return Row(number, zlib.crc32(f"{pixels.shape} {label} {key}".encode(), zlib.crc32(pixels)))
 
 
@@ -86,19 +85,8 @@ def _undisturbed(reading: Reading) -> list[Row]:
         return [row for batch in loader for row in rows(batch)]
 
 
-@cache
-def undisturbed_dataset(shards: Path) -> list[Row]:
-    """The rows that a map-style Dataset gives, one after the other."""
-    dataset = reader.Dataset(shards)
-    return [row_of(number, *dataset[number], key) for number, key in enumerate(dataset.keys)]
-
-
 def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, what: object) -> None:
-    """Compare what an epoch should deliver, in any order, with what it did.
-
-    Raises:
-        Violation: they differ; `tally` counts how.
-    """
+    """Compare what an epoch should deliver, in any order, with what it did; count in `tally`."""
     wanted, got = Counter(expected), Counter(found)
     tally.samples += got.total()
     if wanted == got:
@@ -106,8 +94,8 @@ def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, wha
     missing, more = (
         Counter(one.number for one in part.elements()) for part in (wanted - got, got - wanted)
     )
-    differing = sorted((missing & more).elements())
-    lost, doubled = (sorted(one.elements()) for one in (missing - more, more - missing))
+    kinds = (missing - more, more - missing, missing & more)
+    lost, doubled, differing = (sorted(kind.elements()) for kind in kinds)
     tally.lost += len(lost)
     tally.doubled += len(doubled)
     tally.differing += len(differing)
@@ -115,11 +103,7 @@ def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, wha
 
 
 def expect_order(expected: list[Row], found: list[Row], what: object) -> None:
-    """Compare the order of rows that are the same.
-
-    Raises:
-        Violation: it differs.
-    """
+    """Compare the order of rows that are the same."""
     for position, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
             raise Violation(

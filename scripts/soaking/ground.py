@@ -1,19 +1,17 @@
-"""The images that are packed, and undisturbed packs of them to compare with."""
+"""The images that are packed, undisturbed packs of them to compare with, and what was found."""
 
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import sample_images
+from delivered import damage
 from PIL import Image
 
-from reader.format import (
-    Index,
-    Manifest,
-)
-from soaking.tally import Violation
+import reader
 
 PACKS = {
     "tiled": ("--shard-samples=40",),
@@ -26,13 +24,38 @@ CLASSES = 6
 BAD = 3  # samples of the damaged dataset that cannot be decoded
 
 
+class Violation(Exception):
+    """Something that packer or reader promises did not hold; the text says what."""
+
+
+@dataclass
+class Tally:
+    """Counts over all rounds: of packs and epochs, of what was struck meanwhile, and of samples."""
+
+    rounds: int = 0
+    packs: int = 0  # also those that were appended to or repaired
+    pack_kills: int = 0
+    epochs: int = 0
+    kills: int = 0  # of workers, or whole readers
+    stops: int = 0  # of workers, for a moment
+    samples: int = 0  # that were read and compared
+    lost: int = 0
+    doubled: int = 0
+    differing: int = 0
+    hangs: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"rounds {self.rounds:,}, packs {self.packs:,} (kills {self.pack_kills:,}), epochs "
+            f"{self.epochs:,} (kills {self.kills:,}, stops {self.stops:,}), samples "
+            f"{self.samples:,} read, lost {self.lost}, doubled {self.doubled}, "
+            f"differing {self.differing}, hangs {self.hangs}"
+        )
+
+
 @dataclass
 class Ground:
-    """Everything lies below `folder`; what is not there yet is made when it is asked for.
-
-    Attributes:
-        scratch: for the round that is under way, empty before it.
-    """
+    """Everything lies below `folder`; what is not there yet is made when it is asked for."""
 
     folder: Path
     images: int
@@ -40,12 +63,12 @@ class Ground:
     @property
     def source(self) -> Path:
         """Class folders of small JPEGs, and a few PNGs."""
-        return self._images("source", range(self.images))
+        return self._once("source", lambda path: _draw(path, self.images))
 
     @property
     def half(self) -> Path:
         """The first half of `source`, to be appended to."""
-        return self._images("half", range(self.images // 2))
+        return self._once("half", lambda path: _draw(path, self.images // 2))
 
     @property
     def scratch(self) -> Path:
@@ -59,57 +82,55 @@ class Ground:
 
     def packed(self, name: str) -> Path:
         """`source`, packed undisturbed with the options `PACKS[name]`."""
-        path = self.folder / f"packed-{name}"
-        if not path.exists():
-            run(["pack", self.source, path, *PACKS[name], "--jobs=2"])
-        return path
+        return self._once(f"packed-{name}", lambda path: _pack(self.source, path, name))
 
     def appended(self, name: str) -> Path:
         """`half`, packed undisturbed, and the rest of `source` appended to it."""
-        path = self.folder / f"appended-{name}"
-        if not path.exists():
-            run(["pack", self.half, path, *PACKS[name], "--jobs=2"])
-            run(["pack", self.source, path, *PACKS[name], "--jobs=2", "--append"])
-        return path
+
+        def make(path: Path) -> None:
+            _pack(self.half, path, name)
+            _pack(self.source, path, name, "--append")
+
+        return self._once(f"appended-{name}", make)
 
     def damaged(self) -> tuple[Path, dict[int, str]]:
         """A copy of the tiled pack with images that do not decode; their numbers and keys."""
-        path = self.folder / "damaged"
-        if not path.exists():
-            shutil.copytree(self.packed("tiled"), path)
-        bad, first = {}, 0
-        for entry in Manifest.load(path).shards[:BAD]:
-            index = Index(path / entry.index)
-            row = len(index) // 2
-            bad[first + row] = index.key(row)
-            with open(path / entry.file, "r+b") as file:
-                file.seek(int(index.columns["offset"][row]))
-                file.write(bytes(int(index.columns["size"][row])))
-            first += len(index)
-        return path, bad
+        keys = reader.Dataset(self.packed("tiled")).keys
+        bad = {number: keys[number] for number in range(1, len(keys), len(keys) // BAD)}
 
-    def _images(self, name: str, numbers: range) -> Path:
+        def make(path: Path) -> None:
+            shutil.copytree(self.packed("tiled"), path)
+            for number in bad:
+                damage(path, number)
+
+        return self._once("damaged", make), bad
+
+    def _once(self, name: str, make: Callable[[Path], None]) -> Path:
         path = self.folder / name
         if not path.exists():
-            sample_images.make(path, numbers, CLASSES, scale=0.3)
-            for jpeg in sorted(path.rglob("*0.jpg")):  # every tenth is another format
-                with Image.open(jpeg) as image:
-                    image.save(jpeg.with_suffix(".png"))
-                jpeg.unlink()
+            make(path)
         return path
 
 
+def _draw(folder: Path, count: int) -> None:
+    sample_images.make(folder, range(count), CLASSES, scale=0.3)
+    for jpeg in sorted(folder.rglob("*0.jpg")):  # every tenth is another format
+        with Image.open(jpeg) as image:
+            image.save(jpeg.with_suffix(".png"))
+        jpeg.unlink()
+
+
+def _pack(src: Path, dst: Path, name: str, *options: str) -> None:
+    run(["pack", src, dst, *PACKS[name], "--jobs=2", *options])
+
+
 def command(arguments: list[object]) -> list[str]:
-    """The command line of packer with `arguments`."""
+    """Return the command line of packer."""
     return [sys.executable, "-m", "packer", *map(str, arguments), "--quiet"]
 
 
 def run(arguments: list[object], expected: int = 0) -> str:
-    """Run packer undisturbed; what it said.
-
-    Raises:
-        Violation: it ended with another exit code than `expected`.
-    """
+    """Run packer undisturbed; return what it printed."""
     done = subprocess.run(command(arguments), capture_output=True, text=True)
     if done.returncode != expected:
         raise Violation(

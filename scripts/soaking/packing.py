@@ -6,29 +6,31 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from damage import flip
 
-from reader.format import (
-    Manifest,
-    manifest,
-)
-from soaking.disturb import expect_gone, named_memory, pause
-from soaking.ground import PACKS, Ground, command, run
-from soaking.tally import Tally, Violation
+from reader.format import Manifest, manifest
+from soaking.disturb import expect_gone, named_memory
+from soaking.ground import PACKS, Ground, Tally, Violation, command, run
 
 _MOST_KILLS = 6  # a round
 _SECONDS = 300.0  # for one run of packer
-_INTERRUPTED = 130
-_FAILED = 2
+_NOT_YET_PYTHON = "Fatal Python error: init_"  # how it ends when interrupted as it starts
+_ENDS = {  # how packer may end, by who was struck
+    "": (),
+    "parent": (-signal.SIGKILL,),
+    "interrupt": (130, -signal.SIGINT),  # before Python has set up its own handling
+    "child": (2,),
+}
 
 
 def pack_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Pack, killed and run again until it is done: the same bytes as undisturbed."""
     name = rng.choice(list(PACKS))
-    expected = ground.packed(name)
-    packed = ground.scratch / "packed"
+    expected, packed = ground.packed(name), ground.scratch / "packed"
     _insist(["pack", ground.source, packed, *PACKS[name]], packed, rng, tally)
     _expect_same(expected, packed)
     tally.packs += 1
@@ -37,8 +39,7 @@ def pack_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
 def append_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Append, killed and run again until it is done: the same bytes as undisturbed."""
     name = rng.choice(["tiled", "verbatim"])
-    expected = ground.appended(name)
-    packed = ground.scratch / "packed"
+    expected, packed = ground.appended(name), ground.scratch / "packed"
     _insist(["pack", ground.half, packed, *PACKS[name]], packed, rng, tally)
     _insist(["pack", ground.source, packed, *PACKS[name], "--append"], packed, rng, tally)
     _expect_same(expected, packed)
@@ -65,30 +66,20 @@ def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
 
 
 def _damage(rng: random.Random, folder: Path) -> list[str]:
-    """Damage a few files, each in one way; their names."""
+    """Damage a few files, each in one way; return their names."""
     files = [file for shard in Manifest.load(folder).shards for file in (shard.file, shard.index)]
-    damages = [*rng.sample(files, rng.randint(1, 3))]
-    for file in damages:
-        path = folder / file
-        way = rng.choice(["flip", "flip", "cut", "remove"])
-        if way == "flip":
-            _flip(rng, path, rng.randint(1, 5))
-        elif way == "cut":
-            with open(path, "r+b") as cut:
-                cut.truncate(rng.randrange(path.stat().st_size))
-        else:
-            path.unlink()
+    few = rng.sample(files, rng.randint(1, 3))
+    ways = {file: rng.choice(["flip", "flip", "cut", "remove"]) for file in few}
     if rng.random() < 0.3:
-        _flip(rng, folder / manifest.FILENAME, 1)
-        damages.append(manifest.FILENAME)
-    return damages
-
-
-def _flip(rng: random.Random, path: Path, count: int) -> None:
-    content = bytearray(path.read_bytes())
-    for place in rng.sample(range(8 * len(content)), count):
-        content[place // 8] ^= 1 << place % 8
-    path.write_bytes(content)
+        ways[manifest.FILENAME] = "flip"
+    for path, way in ((folder / file, way) for file, way in ways.items()):
+        if way == "remove":
+            path.unlink()
+        elif way == "cut":
+            os.truncate(path, rng.randrange(path.stat().st_size))
+        else:
+            flip(path, rng.randrange(path.stat().st_size), rng.randrange(8))
+    return list(ways)
 
 
 def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally) -> None:
@@ -110,13 +101,12 @@ def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally
                 process.kill()
                 tally.hangs += 1
                 raise Violation(f"{what} did not end in {_SECONDS:.0f} s") from None
+        is_early = way == "interrupt" and _NOT_YET_PYTHON in said
         if process.returncode == 0:
             if not kills:
                 return
             longest = time.monotonic() - began
-        elif process.returncode not in _ENDS[way] and not (
-            way == "interrupt" and _NOT_YET_PYTHON in said
-        ):
+        elif process.returncode not in _ENDS[way] and not is_early:
             raise Violation(
                 f"{what}, of which was struck {way or 'nothing'}, ended with "
                 f"{process.returncode}: {said}"
@@ -124,32 +114,22 @@ def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally
         kills = max(kills - 1, 0)
 
 
-_NOT_YET_PYTHON = "Fatal Python error: init_"  # how it ends when interrupted as it starts
-
-# How packer may end, by who was struck.
-_ENDS = {
-    "": (),
-    "parent": (-signal.SIGKILL,),
-    "interrupt": (_INTERRUPTED, -signal.SIGINT),  # before Python has set up its own handling
-    "child": (_FAILED,),
-}
-
-
 def _strike(
     process: "subprocess.Popen[str]", dst: Path, rng: random.Random, longest: float, tally: Tally
 ) -> str:
-    """Kill the packer, or one of its children, some time after it began; who was struck."""
+    """Kill the packer, or one of its children, some time after it began; return who was struck."""
 
-    def is_over() -> bool:
-        return process.poll() is not None
+    def wait(seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and process.poll() is None and not until():
+            time.sleep(0.002)
 
     if rng.random() < 0.5:
-        pause(rng, longest, is_over)
+        wait(rng.uniform(0, longest))
     else:  # just after one of the shards has appeared
-        wanted, until = len(_files(dst)) + 2 * rng.randint(1, 4), time.monotonic() + longest
-        while not is_over() and len(_files(dst)) < wanted and time.monotonic() < until:
-            time.sleep(0.002)
-        pause(rng, 0.05, is_over)
+        wanted = len(_files(dst)) + 2 * rng.randint(1, 4)
+        wait(longest, lambda: len(_files(dst)) >= wanted)
+        wait(rng.uniform(0, 0.05))
     way = rng.choice(["parent", "parent", "child", "child", "interrupt"])
     try:
         parent = psutil.Process(process.pid)
@@ -170,7 +150,7 @@ def _strike(
 
 
 def _family(parent: psutil.Process) -> list[psutil.Process]:
-    """Its descendants, without Python's own that unlinks the semaphores of killed programs."""
+    """Return its descendants, without Python's own that unlinks killed programs' semaphores."""
     found = []
     for child in parent.children(recursive=True):
         try:
@@ -183,21 +163,16 @@ def _family(parent: psutil.Process) -> list[psutil.Process]:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """All files below, by their relative names; `os.walk` passes over folders that just went."""
+    """Return all files below; `os.walk` passes over folders that just went."""
     paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
     return {path.relative_to(folder).as_posix(): path for path in paths}
 
 
 def _expect_same(expected: Path, actual: Path) -> None:
-    """Compare two folders byte for byte.
-
-    Raises:
-        Violation: they differ.
-    """
+    """Compare two folders byte for byte."""
     wanted, found = _files(expected), _files(actual)
     if wanted.keys() != found.keys():
-        missing = sorted(wanted.keys() - found.keys())
-        more = sorted(found.keys() - wanted.keys())
+        missing, more = sorted(wanted.keys() - found), sorted(found.keys() - wanted)
         raise Violation(f"{actual} lacks {missing} and has {more} beside what it should")
     for name, path in wanted.items():
         if path.read_bytes() != found[name].read_bytes():

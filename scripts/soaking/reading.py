@@ -1,56 +1,46 @@
-"""Rounds that read in this process, with workers killed and stopped on the way."""
+"""Rounds that read, with workers killed and stopped on the way, or the whole process.
 
+This module is also the process that is killed: ``python -m soaking.reading JSON`` prints a line of
+JSON for each batch, its rows and the loader's state after it.
+"""
+
+import json
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import psutil
 import torch
 
 import reader
-from soaking.disturb import disturbed, workers
-from soaking.exact import (
-    Reading,
-    Row,
-    expect_order,
-    expect_same,
-    row_of,
-    rows,
-    undisturbed_dataset,
-)
-from soaking.ground import Ground
-from soaking.tally import Tally, Violation
+from soaking.disturb import disturbed, expect_gone, named_memory, workers
+from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows
+from soaking.ground import Ground, Tally, Violation
 
 _MOST_HELD = 6  # batches that the consumer keeps
+_MOST_KILLS = 2  # of a whole process, a round
+_EPOCHS = [
+    *(("tiled", "random"), ("tiled", "centre"), ("tiled", "whole")),
+    *(("verbatim", "random"), ("split", "random"), ("raw", "whole")),
+]
 
 
-def choose(rng: random.Random, ground: Ground) -> Reading:
+def _choose(rng: random.Random, ground: Ground) -> Reading:
     """One of the epochs that are read again and again."""
-    name, pipeline = rng.choice(
-        [
-            ("tiled", "random"),
-            ("tiled", "centre"),
-            ("tiled", "whole"),
-            ("verbatim", "random"),
-            ("split", "random"),
-            ("raw", "whole"),
-        ]
-    )
-    return Reading(
-        str(ground.packed(name)),
-        pipeline,
-        rng.choice(["all", "all", "blocks", "none"]),
-        seed=rng.randrange(2),
-        epoch=rng.randrange(3),
-    )
+    name, pipeline = rng.choice(_EPOCHS)
+    shuffle = rng.choice(["all", "all", "blocks", "none"])
+    return Reading(str(ground.packed(name)), pipeline, shuffle, rng.randrange(2), rng.randrange(3))
 
 
 def epoch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Read an epoch in one or several parts, each with other workers, batches and ranks."""
-    reading = choose(rng, ground)
+    reading = _choose(rng, ground)
     parts = rng.choice([1, 1, 2, 3])
     found: list[Row] = []
     state = None
@@ -138,7 +128,7 @@ def _expect_kept(held: tuple[Any, list[Row]]) -> None:
 def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Read a dataset with images that do not decode, under each policy."""
     shards, bad = ground.damaged()
-    sound = replace(choose(rng, ground), shards=str(ground.packed("tiled")), pipeline="random")
+    sound = replace(_choose(rng, ground), shards=str(ground.packed("tiled")), pipeline="random")
     policy = rng.choice(["raise", "mask", "substitute"])
     reading = replace(sound, shards=str(shards), on_error=policy)
     batch_size = rng.randint(1, 12)
@@ -192,7 +182,8 @@ def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     dataset: Any = reader.Dataset(shards, cache=rng.choice([None, "ram"]))
     numbers = list(range(len(dataset)))
     rng.shuffle(numbers)
-    expected = undisturbed_dataset(shards)
+    plain = reader.Dataset(shards)
+    expected = [row_of(number, *plain[number], key) for number, key in enumerate(plain.keys)]
     batches: Any = torch.utils.data.DataLoader(
         dataset,
         batch_size=rng.randint(1, 40),
@@ -207,3 +198,55 @@ def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     ]
     expect_same(expected, found, tally, f"DataLoader over {shards}")
     tally.epochs += 1
+
+
+def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read an epoch in processes that are killed and resumed from the last state they told."""
+    reading = _choose(rng, ground)
+    found: list[Row] = []
+    state = None
+    kills = rng.randint(1, _MOST_KILLS)
+    while True:
+        how = {"batch_size": rng.randint(1, 30), "workers": rng.randint(1, 3)}
+        task = {"reading": asdict(reading), "how": how, "state": state}
+        with subprocess.Popen(
+            [sys.executable, "-m", "soaking.reading", json.dumps(task)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+            start_new_session=True,
+        ) as process:
+            last = rng.randint(1, 10) if kills else 0
+            family: list[psutil.Process] | None = None
+            memory: set[Path] = set()
+            assert process.stdout is not None
+            for number, line in enumerate(process.stdout, 1):
+                if line.endswith("\n"):  # otherwise it was killed as it wrote this
+                    batch, state = json.loads(line)
+                    found += (Row(*one) for one in batch)
+                if number == last:
+                    killed = psutil.Process(process.pid)
+                    family, memory = workers(killed), named_memory(killed)
+                    process.kill()
+                    tally.kills += 1
+        expect_gone(family or [], memory, "A reader that was killed")
+        if process.returncode and family is None:
+            raise Violation(f"Reading {task} ended with {process.returncode}")
+        if not process.returncode or reading.is_over(state):
+            break
+        kills -= 1
+    expect_same(reading.expected, found, tally, reading)
+    expect_order(reading.expected, found, reading)
+    tally.epochs += 1
+
+
+def _read(reading: dict[str, Any], how: dict[str, Any], state: dict[str, Any] | None) -> None:
+    with Reading(**reading).open(**how) as loader:
+        if state is not None:
+            loader.load_state_dict(state)
+        for batch in loader:
+            print(json.dumps([list(rows(batch)), loader.state_dict()]), flush=True)
+
+
+if __name__ == "__main__":
+    _read(**json.loads(sys.argv[1]))

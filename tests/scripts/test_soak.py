@@ -4,16 +4,14 @@ import random
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import psutil
 import pytest
+from soaking.disturb import Held, expect_flat
 from soaking.exact import Row, expect_order, expect_same
-from soaking.ground import PACKS, Ground
+from soaking.ground import PACKS, Ground, Tally, Violation
 from soaking.packing import pack_round
-from soaking.resources import Held, expect_flat
-from soaking.tally import Tally, Violation
 
 import packer
 
@@ -110,12 +108,11 @@ def test_the_same_samples_in_another_order_are_told_apart() -> None:
 def history(rounds: int, **growth: float) -> list[Held]:
     """Counts and bytes that swing, and grow by so much a round."""
     sizes = {"parent_bytes": 200e6, "worker_bytes": 25e6}
-    names = [field.name for field in fields(Held)]
     return [
         Held(
             **{
                 name: int(sizes.get(name, 9) + number % 3 + number * growth.get(name, 0))
-                for name in names
+                for name in Held._fields
             }
         )
         for number in range(rounds)

@@ -72,6 +72,7 @@ class Annotations:
     Attributes:
         kind: of its annotations, one of the constants above.
         categories: the name of each category id.
+        keypoints: the names of the key points of each object, if all categories have the same.
         names: of the first few images.
         images: the folder of its images, relative to the source's root; "" for the root.
         split: of its images.
@@ -82,6 +83,7 @@ class Annotations:
     categories: Mapping[int, str]
     names: tuple[str, ...]
     entries: Entries = field(repr=False, compare=False)
+    keypoints: tuple[str, ...] = ()
     images: str = ""
     split: str = ""
 
@@ -124,7 +126,8 @@ class Annotations:
         named = {number: category["name"] for number, category in categories.items()}
         if (project := _project(categories)) is not None and project not in used:
             del named[project]
-        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names), entries)
+        kind = [*by_name, *by_field, OBJECTS][0]
+        return cls(file, kind, named, tuple(names), entries, _keypoints(categories))
 
 
 class Index:
@@ -202,6 +205,12 @@ def _project(categories: Mapping[int, Mapping[str, Any]]) -> int | None:
     first = categories.get(0, {})
     above = {category.get("supercategory") for number, category in categories.items() if number}
     return 0 if first.get("supercategory") == "none" and first["name"] in above else None
+
+
+def _keypoints(categories: Mapping[int, Mapping[str, Any]]) -> tuple[str, ...]:
+    lists = [category["keypoints"] for category in categories.values() if "keypoints" in category]
+    is_sound = all(isinstance(one, list) and all(type(n) is str for n in one) for one in lists)
+    return tuple(lists[0]) if is_sound and lists and all(one == lists[0] for one in lists) else ()
 
 
 def _category(element: Element, path: Path) -> tuple[int, Mapping[str, Any]]:

@@ -60,13 +60,15 @@ def _open(
     images = _Images(tree, parts, unused, order, class_of)
     files = [os.path.relpath(part.file.path, tree.root) for part in parts]
     has_boxes = order and any(part.kind not in (CAPTIONS, CLASSES) for part in parts)
+    named = {part.keypoints for part in parts if part.keypoints}
+    keypoints = named.pop() if len(named) == 1 else ()
     used = {*images.folders(), *map(os.path.dirname, files)} if is_whole else set[str]()
     lists = Lists(
         images.rows,
         order,
         (*files, *(item.name for item in unused)),
         aside(tree, used, "no annotation file lists the images in it", _names_a_split),
-        boxes=in_json("xywh") if has_boxes else {},
+        boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {},
         heeds=frozenset({"columns"}),
         mtime_ns=max(part.file.mtime_ns for part in parts),
         is_whole=is_whole,

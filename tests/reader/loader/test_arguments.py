@@ -95,10 +95,10 @@ def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
         ({"storage_options": {}}, r"storage_options={}\)\) with the URL of the dataset"),
         ({"credential_provider": len}, "with the URL of the dataset"),
         ({"cache_limit": 1}, r'write reader.Loader\(reader.Dataset\("shards", cache_limit=1\)\)'),
-        ({"batchsize": 3}, "no batchsize=: write batch_size=3, if that is meant"),
-        ({"prefetchfactor": 3}, "no prefetchfactor=: write prefetch_factor=3, if that is meant"),
+        ({"batchsize": 3}, "no batchsize=. Did you mean batch_size=3"),
+        ({"prefetchfactor": 3}, "no prefetchfactor=. Did you mean prefetch_factor=3"),
         ({"num_workers": -1}, "num_workers is an integer of at least 0, not -1"),
-        ({"num_workers": 2, "workers": 1}, "workers=1 and num_workers=2 are two numbers"),
+        ({"num_workers": 2, "workers": 1}, "workers=1 and num_workers=2 contradict"),
         ({"pin_memory": 3}, "pin_memory is True or False, not 3"),
         ({"cache": "ram"}, 'cache is "decoded" or None .* give reader.Dataset cache="ram"'),
     ],
@@ -188,7 +188,7 @@ def test_an_epoch_that_is_no_number_is_refused(packed: Path, epoch: Any) -> None
 
 
 def test_a_dataset_that_is_open_already_is_of_its_own_split(packed: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"split is settled .* give it to reader\.Dataset"):
+    with pytest.raises(ArgumentError, match=r"Write reader\.Loader\(reader\.Dataset\("):
         Loader(Dataset(packed), split="train")
 
 
@@ -201,7 +201,7 @@ def test_a_dataset_keeps_what_it_was_opened_with(packed: Path) -> None:
 @pytest.mark.parametrize("name", ["transform", "target_transform", "target"])
 def test_a_transform_of_the_dataset_is_not_ignored(packed: Path, name: str) -> None:
     options: dict[str, Any] = {name: "coco" if name == "target" else len}
-    reason = f"does not apply the dataset's {name},.* transforms= .* map_sample="
+    reason = f"does not apply the dataset's {name}=,.* transforms= .* map_sample="
     with pytest.raises(ArgumentError, match=reason):
         Loader(Dataset(packed, **options))
 

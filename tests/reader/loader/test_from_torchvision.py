@@ -119,7 +119,7 @@ def test_members_that_are_no_geometry_are_all_refused_by_name_with_what_is_left(
         assert f"{name}: " in text
     assert "reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN" in text
     assert "change = torchvision.transforms.v2.ColorJitter(...)" in text
-    assert text.endswith("That leaves transforms=[reader.RandomHorizontalFlip(p=0.5)].")
+    assert text.endswith("Keep transforms=[reader.RandomHorizontalFlip(p=0.5)].")
 
 
 @pytest.mark.parametrize(

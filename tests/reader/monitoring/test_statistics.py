@@ -61,7 +61,7 @@ def test_a_notebook_shows_them_as_a_table() -> None:
 
 def test_nothing_is_said_before_anything_was_read() -> None:
     assert Statistics().bound_by == ""
-    assert Statistics().bottleneck == "Nothing was read yet."
+    assert Statistics().bottleneck == "No batch was read yet."
 
 
 def test_a_consumer_that_never_waits_is_the_bottleneck() -> None:
@@ -73,18 +73,19 @@ def test_a_consumer_that_never_waits_is_the_bottleneck() -> None:
 
 
 def test_a_consumer_that_never_waits_is_told_how_few_workers_would_do() -> None:
-    assert "with 2 workers." in statistics(waited=0.1, busy=12.0).bottleneck
-    assert "with 1 worker." in statistics(waited=0.1, busy=0.5).bottleneck
+    assert "workers=2 would be enough." in statistics(waited=0.1, busy=12.0).bottleneck
+    assert "workers=1 would be enough." in statistics(waited=0.1, busy=0.5).bottleneck
 
 
-@pytest.mark.parametrize(("waited", "more"), [(5.0, 4), (2.0, 1), (9.0, 35), (0.6, 1)])
-def test_busy_workers_are_the_bottleneck_and_their_lack_is_told(waited: float, more: int) -> None:
+@pytest.mark.parametrize(("waited", "workers"), [(5.0, 8), (2.0, 5), (9.0, 39), (0.6, 5)])
+def test_busy_workers_are_the_bottleneck_and_their_lack_is_told(
+    waited: float, workers: int
+) -> None:
     found = statistics(waited=waited)
     assert found.bound_by == "decode"
-    plural = "s" * (more > 1)
     assert found.bottleneck == (
         f"decode-bound: workers busy 98%, the consumer waited {waited / 10:.0%} of the time; "
-        f"{more} more worker{plural} would keep up."
+        f"workers={workers} would keep up."
     )
 
 
@@ -100,9 +101,9 @@ def test_a_consumer_that_only_waits_is_told_what_a_worker_adds() -> None:
 
 def test_workers_without_cores_are_not_recommended() -> None:
     sentence = statistics(waited=5.0, cores=6).bottleneck
-    assert sentence.endswith("4 more workers would keep up, but there are only 6 usable cores.")
+    assert sentence.endswith("workers=8 would keep up, but there are only 6 usable cores.")
     sentence = statistics(waited=5.0, cpu=20.0).bottleneck
-    assert "51% of a core each" in sentence
+    assert "each worker got 51% of a core" in sentence
     assert "would keep up" not in sentence
 
 
@@ -122,14 +123,14 @@ def test_waiting_for_a_store_that_takes_most_of_their_time_is_the_bottleneck() -
 def test_time_that_workers_waited_for_a_store_is_not_taken_for_a_lack_of_cores() -> None:
     seen = statistics(waited=5.0, waiting=15.0, cpu=24.0)
     assert seen.bound_by == "decode"
-    assert "more workers would keep up" in seen.bottleneck
+    assert "would keep up" in seen.bottleneck
 
 
 def test_transforms_that_take_most_of_the_workers_time_are_the_bottleneck() -> None:
     found = statistics(waited=5.0, transform=30.0)
     assert found.bound_by == "transform"
     assert "transforms took 77% of the workers' time" in found.bottleneck
-    assert "4 more workers would keep up" in found.bottleneck
+    assert "workers=8 would keep up" in found.bottleneck
 
 
 def test_where_neither_side_was_at_work_the_sentence_says_so() -> None:
@@ -141,7 +142,7 @@ def test_where_neither_side_was_at_work_the_sentence_says_so() -> None:
 def test_slow_steps_after_a_first_batch_that_was_waited_for_are_the_bottleneck() -> None:
     slow = statistics(waited=1.2, waited_first=1.0, busy=2.0)
     assert slow.bound_by == "consumer"
-    assert slow.bottleneck.endswith("the reader keeps up, and would with 1 worker.")
+    assert slow.bottleneck.endswith("the reader keeps up; workers=1 would be enough.")
     assert statistics(waited=6.0, waited_first=5.9, busy=2.0).bound_by == "start-up"
     assert statistics(waited=2.2, waited_first=1.0, busy=2.0).bound_by == "start-up"
 

@@ -112,13 +112,13 @@ def test_what_it_gives_is_what_this_rank_reads(
 @pytest.mark.parametrize(
     ("batches", "reason"),
     [
-        ([3, 4], "A batch_sampler gives lists of sample numbers, not 3"),
-        (["ab"], "A batch_sampler gives lists of sample numbers, not 'ab'"),
-        ([[1], []], "The batch_sampler gives a batch without samples"),
+        ([3, 4], "A batch_sampler yields lists of sample numbers, not 3"),
+        (["ab"], "A batch_sampler yields lists of sample numbers, not 'ab'"),
+        ([[1], []], "The batch_sampler yields an empty batch"),
         ([[1.5]], "A batch_sampler gives sample numbers, not 1.5"),
         ([[COUNT]], f"The batch_sampler gives sample {COUNT}; those of the dataset are 0 to"),
         (7, "batch_sampler is an iterable of lists of sample numbers, not 7"),
-        (iter([[1]]), "A batch_sampler has a length; <list_iterator .* has none"),
+        (iter([[1]]), "The batch_sampler has no length: <list_iterator"),
     ],
 )
 def test_what_are_no_batches_of_samples_is_refused_at_once(
@@ -133,7 +133,7 @@ def test_what_are_no_batches_of_samples_is_refused_at_once(
 )
 def test_nothing_else_decides_what_is_in_a_batch(packed: Path, name: str, value: Any) -> None:
     options = {name: value, **({"world_size": 2} if name == "rank" else {})}
-    with pytest.raises(ArgumentError, match=f"leave out {name}"):
+    with pytest.raises(ArgumentError, match=f"Leave out {name}="):
         load(packed, [[1]], **options)
 
 
@@ -153,7 +153,7 @@ class Changing:
 @pytest.mark.parametrize(
     ("second", "reason"),
     [
-        ([[1], [2, 3, 4]], "a batch of 3 samples, and there is room for 2.* batch_size= says how"),
+        ([[1], [2, 3, 4]], "a batch of 3 samples, .* Set batch_size=3"),
         ([[1]], "The batch_sampler has length 2 and gave 1"),
         ([[1], [2], [3]], "The batch_sampler has length 2 and gave more"),
         ([[1], [COUNT]], f"The batch_sampler gives sample {COUNT}"),

@@ -61,17 +61,19 @@ def test_weights_draw_in_proportion() -> None:
     ids=str,
 )
 def test_what_is_no_weight_is_refused(weights: Any) -> None:
-    with pytest.raises(ArgumentError, match="weights of Weighted are one finite number"):
+    with pytest.raises(ArgumentError, match="reader.Weighted takes a finite number"):
         Weighted(weights)
 
 
 def test_another_number_of_weights_than_of_samples_is_refused(packed: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"Weighted: 2 weights> needs .* has samples: 39\."):
+    with pytest.raises(
+        ArgumentError, match=r"Weighted: 2 weights> does not fit .*: give 39 weights"
+    ):
         load(packed, sampler=Weighted([1, 2]))
 
 
 def test_weights_of_which_none_is_above_0_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="needs a weight above 0"):
+    with pytest.raises(ArgumentError, match="Give at least one above 0"):
         Weighted([0] * COUNT)
 
 
@@ -99,7 +101,7 @@ def test_class_balanced_says_how_many_have_no_label(
     write_samples: Callable[..., Path], encode: Callable[..., bytes]
 ) -> None:
     samples = {f"s{number}": {"png": encode(Image.new("L", (8, 8)), "PNG")} for number in range(3)}
-    with pytest.raises(ArgumentError, match=r"2 of 3 have none\. Choose a split .*labels >= 0"):
+    with pytest.raises(ArgumentError, match=r"2 of 3 have none\. Choose .*labels >= 0"):
         load(write_samples(samples, labels=[0, -1, -1]), sampler=ClassBalanced())
 
 
@@ -129,7 +131,7 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
         (torch.tensor([1.0]), r"not tensor\(1\.\)"),
         ("ab", "sampler is an iterable of sample numbers, not 'ab'"),
         (3, "sampler is an iterable of sample numbers, not 3"),
-        (iter([1]), "A sampler has a length; <list_iterator .* has none"),
+        (iter([1]), "The sampler has no length: <list_iterator"),
         (
             [3, COUNT],
             f"The sampler gives sample {COUNT}; those of the dataset are 0 to {COUNT - 1}",
@@ -185,7 +187,7 @@ def test_a_distributed_sampler_gives_its_rank_its_share(packed: Path) -> None:
 
 @pytest.mark.parametrize("sampler", [[0], Weighted([1.0] * COUNT), ClassBalanced()], ids=str)
 def test_one_decision_of_the_order_is_enough(packed: Path, sampler: Any) -> None:
-    with pytest.raises(ReaderError, match="Give one of shuffle and sampler"):
+    with pytest.raises(ReaderError, match="Leave one out"):
         load(packed, shuffle=True, sampler=sampler)
 
 

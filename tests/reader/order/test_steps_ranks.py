@@ -75,7 +75,7 @@ def test_variables_that_contradict_each_other_are_refused(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torchrun(monkeypatch, 4, 4)
-    with pytest.raises(ReaderError, match=r"RANK=4 of WORLD_SIZE=4.*rank= and world_size="):
+    with pytest.raises(ReaderError, match=r"RANK=4 and WORLD_SIZE=4.*rank= and world_size="):
         load(packed)
 
 
@@ -94,5 +94,5 @@ def test_variables_that_contradict_each_other_are_refused(
     ids=str,
 )
 def test_a_rank_that_is_none_is_refused(packed: Path, given: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match=r"rank=.* of world_size=.*: give both, as integers"):
+    with pytest.raises(ArgumentError, match=r"rank=.* and world_size=.*: give both, as integers"):
         load(packed, **given)

@@ -102,7 +102,7 @@ def test_a_world_size_that_does_not_divide_the_streams_is_refused(
     with pytest.raises(
         ArgumentError,
         match=rf"BlockShuffle\(shards=2, streams=8\) cannot be divided among {world_size} ranks: "
-        rf"each .* Give streams= a multiple of the world sizes .*, such as \d+\.",
+        rf"the world size must .* Set streams= to a multiple of .*, such as \d+\.",
     ) as refused:
         Loader(packed, shuffle=shuffle, rank=0, world_size=world_size)
     other = BlockShuffle(2, streams=int(str(refused.value).split()[-1].rstrip(".")))
@@ -162,7 +162,7 @@ def test_a_state_of_other_streams_is_refused(packed: Path) -> None:
         Loader(packed, shuffle=BlockShuffle(2), fields=["index"]) as other,
         pytest.raises(
             ArgumentError,
-            match=r"saved with shuffle=BlockShuffle\(shards=2, streams=4\), this loader has "
+            match=r"saved with shuffle=BlockShuffle\(shards=2, streams=4\), but this loader has "
             r"shuffle=BlockShuffle\(shards=2\)",
         ),
     ):

@@ -361,3 +361,48 @@ def test_a_format_of_a_later_packer_is_named(write: Callable[..., Path]) -> None
     dataset = recorded(write(json=[in_json([0, 0, 9, 9])]), json=BoxEncoding("zigzag"))
     with pytest.raises(ArgumentError, match=r"zigzag.*format is one of xyxy, xywh, cxcywh"):
         Loader(dataset, fields=(Boxes("json"),))
+
+
+@pytest.mark.parametrize("format", ["xyxy", "xywh", "cxcywh"])
+def test_boxes_arrive_in_the_format_that_is_asked_for(
+    write: Callable[..., Path], format: str
+) -> None:
+    given = {"xyxy": [30, 20, 40, 28], "xywh": [30, 20, 10, 8], "cxcywh": [35, 24, 10, 8]}
+    dataset = write(json=[in_json(given[format])])
+    for out, expected in given.items():
+        (found,) = boxes_of(dataset, Boxes("json", format=format, out=out))
+        assert found["boxes"].tolist() == [expected]
+    with Loader(dataset, fields=("image", Boxes("json", format=format, out="xyxy"))) as loader:
+        in_corners = loader.preview()
+    with Loader(dataset, fields=("image", Boxes("json", format=format))) as loader:
+        assert loader.preview().png() == in_corners.png()
+
+
+def test_a_box_of_which_a_crop_leaves_less_than_min_visible_is_dropped_with_its_label(
+    write: Callable[..., Path],
+) -> None:
+    # The crop shows x from 20 to 60: a tenth, a fifth, half, all of what the image has of them.
+    boxes = [[11, 5, 21, 15], [12, 5, 22, 15], [55, 5, 65, 15], [30, -5, 40, 5], [0, 0, 9, 9]]
+    dataset = write(json=[in_json(*boxes, classes=[3, 4, 5, 6, 7])])
+    for share, kept in ((0.0, [0, 1, 2, 3]), (0.2, [1, 2, 3]), (0.5, [2, 3]), (1, [3])):
+        field = Boxes("json", labels="classes", min_visible=share)
+        (found,) = boxes_of(dataset, field, transforms=[CenterCrop(40), Resize(97)])
+        assert found["kept"].tolist() == kept
+        assert found["labels"].tolist() == [3 + at for at in kept]
+        assert len(found["boxes"]) == len(kept)
+    with Loader(dataset, fields=(Boxes("json", min_visible=1),), workers=0) as loader:
+        (((whole,),),) = loader
+    assert whole["kept"].tolist() == [0, 1, 2, 3, 4]
+    assert loader.statistics().dropped_boxes == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"out": "ltrb"}, "out is one of xyxy, xywh, cxcywh"),
+        ({"min_visible": 20}, "min_visible is a share from 0 to 1, not 20"),
+    ],
+)
+def test_what_is_no_format_or_share_is_refused_at_once(arguments: Any, sentence: str) -> None:
+    with pytest.raises(ArgumentError, match=sentence):
+        Boxes("json", **arguments)

@@ -46,7 +46,7 @@ def test_what_is_no_message_is_an_error(
 ) -> None:
     connection, other = ends
     other.sendall(content)
-    with pytest.raises(WorkerError, match="not a message"):
+    with pytest.raises(WorkerError, match="connection .* is broken"):
         receive(connection, (Sync,))
 
 
@@ -56,7 +56,7 @@ def test_what_nobody_expects_is_an_error_that_shows_it(
 ) -> None:
     connection, other = ends
     other.sendall(framed(pickle.dumps(message)))
-    with pytest.raises(WorkerError, match="Nobody expected the message"):
+    with pytest.raises(WorkerError, match="unexpected message"):
         receive(connection, (Sync, Go))
 
 
@@ -84,7 +84,7 @@ def test_a_worker_refuses_a_task_that_is_none(
     with ours, theirs:
         other.sendall(framed(pickle.dumps(Go())))
         ours.send(task)
-        with pytest.raises(WorkerError, match=r"not a message|Nobody expected"):
+        with pytest.raises(WorkerError, match=r"connection .* is broken"):
             serve(connection, theirs, NoWorker())  # type: ignore[arg-type]
 
 

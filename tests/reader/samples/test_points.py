@@ -1,0 +1,340 @@
+"""Key points over an image: found where they were drawn, whatever its transforms."""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import reader
+from packer.options.declared import SourceOptions
+from reader import (
+    ArgumentError,
+    CenterCrop,
+    Letterbox,
+    Loader,
+    Points,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+    SampleError,
+)
+from reader.format import Manifest
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+HEIGHT, WIDTH = 48, 64
+NAMES = ["nose", "left_eye", "right_eye"]
+# The corners of blocks of 4 pixels in each colour: red, green and blue.
+CORNERS = np.array([(40, 12), (20, 28), (8, 8)])
+MIDDLES = CORNERS + 2
+
+
+def drawn(height: int = HEIGHT, width: int = WIDTH) -> Image.Image:
+    pixels = np.zeros((height, width, 3), np.uint8)
+    for channel, (x, y) in enumerate(CORNERS):
+        pixels[y : y + 4, x : x + 4, channel] = 255
+    return Image.fromarray(pixels)
+
+
+def middles(image: torch.Tensor) -> list[tuple[float, float] | None]:
+    """The middle of what is bright in each channel of an image (3, H, W), in pixel edges."""
+    found: list[tuple[float, float] | None] = []
+    for channel in (np.asarray(image).astype(np.float64) - 128).clip(0):  # not a border's grey
+        total = channel.sum()
+        if not total:
+            found.append(None)
+            continue
+        rows, columns = channel.sum(axis=1), channel.sum(axis=0)
+        x = (columns @ (np.arange(len(columns)) + 0.5)) / total
+        found.append((x, (rows @ (np.arange(len(rows)) + 0.5)) / total))
+    return found
+
+
+def flat(points: Any, visible: Sequence[int] = (2, 2, 2)) -> list[float]:
+    return np.column_stack([points, visible]).ravel().tolist()
+
+
+@pytest.fixture
+def write(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Callable[..., Path]:
+    """`write({"keypoints": [...]}, ...)`: a drawing for each content of its json."""
+
+    def make(*contents: Any, ext: str = "json", **options: Any) -> Path:
+        png = encode(drawn(), "PNG")
+        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in contents]
+        return write_samples(
+            {f"s{n}": {"png": png, ext: each} for n, each in enumerate(data)}, **options
+        )
+
+    return make
+
+
+def read(dataset: Path, field: Any, **options: Any) -> list[Any]:
+    with Loader(dataset, fields=("image", field), **{"workers": 0, **options}) as loader:
+        return [(images[0], found[0]) for images, found in loader]
+
+
+@pytest.mark.parametrize(
+    "transforms",
+    [
+        [],
+        [Resize((96, 64))],
+        [Resize((30, 101), antialias=True)],
+        [CenterCrop((40, 50)), Resize((80, 100))],
+        [RandomCrop((40, 56)), RandomHorizontalFlip(1.0)],
+        [RandomHorizontalFlip(1.0), RandomCrop((40, 56)), RandomVerticalFlip(1.0)],
+        [Letterbox((100, 90))],
+        [CenterCrop((70, 90)), RandomVerticalFlip(1.0)],
+        [RandomResizedCrop(60, scale=(0.5, 1)), RandomHorizontalFlip(0.5)],
+    ],
+    ids=repr,
+)
+def test_points_are_where_they_were_drawn(write: Callable[..., Path], transforms: Any) -> None:
+    dataset = write(*[{"keypoints": [flat(MIDDLES)]}] * 4)
+    seen = 0
+    for image, found in read(dataset, Points("json"), transforms=transforms, seed=3):
+        points = found["keypoints"]
+        assert (points.shape, points.dtype) == ((1, 3, 3), torch.float32)
+        for point, middle in zip(points[0].tolist(), middles(image), strict=True):
+            height, width = image.shape[1:]
+            is_whole = 3 < point[0] < width - 3 and 3 < point[1] < height - 3
+            if middle is not None and is_whole:
+                assert point[:2] == pytest.approx(middle, abs=0.6)
+                assert point[2] == 2
+                seen += 1
+    assert seen >= 4
+
+
+@pytest.mark.parametrize("upright", [True, False])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_points_follow_the_orientation_and_sides_follow_what_is_mirrored(
+    write_samples: Callable[..., Path],
+    encode: Callable[..., bytes],
+    orientation: int,
+    upright: bool,
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = encode(drawn(), "PNG", exif=exif)
+    content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
+    dataset = reader.Dataset(
+        write_samples({"a": {"png": stored, "json": content}}), upright=upright
+    )
+    names = ["none", "left", "right"]
+    ((image, found),) = read(dataset, Points("json", names=names))  # type: ignore[arg-type]
+    red, green, blue = middles(image)
+    if upright and orientation in (2, 4, 5, 7):  # as a mirror shows what was annotated
+        green, blue = blue, green
+    assert found["keypoints"][0, :, :2].tolist() == [
+        pytest.approx(each) for each in (red, green, blue)
+    ]
+
+
+def test_a_point_that_is_cropped_away_is_not_visible_and_keeps_its_place(
+    write: Callable[..., Path],
+) -> None:
+    points = [(40, 12), (0, 0), (8, 8)]
+    dataset = write({"keypoints": [flat(points, (2, 0, 1)), None]})
+    ((_, found),) = read(dataset, Points("json"), transforms=[CenterCrop((48, 40))])
+    assert found["keypoints"].tolist() == [
+        [[28, 12, 2], [0, 0, 0], [-4, 8, 0]],
+        [[0, 0, 0], [0, 0, 0], [0, 0, 0]],
+    ]
+    ((_, found),) = read(dataset, Points("json"), transforms=[CenterCrop((64, 64))])
+    assert found["keypoints"][0].tolist() == [[40, 20, 2], [0, 0, 0], [8, 16, 1]]
+
+
+def test_left_and_right_change_places_where_the_image_is_mirrored(
+    write: Callable[..., Path],
+) -> None:
+    given = [(30, 5), (40, 12), (20, 12)]
+    dataset = write({"keypoints": [flat(given, (2, 1, 2))]})
+    mirrored = [[34, 5, 2], [44, 12, 2], [24, 12, 1]]
+    flip = RandomHorizontalFlip(1.0)
+    for field in (
+        Points("json", names=NAMES),
+        Points("json", flip=[(2, 1)]),
+        Points("json", names=["a", "left eye", "right eye"]),
+        Points("json", names=["Nose", "EyeLeft", "EyeRight"]),
+    ):
+        ((_, found),) = read(dataset, field, transforms=[flip])
+        assert found["keypoints"][0].tolist() == mirrored
+        ((_, found),) = read(dataset, field, transforms=[flip, flip])
+        assert found["keypoints"][0].tolist() == np.reshape(flat(given, (2, 1, 2)), (3, 3)).tolist()
+        ((_, found),) = read(dataset, field, transforms=[flip, RandomVerticalFlip(1.0)])
+        assert found["keypoints"][0, 1].tolist() == [24, 36, 1]  # turned, not mirrored
+        ((_, found),) = read(dataset, field, transforms=[RandomVerticalFlip(1.0)])
+        assert found["keypoints"][0, 1].tolist() == [20, 36, 2]
+    for field in (Points("json"), Points("json", names=NAMES, flip=())):
+        ((_, found),) = read(dataset, field, transforms=[flip])
+        assert found["keypoints"][0, 1].tolist() == [24, 12, 1]
+
+
+def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions(
+    write: Callable[..., Path],
+) -> None:
+    points = (np.array([(16, 12), (32, 24)]) / (WIDTH, HEIGHT)).tolist()
+    dataset = write({"face": {"marks": [points]}, "kind": [7]})
+    field = Points("json", path="face.marks", format="xy", labels="kind", normalized=True)
+    ((_, found),) = read(dataset, field)
+    assert found["keypoints"].tolist() == [[[16, 12, 2], [32, 24, 2]]]
+    assert found["labels"].tolist() == [7]
+
+
+def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., Path]) -> None:
+    dataset = write(b"3 0.5 0.5 0.2 0.2 0.25 0.25 2 0 0 0\n", b"", ext="txt")
+    (_, first), (_, second) = read(dataset, Points("txt"))
+    assert first["keypoints"].tolist() == [[[16, 12, 2], [0, 0, 0]]]
+    assert first["labels"].tolist() == [3]
+    assert second["keypoints"].shape == (0, 0, 3)
+    assert second["labels"].shape == (0,)
+
+
+def test_a_sample_without_the_member_has_no_points(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+) -> None:
+    content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
+    png = encode(drawn(), "PNG")
+    dataset = write_samples({"a": {"png": png, "json": content}, "b": {"png": png}})
+    (_, one), (_, none) = read(dataset, Points("json?", names=NAMES))
+    assert one["keypoints"].shape == (1, 3, 3)
+    assert none["keypoints"].shape == (0, 3, 3)
+    with pytest.raises(SampleError, match=r'"json\?" among the fields gives no points for it'):
+        read(dataset, Points("json"))
+
+
+def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Callable[..., Path]) -> None:
+    people = [flat(MIDDLES), flat(MIDDLES - 4)]
+    dataset = write({"boxes": [[0, 0, 9, 9], [22, 4, 44, 44]], "keypoints": people})
+    fields = (reader.Boxes("json"), Points("json"))
+    with Loader(dataset, fields=fields, transforms=[CenterCrop(40)], workers=0) as loader:
+        (((boxes,), (points,)),) = loader
+    assert boxes["kept"].tolist() == [1]
+    (kept,) = points["keypoints"][boxes["kept"]].tolist()
+    assert kept[0] == [26, 6, 2]
+
+
+def test_views_have_points_of_their_own_and_workers_give_the_same(
+    write: Callable[..., Path],
+) -> None:
+    dataset = write(*[{"keypoints": [flat(MIDDLES)] * n} for n in range(6)])
+    options: dict[str, Any] = {
+        "fields": ("image", Points("json", names=NAMES)),
+        "transforms": [RandomResizedCrop(32), RandomHorizontalFlip()],
+        "views": 2,
+        "batch_size": 3,
+        "shuffle": True,
+    }
+
+    def epoch(workers: int) -> list[Any]:
+        with Loader(dataset, workers=workers, **options) as loader:
+            return [
+                [found["keypoints"].tolist() for view in points for found in view]
+                for _, points in loader
+            ]
+
+    alone = epoch(0)
+    assert [len(batch) for batch in alone] == [6, 6]
+    assert alone[0][:3] != alone[0][3:]
+    assert epoch(2) == alone
+
+
+def test_cocos_key_points_are_read_with_the_names_of_their_category(
+    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(), "JPEG", quality=95))
+    people: list[dict[str, Any]] = [
+        {"id": 1, "bbox": [4, 4, 44, 40], "keypoints": flat(MIDDLES, (2, 1, 2))},
+        {"id": 2, "bbox": [0, 0, 9, 9]},
+    ]
+    content = {
+        "images": [{"id": 1, "file_name": "1.jpg", "height": HEIGHT, "width": WIDTH}],
+        "annotations": [{**one, "image_id": 1, "category_id": 1} for one in people],
+        "categories": [{"id": 1, "name": "person", "keypoints": NAMES, "skeleton": [[1, 2]]}],
+    }
+    (tmp_path / "person_keypoints.json").write_text(json.dumps(content))
+    source = SourceOptions(root="images")
+    run_pack(tmp_path / "person_keypoints.json", tmp_path / "shards", seed=None, source=source)
+    ((image, found),) = read(
+        tmp_path / "shards", Points("json"), transforms=[RandomHorizontalFlip(1.0)]
+    )
+    nose, left, right = middles(image)
+    assert found["keypoints"][0].tolist() == [
+        pytest.approx([*nose, 2], abs=0.6),  # type: ignore[misc]
+        pytest.approx([*right, 2], abs=0.6),  # type: ignore[misc]
+        pytest.approx([*left, 1], abs=0.6),  # type: ignore[misc]
+    ]
+    assert not found["keypoints"][1].any()
+    names = Manifest.load(tmp_path / "shards").boxes["json"].keypoints
+    assert names == tuple(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "reason"),
+    [
+        (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
+        (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
+        (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
+        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "lists of x and y"),
+        (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
+        (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
+        (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
+        (Points("json", flip=[(3, 4)]), {"keypoints": [[1, 2, 2]]}, "have 1 points; .* are for 5"),
+        (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"need Points\(\.\.\., normalized=True\)"),
+        (Points("json", normalized=True), {"keypoints": [[5, 0.2, 2]]}, "its points reach to 5"),
+        (Points("json", labels="c"), {"keypoints": [[5, 6, 2]], "c": [1, 2]}, "2 c for 1 points"),
+        (Points("json"), b'{"keypoints": [[NaN, 1, 2]]}', "not of finite numbers"),
+    ],
+)
+def test_what_would_be_misread_is_refused_by_name(
+    write: Callable[..., Path], field: Points, content: Any, reason: str
+) -> None:
+    with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
+        read(write(content), field)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"format": "yx"}, 'format is "xyv" or "xy", not'),
+        ({"names": "nose"}, "names is a list of names"),
+        ({"flip": [1, 2]}, "flip is a list of pairs of numbers"),
+        ({"flip": [(1, 2), (2, 3)]}, "each number once"),
+        ({"flip": [(1, 5)], "names": NAMES}, "each number once"),
+        ({"path": 3}, "path is a string"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> None:
+    with pytest.raises(ArgumentError, match=sentence):
+        Points("json", **arguments)
+
+
+def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
+    dataset = write({"keypoints": [flat(MIDDLES)]})
+    with pytest.raises(
+        ArgumentError, match=r'points, polygons .* cannot be had .*decode="cpu" can'
+    ):
+        Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
+
+
+def test_a_picture_is_no_source_of_points(write: Callable[..., Path]) -> None:
+    with pytest.raises(ArgumentError, match="Points reads JSON, or the lines of a txt"):
+        Loader(write({"keypoints": []}), fields=(Points("png"),))
+
+
+def test_a_decoder_of_ones_own_gives_the_points(write: Callable[..., Path]) -> None:
+    dataset = write({"marks": [[16, 12], [32, 24]]})
+
+    def one_face(data: bytes) -> dict[str, Any]:
+        return {"keypoints": [json.load(io.BytesIO(data))["marks"]]}
+
+    ((_, found),) = read(dataset, Points("json", format="xy", decode=one_face))
+    assert found["keypoints"].tolist() == [[[16, 12, 2], [32, 24, 2]]]
