@@ -20,7 +20,7 @@ import fcntl
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from reader.cache.presence import PresenceMap, path_beside
 from reader.cache.quota import BLOCK, DiskQuota
-from reader.cache.ranges import Spans, check_limit, notes_bytes
+from reader.cache.ranges import Spans, check_limit, index_runs, notes_bytes
 from reader.cache.recovery import has_files, is_index, recover
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry
@@ -41,7 +41,6 @@ from reader.store.errors import Missing
 from reader.store.limits import PART
 
 MakeRoom = Callable[[int], int]
-Run = tuple[int, list[ShardEntry]]
 
 _AT_ONCE = 32  # indexes
 _UNDER_WAY = 256 << 20  # bytes of them, which are in memory
@@ -206,28 +205,11 @@ async def mirrored(
 
     lacking = {shard for shard in shards if not has_files(folder, shard)}
     done = len(shards) - len(lacking)
-    await asyncio.gather(*(fetch(*each) for each in _runs(manifest, lacking)))
+    await asyncio.gather(*(fetch(*each) for each in index_runs(manifest, lacking)))
     _write(quota, folder / FILENAME, text)
     quota.count()
     quota.margin = notes_bytes(shards)
     return Mirror(folder, lease, shards, classes)
-
-
-def _runs(manifest: Manifest, lacking: Container[ShardEntry]) -> Iterator[Run]:
-    """Shards whose indexes are fetched by one request, and where it begins in `JOINED`."""
-    run: list[ShardEntry] = []
-    start = at = 0
-    for shard in manifest.shards:
-        end = at + shard.index_bytes
-        if run and (shard not in lacking or not manifest.joined or end - start > PART):
-            yield start, run
-            run = []
-        if shard in lacking:
-            start = start if run else at
-            run.append(shard)
-        at = end
-    if run:
-        yield start, run
 
 
 async def _joined(

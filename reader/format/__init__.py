@@ -6,6 +6,7 @@
       dataset.json                       committed last; without it there is no dataset
       [SPLIT/]shard-000000.tar           WebDataset tar
       [SPLIT/]shard-000000.safetensors   its index
+      shards.index                       all indexes back to back, where there are many shards
 
 **Tar** (`tar.py`). POSIX.1-1988 USTAR blocks, every member a regular file with mode 0644 and
 mtime, uid and gid 0, so that the same input gives the same bytes. A PAX record appears only for a
@@ -76,10 +77,17 @@ reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may 
 image's width and height, false for pixels, null where that is not known; ``path`` and ``labels``,
 the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none;
 ``keypoints``, the names of each object's key points, where they have names; the lines of a ``txt``
-are YOLO's, a class number first; may be missing), and ``checksum``: ``xxh3-128:`` and the
-hexadecimal digits for all of this without it, as JSON with sorted keys and without white space. Each tar is named once; names that differ only in case or
-Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it does not
-know.
+are YOLO's, a class number first; may be missing), ``joined`` (true where there is a shards.index;
+may be missing), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of this without
+it, as JSON with sorted keys and without white space. Each tar is named once; names that differ only
+in case or Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it
+does not know.
+
+**shards.index**. The files of the indexes back to back, in the order of the shards in dataset.json,
+which has the bytes and the checksum of each. It is written before dataset.json, for 64 shards or
+more whose indexes have at most 1 MiB on average and 4 GB in all. It repeats what the indexes hold,
+so that a store is asked for 8 MiB of them at a time, as far as they are needed; a reader may ignore
+it, and asks for an index of its own where this file holds other bytes.
 
 Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
 from ``segment`` on and `bands.py` those from ``band`` on;
