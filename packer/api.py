@@ -64,6 +64,7 @@ def pack(
         class_depth: a number, or "all".
         pairs, members: ``--pair`` and ``--member``: name -> folder, and name -> template.
         ignore, images, labels: a sequence for an option that is given several times.
+        columns: ``--column``: a sequence of paths in the JSON.
         classes: class names in label order; None: sorted.
         executor: also an `Executor`; None: processes of this machine.
         progress: show the interpretation of the source and the progress on standard error.

@@ -1,7 +1,7 @@
 """Keys: a sample's name in the archive, made reversibly from its path in the source.
 
-A key is the path relative to the source without its extension. What WebDataset or DALI's index
-would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
+A key is the path relative to the source without its extension. Characters that WebDataset or DALI's
+index would misread are percent-encoded (RFC 3986, section 2.1, on the name's bytes): dots of the
 basename, white space, control characters, bytes that are not UTF-8, the per cent sign, and a
 leading underscore of webdataset's metadata (``__name__/``). Repeated keys are found by hashes.
 """
@@ -87,8 +87,8 @@ class KeySet:
 
     _FEW = 1 << 16  # are held as they come; more are sorted in
 
-    def __init__(self, there: Iterable[bytes] = ()) -> None:
-        self._sorted = np.sort(hashes_of(there))
+    def __init__(self, known: Iterable[bytes] = ()) -> None:
+        self._sorted = np.sort(hashes_of(known))
         self._recent: set[int] = set()
 
     def add(self, key: str) -> bool:

@@ -75,7 +75,7 @@ def map_unordered(
     died: Callable[[Item, str], Result] | None = None,
     load: Sequence[str] = (),
 ) -> Generator[Result, None, None]:
-    """Yield ``function(item, advance)`` of all `items` as they are finished.
+    """Yield ``function(item, advance)`` of all `items` when they are finished.
 
     With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
     is called now and then with how much more was done in all processes together. `place` names an

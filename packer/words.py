@@ -2,7 +2,7 @@
 
 Options and commands are written as the caller does: ``--class-depth 2`` or, in Python,
 ``class_depth=2``. A message names them by `option`, `command` and `choices`; the command line and
-`packer.pack` each say with `written_by` who calls.
+`packer.pack` choose between these with `written_by`.
 """
 
 import os
@@ -22,6 +22,7 @@ _FLAGS = {
     "kind": "--as",
     "pairs": "--pair",
     "members": "--member",
+    "columns": "--column",
     "as_json": "--json",
     "page": "--report",
 }
@@ -106,9 +107,10 @@ def command(source: object, *arguments: str) -> str:
     return _caller.get().command(str(source), arguments)
 
 
-def advises_below(text: str, folder: object) -> bool:
-    """Return whether a command in `text` packs something in `folder`."""
-    return _caller.get().packing(f"{folder}/").rstrip("'\"") in text
+def unpacked_to(target: str, text: str, archive: object) -> str:
+    """Return a text whose commands that pack a folder in `archive` pack it in `target`."""
+    begin = _caller.get().packing(f"{archive}/").rstrip("'\"")
+    return text.replace(begin, begin.replace(str(archive), target))
 
 
 def choices(source: object, readings: Mapping[str, Sequence[str]]) -> str:

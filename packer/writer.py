@@ -36,7 +36,7 @@ class Writer:
         storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error how far it is.
         **arguments: split, shard_size, shard_samples, jpeg, png, check, max_side, quality, raw,
-            on_error, max_pixels, max_bytes, append and overwrite, as in `packer.pack`.
+            columns, on_error, max_pixels, max_bytes, append and overwrite, as in `packer.pack`.
 
     Attributes:
         report: what was written, once it is committed; None before.
@@ -90,7 +90,7 @@ class Writer:
     def write(self, sample: Any) -> None:
         """Add a sample.
 
-        What it holds is taken as it is now: arrays may be used again.
+        Its content is copied: arrays may be used again.
 
         Args:
             sample: a dict of fields, a pair (image, label), or an image, as `packer.pack` takes
@@ -98,7 +98,7 @@ class Writer:
                 of the dataset that it belongs to.
 
         Raises:
-            Rejected: this sample, or one that was encoded meanwhile, is not sound.
+            Rejected: this sample, or one that was encoded meanwhile, is not valid.
             PackingFailed: a shard cannot be written.
         """
         session = self._session

@@ -86,7 +86,6 @@ class Geometry:
         self.height, self.width, self.filter = height, width, filter
 
     def _pad(self, fill: int) -> None:
-        """Replace the source outside the image by a border."""
         bottom, right = self.top + self.box_height, self.left + self.box_width
         seen = self.seen
         borders = seen[0] - self.top, seen[1] - self.left, bottom - seen[2], right - seen[3]
@@ -99,7 +98,6 @@ class Geometry:
         self.seen = self._still_seen()
 
     def _still_seen(self) -> tuple[float, float, float, float]:
-        """Return the visible part of the source within the box."""
         top, left, bottom, right = self.seen
         return (
             np.maximum(top, self.top),

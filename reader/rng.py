@@ -75,6 +75,5 @@ class BatchRandom(SampleRandom):
 
 @lru_cache(maxsize=64)
 def round_keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
-    """Return `count` independent words of 64 bits for an epoch."""
     state = mix64(mix64((seed + GOLDEN) & _M64) ^ (epoch & _M64))
     return tuple(mix64((state + number * GOLDEN) & _M64) for number in range(1, count + 1))

@@ -13,6 +13,7 @@ import importlib
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "docs" / "tasks"))  # its network
 
@@ -31,31 +32,56 @@ CASES = {
 }
 
 
+CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, with its defaults
+    "images": {"type": Path, "help": "class folders"},
+    "shards": {"type": Path, "help": "the same, packed; default: packed for the run"},
+    "shard-size": {"help": "without --shards"},
+    "format": {"choices": ("png", "webp", "large")},
+    "side": {"type": int, "help": "shorter side in pixels"},
+    "masks": {"action": "store_true", "help": "with a mask beside each image"},
+    "crop": {"choices": ("random", "center")},
+    "samples": {"type": int, "help": "to make"},
+    "count": {"type": int, "help": "to which they are repeated"},
+    "batch-size": {"type": int},
+    "workers": {"type": int},
+    "jobs": {"type": int},
+    "epochs": {"type": int, "help": "measured epochs a round"},
+    "steps": {"nargs": "+", "help": "what is measured"},
+    "batches": {"type": int, "help": "measured, a round"},
+    "device": {},
+    "latency": {"type": int, "nargs": "+", "help": "in ms"},
+    "peers": {"action": "store_true"},
+    "quick": {"action": "store_true"},
+    "sets": {"nargs": "+"},
+    "pack": {"action": "store_true", "help": "pack and read, too"},
+    "folder": {"type": Path, "help": "where there is room"},
+    "keep": {"action": "store_true", "help": "keep the datasets, and use them again"},
+}
+
+
 def main(command: list[str] | None = None) -> None:
-    """Run the case that the command line names, and print its table."""
     names = "".join(f"\n  {name:10}{what}" for name, what in CASES.items())
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench.py",
-        description=f"{__doc__}\ncases:{names}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("", f"{__doc__}\ncases:{names}")
     parser.add_argument("case", choices=CASES, metavar="CASE")
     command = sys.argv[1:] if command is None else command
     name = parser.parse_args(command[:1]).case
     case = importlib.import_module(f"benchmarks.{name}")
-    options = argparse.ArgumentParser(
-        prog=f"scripts/bench.py {name}",
-        description=case.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    options = parser_of(f" {name}", case.__doc__)
     options.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     options.add_argument("--only", default="", help="candidates whose name contains this")
     options.add_argument("--json", action="store_true", help="print every round's figures")
-    case.add_options(options)
+    for option, value in case.OPTIONS.items():
+        usual = {"required": True} if value is ... else {"default": value}
+        options.add_argument(f"--{option}", **CASE_OPTIONS[option], **usual)
     given = options.parse_args(command[1:])
     beside = getattr(given, "images", None)
     with tempfile.TemporaryDirectory(dir=beside and beside.absolute().parent) as work:
         runner.run(case, given, Path(work))
+
+
+def parser_of(name: str, text: str | None) -> argparse.ArgumentParser:
+    kind = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(f"scripts/bench.py{name}", None, text, formatter_class=kind)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ _MEMORY = 1 << 30  # bytes beyond what is imported
 
 
 def main(name: str, arguments: list[str]) -> None:
-    """Write the seeds, fuzz or replay."""
     with atheris.instrument_imports(include=_INSTRUMENTED):
         import targets
         from limits import limited_memory

@@ -18,7 +18,6 @@ from packer.layouts.arrays.matlab import load_matlab
 
 
 def labels_of_devkit(path: Path) -> dict[str, str]:
-    """Return the WNID of each image, from the development kit."""
     with tarfile.open(path) as archive:
         members = {os.path.basename(one.name): archive.extractfile(one) for one in archive}
         synsets, truth = (
@@ -35,7 +34,6 @@ def labels_of_devkit(path: Path) -> dict[str, str]:
 
 
 def labels_of_csv(path: Path) -> dict[str, str]:
-    """Return the WNID of each image, from Kaggle's list of boxes."""
     with open(path, newline="") as file:
         return {row["ImageId"]: row["PredictionString"].split()[0] for row in csv.DictReader(file)}
 

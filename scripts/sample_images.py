@@ -8,6 +8,7 @@ N images in all: nine of ten for training, the others for validation.
 
 import argparse
 import json
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from PIL import Image, ImageDraw
 SIZES = ((375, 500), (500, 375), (333, 500), (480, 640), (500, 500))
 NAMES = ("bird", "boat", "bus", "car", "cat", "cow", "cup", "dog", "hat", "owl")
 TINY = (32, 32)
+Write = Callable[[Path, str, int], None]  # an image of a split into a folder
 
 
 def photograph(rng: np.random.Generator, label: int, height: int, width: int) -> Image.Image:
@@ -32,12 +34,10 @@ def photograph(rng: np.random.Generator, label: int, height: int, width: int) ->
 
 
 def named(label: int) -> str:
-    """Return the name of a class."""
     return NAMES[label] if label < len(NAMES) else f"class{label:03d}"
 
 
 def write(folder: Path, classes: int, scale: float, number: int) -> None:
-    """Write one image; it is a function of its number."""
     label = number % classes
     height, width = (round(scale * side) for side in SIZES[number % len(SIZES)])
     image = photograph(np.random.default_rng(number), label, height, width)
@@ -64,80 +64,71 @@ def draw(number: int, size: tuple[int, int] = (240, 320)) -> tuple[Image.Image, 
     return image, [x, y, w, h], label
 
 
-def captions(folder: Path, splits: dict[str, range]) -> None:
+def captions(folder: Path, split: str, number: int) -> None:
     """Write a text beside each image."""
-    for split, number in each(splits):
-        image, _, label = draw(number)
-        save(image, folder / split / f"{number}.jpg")
-        (folder / split / f"{number}.txt").write_text(f"A {NAMES[label]} before clouds.")
+    image, _, label = draw(number)
+    save(image, folder / split / f"{number}.jpg")
+    (folder / split / f"{number}.txt").write_text(f"A {NAMES[label]} before clouds.")
 
 
-def coco(folder: Path, splits: dict[str, range]) -> None:
-    """Write COCO's folders of images, and an annotation file for each."""
+def coco(folder: Path, split: str, numbers: range) -> None:
+    """Write COCO's folder of images, and an annotation file."""
+    images, annotations = [], []
+    for number in numbers:
+        image, box, label = draw(number)
+        name = f"{number:012d}.jpg"
+        save(image, folder / f"{split}2017" / name)
+        size = {"height": image.height, "width": image.width}
+        images.append({"id": number, "file_name": name, **size})
+        owner = {"id": number, "image_id": number, "category_id": label + 1, "iscrowd": 0}
+        annotations.append({**owner, "bbox": box, "area": box[2] * box[3]})
     categories = [{"id": label + 1, "name": name} for label, name in enumerate(NAMES)]
-    for split, numbers in splits.items():
-        images, annotations = [], []
-        for number in numbers:
-            image, box, label = draw(number)
-            name = f"{number:012d}.jpg"
-            save(image, folder / f"{split}2017" / name)
-            size = {"height": image.height, "width": image.width}
-            images.append({"id": number, "file_name": name, **size})
-            owner = {"id": number, "image_id": number, "category_id": label + 1, "iscrowd": 0}
-            annotations.append({**owner, "bbox": box, "area": box[2] * box[3]})
-        content = {"images": images, "annotations": annotations, "categories": categories}
-        path = folder / "annotations" / f"instances_{split}2017.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(content))
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    path = folder / "annotations" / f"instances_{split}2017.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content))
 
 
-def masks(folder: Path, splits: dict[str, range]) -> None:
-    """Write images into `photos`, and masks of three classes of pixels into `masks`."""
-    for split, number in each(splits):
-        image, (x, y, w, h), _ = draw(number)
-        mask = Image.new("L", image.size)
-        ImageDraw.Draw(mask).ellipse((x, y, x + w, y + h), fill=1 + number % 2)
-        save(image, folder / "photos" / split / f"{number}.jpg")
-        save(mask, folder / "masks" / split / f"{number}.png")
+def masks(folder: Path, split: str, number: int) -> None:
+    """Write an image into `photos`, and a mask of three classes of pixels into `masks`."""
+    image, (x, y, w, h), _ = draw(number)
+    mask = Image.new("L", image.size)
+    ImageDraw.Draw(mask).ellipse((x, y, x + w, y + h), fill=1 + number % 2)
+    save(image, folder / "photos" / split / f"{number}.jpg")
+    save(mask, folder / "masks" / split / f"{number}.png")
 
 
-def table(folder: Path, splits: dict[str, range]) -> None:
-    """Write the folders of a competition, with a table of several labels for each image."""
-    rows = ["image,labels"]
-    for split, number in each(splits):
-        image, _, label = draw(number)
-        is_train = split == "train"
-        save(image, folder / ("train_images" if is_train else "test_images") / f"{number}.jpg")
-        labels = NAMES[label] if number % 3 else f"{NAMES[label]} {NAMES[label - 1]}"
-        rows += [f"{number}.jpg,{labels}"] * is_train
-    (folder / "train.csv").write_text("\n".join([*rows, ""]))
+def table(folder: Path, split: str, number: int) -> None:
+    """Write the image of a competition, with a table of several labels for those to train with."""
+    image, _, label = draw(number)
+    is_train = split == "train"
+    save(image, folder / ("train_images" if is_train else "test_images") / f"{number}.jpg")
+    labels = NAMES[label] if number % 3 else f"{NAMES[label]} {NAMES[label - 1]}"
+    with open(folder / "train.csv", "a") as rows:
+        rows.write("image,labels\n" * (number == 0) + f"{number}.jpg,{labels}\n" * is_train)
 
 
-def tiny(folder: Path, splits: dict[str, range]) -> None:
-    """Write PNGs of 32 x 32 in class folders."""
-    for split, number in each(splits):
-        label = number % len(NAMES)
-        image = photograph(np.random.default_rng(number), label, *TINY)
-        save(image, folder / split / NAMES[label] / f"{number}.png")
-
-
-def each(splits: dict[str, range]) -> list[tuple[str, int]]:
-    """Return split and number of every image."""
-    return [(split, number) for split, numbers in splits.items() for number in numbers]
+def tiny(folder: Path, split: str, number: int) -> None:
+    """Write a PNG of 32 x 32 in a class folder."""
+    label = number % len(NAMES)
+    image = photograph(np.random.default_rng(number), label, *TINY)
+    save(image, folder / split / NAMES[label] / f"{number}.png")
 
 
 def save(image: Image.Image, path: Path) -> None:
-    """Write an image into a folder that need not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image.save(path)
 
 
-TASKS = {"captions": captions, "detection": coco, "segmentation": masks, "tables": table}
-TASKS["tiny"] = tiny
+def each(write: Write) -> Callable[[Path, str, range], object]:
+    return lambda folder, split, numbers: [write(folder, split, number) for number in numbers]
+
+
+TASKS = {"captions": each(captions), "detection": coco, "segmentation": each(masks)}
+TASKS |= {"tables": each(table), "tiny": each(tiny)}
 
 
 def main() -> None:
-    """Write the images."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int, help="images in all")
@@ -147,11 +138,11 @@ def main() -> None:
     count = arguments.count
     trained = count - max(count // 10, 1)
     splits = {"train": range(trained), "val": range(trained, count)}
-    if arguments.task:
-        TASKS[arguments.task](arguments.folder, splits)
-        return
     for split, numbers in splits.items():
-        make(arguments.folder / split, numbers, arguments.classes)
+        if arguments.task is None:
+            make(arguments.folder / split, numbers, arguments.classes)
+        else:
+            TASKS[arguments.task](arguments.folder, split, numbers)
 
 
 if __name__ == "__main__":

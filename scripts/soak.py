@@ -76,7 +76,6 @@ class Soak:
             expect_flat(self.history)
 
     def line(self) -> str:
-        """All that was done."""
         minutes = (time.monotonic() - self._began) / 60
         held = f"; {summary(self.history)}" if self.history else ""
         return f"soak: {minutes:.1f} min, {self.tally}{held}"
@@ -115,7 +114,6 @@ class Soak:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Soak and print; return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

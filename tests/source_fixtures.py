@@ -126,7 +126,7 @@ class Scan:
         options: SourceOptions | None = None,
     ) -> None:
         source = reading.open(classes)
-        found = [*reading.beside, *source.scan()]
+        found = [*reading.leftovers, *source.scan()]
         if src is not None:
             listing = SampleTable()
             for record in found:

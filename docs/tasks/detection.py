@@ -10,25 +10,19 @@ import reader
 
 SIZE, STRIDE = 320, 32  # of the images, and of a cell of the detector's grid
 BOXES = {
-    "coco": reader.Boxes("json"),
-    "voc": reader.Boxes("json?"),
-    "yolo": reader.Boxes("txt?"),
+    "coco": reader.Boxes("json", out="cxcywh"),
+    "voc": reader.Boxes("json?", out="cxcywh"),
+    "yolo": reader.Boxes("txt?", out="cxcywh"),
 }
 
 
-def targets(
-    objects: list[dict[str, Tensor]], kind: str, device: torch.device
-) -> tuple[Tensor, Tensor]:
+def targets(objects: list[dict[str, Tensor]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Return the cells' targets: a class (B, S, S), 0 for none; a box (B, 4, S, S) in cells."""
     cells = SIZE // STRIDE
     classes = torch.zeros((len(objects), cells, cells), dtype=torch.int64, device=device)
     boxes = torch.zeros((len(objects), 4, cells, cells), device=device)
     for number, found in enumerate(objects):  # "boxes" float32 (N, 4), "labels" int64 (N,)
         x, y, width, height = found["boxes"].to(device).T / STRIDE
-        if kind == "voc":  # two corners
-            width, height = width - x, height - y
-        if kind != "yolo":  # YOLO's boxes have their centre
-            x, y = x + width / 2, y + height / 2
         rows, columns = y.long().clamp(max=cells - 1), x.long().clamp(max=cells - 1)
         classes[number, rows, columns] = found["labels"].to(device) + 1
         boxes[number, :, rows, columns] = torch.stack([x - columns, y - rows, width, height])
@@ -64,7 +58,7 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     for epoch in range(arguments.epochs):
         for images, objects in batches:
-            classes, boxes = targets(objects, arguments.boxes, images.device)
+            classes, boxes = targets(objects, images.device)
             scores, found = model(images).split([outputs - 4, 4], dim=1)
             class_loss = nn.functional.cross_entropy(scores, classes)
             has_object = (classes > 0)[:, None]

@@ -27,17 +27,22 @@ if TYPE_CHECKING:
 def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
     from packer.inspect.dataset import as_folder
+    from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
 
     with as_folder(place, output.progress, is_whole=True) as folder:
         report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
+        remedies = [remedy(folder, str(place))] if report.damages else []
     for damage in report.damages:
         echo(f"damaged: {damage}")
     return output.report(
         asdict(report) | {"damaged_samples": len(report.damaged)},
-        f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
-        f"{many(report.shards, 'shard')}, {report.bytes / 1e6:.1f} MB checked in "
-        f"{report.seconds:.1f} s; {_summary(report)}",
+        [
+            f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
+            f"{many(report.shards, 'shard')}, {report.bytes / 1e6:.1f} MB checked in "
+            f"{report.seconds:.1f} s; {_summary(report)}",
+            *remedies,
+        ],
         wrong=report.damages,
     )
 
@@ -61,14 +66,12 @@ def repair(
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
+    from packer.inspect.repair import IN_STORE
     from packer.inspect.repair import repair as run
     from packer.storage.source import locate
 
     if is_url(place):
-        raise click.UsageError(
-            "A dataset in a store cannot be repaired in place. Copy it to a folder, repair the "
-            "copy, and upload the repaired files."
-        )
+        raise click.UsageError(IN_STORE)
     with locate(src, scratch) as found:
         report = run(Path(place), found, jobs, output.progress, scratch)
     for damage in report.damages:
@@ -170,9 +173,9 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
 def extract(
     place: Path | str, out: Path, split: str | None, jobs: int, overwrite: bool, output: Output
 ) -> int:
-    """Give the files of DATASET back, under their own names in the folder OUT.
+    """Write the files of DATASET to the folder OUT, under their original names.
 
-    Run again, it writes what is missing.
+    To continue an interrupted run, run the same command again.
     """
     from packer.inspect.dataset import as_folder
     from packer.inspect.extract import extract as run

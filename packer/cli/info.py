@@ -50,6 +50,10 @@ def _lines(found: "Info") -> Iterator[str]:
     yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
     if found.members:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
+    if found.columns:
+        yield "columns of the JSON: " + ", ".join(
+            f"{n} {path}" for path, n in found.columns.items()
+        )
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
     yield from _classes(found)
@@ -134,7 +138,7 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 @options.jobs
 @options.reporting()
 def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any) -> int:
-    """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
+    """Write a page that shows DATASET: samples, distributions, and findings."""
     from packer.inspect.report.report import report as run
 
     return print_reported(run(place, out, jobs, progress=output.progress, **given), output)

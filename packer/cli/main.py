@@ -36,10 +36,10 @@ class _Commands(click.Group):
             except BrokenPipeError:
                 raise  # click ends the command for who reads its output no further
             except Exception as error:
-                said = _sentence(error)
-                if said is None:
+                sentence = _sentence(error)
+                if sentence is None:
                     raise
-                echo(f"packer: {said}", lines=True)
+                echo(f"packer: {sentence}", lines=True)
                 code = 2
         except KeyboardInterrupt:
             echo("packer: interrupted. Run the same command again to continue.")

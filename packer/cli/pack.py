@@ -84,15 +84,22 @@ def pack(
 ) -> int:
     """Pack the images in SRC into the dataset DST.
 
-    SRC is a folder: it holds a folder for each class, as torchvision's ImageFolder has it, or
-    images without classes. Files that share an image's name up to a dot (x.json, x.txt, x.mask.png)
-    become members of its sample. Or SRC is a manifest that names the images (.csv, .tsv, .jsonl,
-    .parquet), a COCO annotation file (.json) or COCO's folder, or Parquet files that hold the
-    images, as Hugging Face has them. Or a tar or zip of such folders, WebDataset tars, the archives
-    of CIFAR, the files of MNIST. Or SRC is the URL of any of these in a store, such as
-    s3://bucket/images or s3://bucket/train-{000..146}.tar. The same command finishes an interrupted
-    run.
-    """
+    SRC is one of:
+
+    \b
+    - a folder of class folders, as torchvision's ImageFolder reads it
+    - a folder of images without classes
+    - a table that names images: .csv, .tsv, .jsonl or .parquet
+    - a COCO annotation file (.json), or COCO's folder
+    - Parquet files that hold the images, as Hugging Face's datasets
+    - WebDataset tars, CIFAR's archives, MNIST's files
+    - a tar or zip of such folders
+    - a URL of any of these, such as s3://bucket/images or
+      s3://bucket/train-{000..146}.tar
+
+    Files that share an image's name up to a dot (x.json, x.txt, x.mask.png) become members of its
+    sample. To continue an interrupted run, run the same command again.
+    """  # noqa: D301  # click's mark of a list
     from packer.options.chosen import WITHOUT_TILER, chosen, run_options
     from packer.run.pack import run
     from packer.run.report import PartReport

@@ -118,7 +118,7 @@ def _rate(text: str) -> float | str:
 @options.count("--vram", type=options.Value(size()), default="80GB", help="Memory of a GPU.")
 @options.reporting()
 def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> int:
-    """Estimate what reading DATASET will take: steps, requests, memory, time, and improvements.
+    """Estimate steps, requests, memory and time of reading DATASET, and suggest improvements.
 
     Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
     """

@@ -101,7 +101,7 @@ def open_text(file: Watched, encoding: Encoding | None = None) -> BinaryIO:
 def decoded(data: bytes, *, is_cut: bool = False) -> str:
     """Return a small text of any usual encoding, without its byte order mark.
 
-    What is damaged raises UnicodeDecodeError; it is replaced where the text is the beginning of a
+    Damaged characters raise UnicodeDecodeError, or are replaced if the text is the beginning of a
     file (`is_cut`).
     """
     name = _encoding([data], is_cut=is_cut).name

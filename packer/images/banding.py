@@ -1,7 +1,8 @@
 """Banded PNG: the same pixels and metadata, in bands that inflate independently.
 
 `reader.format.bands` has the form. Each band takes the one of PNG's fast filters that deflates
-best: photographs grow by some 5%. What grows too much, or has not 8 bits, stays unchanged.
+best: photographs grow by some 5%. An image that grows too much, or does not have 8 bits, stays
+unchanged.
 """
 
 import struct

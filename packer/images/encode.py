@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import PIL
@@ -61,6 +61,7 @@ class Policy:
     check: bool = False  # decode what was transcoded and compare every pixel
     raw: tuple[int, int] | None = None  # store upright RGB: scaled to cover this size, cropped
     limits: Limits = field(default_factory=Limits)  # of the image before and after
+    columns: tuple[str, ...] = ()  # paths in the JSON whose values go into the index
 
     def reencodes(self, height: int, width: int) -> bool:
         """Return whether an image of this size becomes another one."""
@@ -88,13 +89,13 @@ class EncodedMember(NamedTuple):
 
     data: bytes
     bands: BandTable | None = None
+    values: tuple[tuple[str, Any], ...] = ()  # numbers and texts of its JSON, by path
 
 
 def transcoders(policy: Policy) -> dict[str, str]:
     """Return what images may go through, with versions: their bytes, or their soundness, depend."""
     found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
-    if policy.banded and policy.raw is None:
-        found |= banding.transcoders()
+    found |= banding.transcoders() if policy.banded and policy.raw is None else {}
     return {**found, "Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
 
 
@@ -229,11 +230,11 @@ def _with_whole_palette(image: Image.Image) -> Image.Image:
     """Give each number a colour: Pillow drops the high bits of numbers above the palette."""
     mode = image.palette.mode if image.palette else "RGB"
     palette, black = image.getpalette(mode) or [], [0, 0, 0, 255][: len(mode)]
-    there = len(palette) // len(mode)
-    if int(np.asarray(image).max()) < there:
+    count = len(palette) // len(mode)
+    if int(np.asarray(image).max()) < count:
         return image
     whole = image.copy()
-    whole.putpalette([*palette[: there * len(mode)], *black * (256 - there)], mode)
+    whole.putpalette([*palette[: count * len(mode)], *black * (256 - count)], mode)
     return whole
 
 

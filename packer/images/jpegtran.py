@@ -32,8 +32,8 @@ def version() -> str:
     path = program()
     if path is None:
         return ""
-    said = subprocess.run([path, "-version"], stdin=subprocess.DEVNULL, capture_output=True)
-    return (said.stderr or said.stdout).decode("utf-8", "replace").strip()
+    done = subprocess.run([path, "-version"], stdin=subprocess.DEVNULL, capture_output=True)
+    return (done.stderr or done.stdout).decode("utf-8", "replace").strip()
 
 
 def transcode(data: bytes, restart_interval: int) -> bytes:

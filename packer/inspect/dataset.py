@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packer.progress import Progress
 from reader.format import FORMATS, Index, Manifest
@@ -41,6 +42,15 @@ def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
 def members_in(index: Index) -> Counter[str]:
     """Return how many rows have each further member."""
     return Counter({ext: int((index.columns[f"{ext}.offset"] > 0).sum()) for ext in index.members})
+
+
+def values_in(index: Index) -> Counter[str]:
+    """Return how many rows have a value of each field of the JSON that is a column."""
+    found: Counter[str] = Counter()
+    for field in index.fields:
+        values: Any = index.values(f"json.{field}")
+        found[field] = int(((values == values) & (values != "")).sum())  # NaN and "" are none
+    return found
 
 
 def count_listed(index: Index, column: str) -> int:

@@ -2,7 +2,7 @@
 
 ``dali``: ``X.idx`` beside each ``X.tar``, format version 1.2 as DALI's ``wds2idx`` writes it.
 ``wids``: for ``wids.ShardListDataset``, as ``widsindex create`` writes it. wids 0.1 takes names
-only from the first 100 bytes of a member's header, whatever its other fields say.
+only from the first 100 bytes of a member's header, whatever is in its other fields.
 ``energon``: what ``energon prepare`` (Megatron-Energon) would make: ``X.tar.idx`` (uint64, where
 each sample begins and where the last one ends), and in ``.nv-meta`` an SQLite index, and YAML files
 in JSON, of which ``dataset.yaml`` may be changed.

@@ -126,7 +126,7 @@ def _extract_shard(
     except (FormatError, OSError) as error:
         reason = str(error).removesuffix(".")
         if isinstance(error, OSError):
-            remedy = "restore it from a copy, or run `packer repair`"
+            remedy = "restore it from a copy, or run `packer repair DATASET --from SRC`"
             reason = f"it cannot be read: {error.strerror}; {remedy}"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
@@ -163,7 +163,7 @@ def _extract_file(
         crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
         if crc != checksum[file.row]:
             raise Refused(
-                "its bytes in the shard are damaged; `packer verify` lists all damaged samples"
+                "its bytes in the shard are damaged; `packer verify DATASET` lists all damages"
             )
     if file.ext == "raw":
         data = _png(index, file, tar)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import SplitInfo, count_listed, members_in, splits_of
+from packer.inspect.dataset import SplitInfo, count_listed, members_in, splits_of, values_in
 from packer.plan.plan import default_shard_size
 from packer.run.report import rejected_files
 from reader.format import FORMATS, Index, Manifest
@@ -39,6 +39,7 @@ class Info:
     unlabeled: int = 0
     formats: dict[str, int] = field(default_factory=dict)
     members: dict[str, int] = field(default_factory=dict)  # samples with such a further member
+    columns: dict[str, int] = field(default_factory=dict)  # samples with a value, by JSON field
     tiled: int = 0  # JPEGs with a segment table
     banded: int = 0  # PNGs with a table of bands, members aside
     short_sides: dict[str, int] = field(default_factory=dict)  # by pixels, as "256 up to 384"
@@ -60,6 +61,7 @@ def info(dst: Path) -> Info:
     sides = np.zeros(len(_SIDES) + 1, np.int64)
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
     for shard in content.shards:
         index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
         columns = index.columns
@@ -71,6 +73,7 @@ def info(dst: Path) -> Info:
             labels[0] += int((columns["label"] < 0).sum())
         formats += np.bincount(columns["format"], minlength=len(formats))
         members.update(members_in(index))
+        fields.update(values_in(index))
         found.tiled += count_listed(index, "segment")
         found.banded += count_listed(index, "band")
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
@@ -87,7 +90,7 @@ def info(dst: Path) -> Info:
     found.unlabeled = int(labels[0])
     found.classes = dict(zip(content.classes, labels[1:].tolist(), strict=True))
     found.formats = {name: n for name, n in zip(FORMATS, formats.tolist(), strict=True) if n}
-    found.members = dict(members)
+    found.members, found.columns = dict(members), dict(sorted(fields.items()))
     found.short_sides = _named(sides, _SIDES)
     found.aspects = _named(aspects, _ASPECTS)
     crops = BATCH * CROP * CROP * 3

@@ -4,6 +4,7 @@ A shard is repaired if, and only if, its tar and its index have the checksums of
 """
 
 import os
+import shlex
 import shutil
 import tempfile
 import time
@@ -27,8 +28,13 @@ from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
-from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
+from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
+from reader.store.urls import is_url
 
+IN_STORE = (
+    "A dataset in a store cannot be repaired in place. Copy it to a folder, repair the copy, and "
+    "upload the repaired files."
+)
 _FOLDER = ".repair-"  # what is made again is kept in it until it is proven
 
 
@@ -131,18 +137,35 @@ def _repair_shards(
             report.failed.append((shard.entry.file, reason))
 
 
-def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
-    path = dst / manifest.FILENAME
+def remedy(dst: Path, name: str) -> str:
+    """Return how the damaged dataset `name`, whose files are in `dst`, is restored."""
+    if is_url(name):
+        return IN_STORE
     try:
-        content = Manifest.load(dst)
+        _options_of(dst, _manifest(dst))
+    except ShardfeedError as error:
+        return str(error)
+    return (
+        "To rebuild damaged shards from their source SRC, run: "
+        f"packer repair {shlex.quote(name)} --from SRC"
+    )
+
+
+def _manifest(dst: Path) -> Manifest:
+    try:
+        return Manifest.load(dst)
     except FormatError as error:
-        if not path.is_file():
+        if not (dst / manifest.FILENAME).is_file():
             raise
         raise UnusableInput(
             f"{error} Only this file records the packing options, so `packer repair` cannot "
             "rebuild it. Restore it from a copy, or pack the source again with the same "
             "options and --overwrite."
         ) from error
+
+
+def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
+    path, content = dst / manifest.FILENAME, _manifest(dst)
     if path.read_bytes() != content.dump().encode():
         report.damages.append(Damage(manifest.FILENAME, "it has the same content in other bytes"))
         write_file(path, content.dump().encode())
@@ -150,13 +173,12 @@ def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
     return content
 
 
-def _same_work(
-    dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
-) -> Work:
+def _options_of(dst: Path, content: Manifest) -> PackOptions:
+    """Return the options to pack the shards of `dst` again; raise if this cannot be done."""
     if content.external:
         raise UnusableInput(
-            f"{dst}: its tars were not packed by packer. Restore them from a copy; if only an "
-            "index is damaged, run `packer index`."
+            f"{dst}: its tars were not packed by packer. Restore them from a copy. If only "
+            f"indexes are damaged, remove these, and run `packer index {shlex.quote(str(dst))}`."
         )
     try:
         options = PackOptions.load(content.options)
@@ -170,6 +192,13 @@ def _same_work(
             f"{dst} was packed from Python, and `packer repair` cannot run that program. Run "
             "it again with overwrite=True, or restore the damaged shards from a copy."
         )
+    return options
+
+
+def _same_work(
+    dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
+) -> Work:
+    options = _options_of(dst, content)
     here = replace(src, version="")
     work = prepare(here, options, progress, spool=spool)
     if work.scanned.classes != content.classes:

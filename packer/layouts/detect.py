@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
-from packer.layouts.folders.doubts import open_folders
+from packer.layouts.folders.ambiguities import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
@@ -30,7 +30,7 @@ from packer.trees.globs import Globs
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-from packer.words import advises_below, choices, command, option
+from packer.words import choices, command, option, unpacked_to
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
@@ -70,9 +70,9 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
             reading = (_by_templates if options.has_templates else _folders)(candidate)
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
-    beside = (*reading.beside, *(tree.refused if tree else ()), *_ignored(candidate, reading))
+    leftovers = (*reading.leftovers, *(tree.refused if tree else ()), *_ignored(candidate, reading))
     opening = partial(_open_checked, candidate, reading.open)
-    return replace(reading, open=opening, beside=beside)
+    return replace(reading, open=opening, leftovers=leftovers)
 
 
 @cache
@@ -108,7 +108,7 @@ def _recognised(candidate: Candidate) -> Interpretation | None:
                 f"{candidate.path} may be {both}. Choose one with {option('kind')}."
             )
         if found:
-            return replace(found[0], beside=(*found[0].beside, *_above(candidate, within)))
+            return replace(found[0], leftovers=(*found[0].leftovers, *_above(candidate, within)))
     return None
 
 
@@ -202,12 +202,12 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         chosen = choices(candidate.path, error.readings)
         raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
     except UnusableInput as error:
-        advises = advises_below(str(error), candidate.path)
-        if candidate.path.is_dir() or not advises or not candidate.tree:
+        text = unpacked_to("FOLDER", str(error), candidate.path)
+        if text == str(error) or candidate.path.is_dir() or not candidate.tree:
             raise
         unpack = candidate.tree.unpack
         raise UnusableInput(
-            f"{error}\n  For a folder in it, first unpack the archive: {unpack}"
+            f"{text}\n  For commands with FOLDER, first unpack the archive: {unpack}"
         ) from error
 
 

@@ -97,12 +97,12 @@ def find_evidence(
     few = _few(list(groups.values()))
     texts = list(_texts(tree, groups.values(), few))
     unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
-    beside = {
+    with_own_stems = {
         key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
         for key, paths in groups.items()
         if len(paths) > 1 or key[0]
     }
-    sides = [(paths, _stems(paths)) for paths in beside.values() if paths]
+    sides = [(paths, _stems(paths)) for paths in with_own_stems.values() if paths]
     stems = [hashes for _, each in sides for hashes in each]
     keys, known, are_plain = _known(listing, texts, stems, are_plain=True)
     if not are_plain:
@@ -195,7 +195,7 @@ def _share(sizes: Mapping[str, int]) -> tuple[int, int]:
 def _texts(
     tree: Tree, groups: Iterable[Sequence[str]], few: Sequence[Sequence[str]]
 ) -> Iterator[Text]:
-    """Yield the texts of a `few` files of each group, each alone, and those of a group together."""
+    """Yield the texts of a `few` files of each group, separately, and those of a group together."""
     sizes = {}
     for path in chain.from_iterable(few):
         with suppress(BadImage, OSError):  # the scan has named it
@@ -221,7 +221,7 @@ def _texts(
 def _remarks(
     groups: Iterable[Sequence[str]], few: Iterable[Sequence[str]], texts: Iterable[Text]
 ) -> Iterator[str]:
-    """Yield what to say of files that were not searched, or only in part."""
+    """Yield remarks on files that were not searched, or only in part."""
     searched = "searched for labels of the images"
     if count := sum(min(len(paths), _OF_EACH) for paths in groups) - sum(map(len, few)):
         yield f"{many(count, 'file')} {are(count)} not {searched}: at most {MOST_FILES:,} are."
@@ -245,7 +245,7 @@ def _stems(paths: Sequence[str]) -> list[Hashes]:
 
 
 def _common(stems: Sequence[str]) -> str:
-    """Return what most of several texts begin with: a stray one may lie among them."""
+    """Return the beginning that most of several texts share: a few may differ."""
     ordered, few = sorted(stems), len(stems) // 4
     first, last = ordered[few], ordered[-1 - few]
     same = [a == b for a, b in zip(first, last, strict=False)]

@@ -5,13 +5,16 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packer.errors import UnusableInput
+from packer.layouts.detect import read
 from packer.layouts.named_text import Evidence
 from packer.layouts.plain_text import text_of
 from packer.layouts.templates.proposed import proposed
 from packer.options.declared import SourceOptions
+from packer.samples.records import Sample
 from packer.trees.outright import by_templates
 from packer.trees.tree import Tree
 from packer.words import command, many
@@ -27,7 +30,7 @@ def _readings(
     options: SourceOptions,
     outright: Sequence[str],
 ) -> dict[str, list[str]]:
-    """Return the options that read the files, by what becomes of the folders; {} if none can."""
+    """Return the options that read the files and reject nothing, by the use of the folders."""
     lists = [word for one in options.labels for word in ("--labels", one)]
     for one in found:
         try:
@@ -49,7 +52,29 @@ def _readings(
     if "{label" in "".join(folders):
         flat = _without("label", folders)
         ways = {" beside the classes of folders": folders, ", and folders mean nothing": flat}
-    return {meaning: [*way, *lists] for meaning, way in ways.items()}
+    each = {meaning: [*way, *lists] for meaning, way in ways.items()}
+    return {meaning: words for meaning, words in each.items() if _packs_all(words, src, options)}
+
+
+def _packs_all(words: Sequence[str], src: Path, options: SourceOptions) -> bool:
+    """Return whether the source, read by the templates in `words`, has no rejected file."""
+    given: dict[str, list[str]] = {"--images": [], "--member": [], "--labels": []}
+    for flag, text in zip(words[::2], words[1::2], strict=True):
+        given[flag].append(text)
+    chosen = replace(
+        options,
+        kind=None,
+        class_depth=None,
+        pairs={},
+        images=tuple(given["--images"]),
+        members=dict(one.split("=", 1) for one in given["--member"]),
+        labels=tuple(given["--labels"]),
+    )
+    try:
+        records = read(src, chosen).open(None).scan()
+        return all(isinstance(record, Sample) or record.ignored for record in records)
+    except UnusableInput:
+        return False
 
 
 def _without(role: str, templates: Sequence[str]) -> list[str]:

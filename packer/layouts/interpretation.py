@@ -50,12 +50,12 @@ class Interpretation:
         what: it is, for a person, such as "COCO annotations".
         open: gives the source; its argument are class names in label order, None for the source's
             own order.
-        beside: what is beside the candidate and belongs to nothing.
+        leftovers: files beside the candidate that belong to no sample.
         general: one of the same kind that is not `general` stands before it.
     """
 
     kind: str
     what: str
     open: Callable[[Sequence[str] | None], Source]
-    beside: tuple[Skipped, ...] = ()
+    leftovers: tuple[Skipped, ...] = ()
     general: bool = False

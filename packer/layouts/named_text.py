@@ -150,7 +150,7 @@ class Decision:
 
     @property
     def evidence(self) -> Evidence:
-        """What is reported of it."""
+        """The evidence to report."""
         shown = tuple(self._line(int(line)) for line in self._lines[:2])
         spans = zip(self._used.starts.tolist(), self._used.ends.tolist(), strict=True)
         words = {self._text.text[start:end].decode("utf-8", "replace") for start, end in spans}

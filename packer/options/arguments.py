@@ -30,6 +30,7 @@ class WriterArguments(TypedDict, total=False):
     max_side: int | None
     quality: int | None
     raw: tuple[int, int] | None
+    columns: Sequence[str] | None
     on_error: str | None
     max_pixels: int | None
     max_bytes: int | None

@@ -207,6 +207,12 @@ class PackOptions:
         "Store decoded pixels of this size: images are scaled to cover it, and cropped. For "
         "small images.",
     )
+    columns: tuple[str, ...] = _stored(
+        kinds.COLUMNS,
+        "Store values of the samples' JSON in the index, to choose samples by them: fields of a "
+        "table, or paths such as size.width.",
+        (),
+    )
     split: Mapping[str, float] | None = _divided(
         kinds.SHARES,
         "Divide the samples into splits by a hash of their keys. SRC must not have splits.",
@@ -223,7 +229,7 @@ class PackOptions:
 
         is_tiled, is_banded = self.jpeg == "tiled", self.png == "banded"
         how = self.max_side, self.quality, self.check, self.raw
-        return Policy(is_tiled, is_banded, *how, self.limits)
+        return Policy(is_tiled, is_banded, *how, self.limits, self.columns)
 
     @property
     def raw_bytes(self) -> int | None:
@@ -233,8 +239,9 @@ class PackOptions:
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
         content = {**asdict(self), "source": self.source.dump()}
-        if not self.stratify:
-            del content["stratify"]
+        for name in ("stratify", "columns"):
+            if not content[name]:
+                del content[name]
         return dict(json.loads(json.dumps(content)))
 
     @classmethod

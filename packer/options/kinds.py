@@ -37,8 +37,8 @@ class Kind:
             value = self.read(text)
             return value if self.is_repeated else self.check(value)
         except (TypeError, ValueError) as error:
-            said = str(error)
-            sentence = said if said.endswith(".") else f"{text!r} is not {self.asks}."
+            message = str(error)
+            sentence = message if message.endswith(".") else f"{text!r} is not {self.asks}."
             raise ValueError(sentence) from None
 
 
@@ -136,8 +136,8 @@ def _shares(value: Any) -> dict[str, float]:
 def _read_shares(text: str) -> dict[str, str]:
     found = [part.strip().partition("=") for part in text.split(",")]
     shares = {name: share for name, _, share in found}
-    sound = (SPLIT_NAME.fullmatch(n) and re.fullmatch(r"\d*\.?\d+", s) for n, s in shares.items())
-    if len(shares) < len(found) or not all(sound):
+    valid = (SPLIT_NAME.fullmatch(n) and re.fullmatch(r"\d*\.?\d+", s) for n, s in shares.items())
+    if len(shares) < len(found) or not all(valid):
         raise ValueError(
             f"{text!r} is not of the form train=0.9,val=0.1, with names of at most 255 characters."
         )
@@ -211,6 +211,10 @@ def _names(value: Any) -> tuple[str, ...]:
     return names
 
 
+def _fields(value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.removeprefix("json.") for name in _names(value) if name))
+
+
 def _read_names(file: str) -> tuple[str, ...]:
     try:
         content = Path(file).read_text("utf-8")
@@ -276,4 +280,10 @@ ENGINE = Kind(
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)
+COLUMNS = Kind(
+    _fields,
+    "a list of fields of the JSON, such as ['caption', 'size.width']",
+    "FIELD,...",
+    lambda text: tuple(name.strip() for name in text.split(",")),
+)
 PART = Kind(lambda text: Part.of(text, os.environ), "a part", "I/N|slurm")

@@ -45,7 +45,7 @@ def plan_shards(
     seed: int | None,  # None keeps the source's order
     image_bytes: int | None = None,  # of each image, if not what it takes in the source
     first: Mapping[str, int] | None = None,  # the number of each split's first shard, otherwise 0
-    there: int = 0,  # bytes of shards that this is added to
+    existing_bytes: int = 0,  # bytes of shards that this is added to
 ) -> Plan:
     """Order the samples of each split and cut the order into shards.
 
@@ -55,7 +55,7 @@ def plan_shards(
     """
     spans = _spans(listing, image_bytes)
     if shard_size is None:
-        shard_size, _ = default_shard_size(there + int(spans.sum()))
+        shard_size, _ = default_shard_size(existing_bytes + int(spans.sum()))
     hashes = listing.key_hashes
     order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     bounds = [0]
@@ -128,7 +128,7 @@ def _shuffled_blocks(
 def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
     """Return a permutation of items with these hashes, in an order that only `seed` decides.
 
-    What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
+    Adding or removing items keeps the order of the others. They are sorted by the splitmix64 hash
     (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
     """
     with np.errstate(over="ignore"):

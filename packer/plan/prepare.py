@@ -45,7 +45,7 @@ def prepare(
     given = LocalSource.at(src) if isinstance(src, Path) else src
     if isinstance(given, LocalSource):
         reading = read(given.path, options.source)
-        reading = replace(reading, beside=(*reading.beside, *given.lacking))
+        reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     else:
         reading = given
     source = reading.open(classes)
@@ -61,10 +61,10 @@ def prepare(
     if isinstance(given, LocalSource):
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else given.path)
-    there = None if onto is None or base is None else ExistingSamples(onto, base)
+    existing = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
-        scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
+        scanned = scan(source, options, progress, existing, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
@@ -94,8 +94,8 @@ def prepare(
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
-        further += tuple(doubts(listing, scanned.classes))
-    before = there.rejected if there else frozenset()
+        further += tuple(label_remarks(listing, scanned.classes))
+    before = existing.rejected if existing else frozenset()
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
 
@@ -129,11 +129,11 @@ def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
+def refuse_other_splits(dst: Path, existing: set[str], new: set[str]) -> None:
     """Raise where samples without a split would be beside named ones: few would read them."""
-    if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
+    if existing and not {bool(split) for split in new} <= {bool(split) for split in existing}:
         raise UnusableInput(
-            f"{dst} {_division(there)}, and the source {_division(new)}. Append a source with "
+            f"{dst} {_division(existing)}, and the source {_division(new)}. Append a source with "
             "the same splits, or choose another destination."
         )
 
@@ -184,7 +184,7 @@ def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Ite
         yield f"{few} no label: a Loader returns -1 for them."
 
 
-def doubts(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
+def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
     """Yield remarks if the numbers of samples suggest that labels are not classes."""
     labels = listing.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))

@@ -36,15 +36,15 @@ def scan(
     source: Source,
     options: PackOptions,
     progress: Progress,
-    there: ExistingSamples | None = None,
+    existing: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
-    beside: Iterable[Skipped] = (),  # what is beside the source and belongs to nothing
+    leftovers: Iterable[Skipped] = (),  # files that belong to no sample
     *,
     spool: Spool,
 ) -> Scanned:
     """List the samples of `source` that are to be packed."""
     listing = SampleTable()
-    listing.skipped += beside
+    listing.skipped += leftovers
     keys = bytearray()
     own_splits = set()
     facts = source.facts
@@ -81,16 +81,16 @@ def scan(
     names = classes or numbered(listing.labels.tolist())
     remarks: tuple[str, ...] = ()
     shares = (options.split or {}) if options.stratify else {}
-    if there is not None and len(there.digests):
+    if existing is not None and len(existing.digests):
         if not facts.is_late:
             own = digests[kept]
-            remarks = tuple(there.differences(listing, own, digests, names, shares))
+            remarks = tuple(existing.differences(listing, own, digests, names, shares))
         skipped = listing.skipped
-        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
+        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], existing.digests)))
         listing.skipped = skipped
         names = classes or numbered(listing.labels.tolist())
     if shares:
-        remarks += stratify(listing, shares, names, there)
+        remarks += stratify(listing, shares, names, existing)
     return Scanned(facts, files, listing, names, fingerprint, remarks)
 
 

@@ -15,7 +15,7 @@ def stratify(
     listing: SampleTable,
     shares: Mapping[str, float],
     classes: Sequence[str],
-    there: ExistingSamples | None,  # samples of the same dataset, which stay where they are
+    existing: ExistingSamples | None,  # samples of the same dataset, which stay where they are
 ) -> tuple[str, ...]:
     """Divide the samples of `listing` in place; return a remark on classes that a split lacks.
 
@@ -31,8 +31,8 @@ def stratify(
         )
     found, counts = np.unique(labels, return_counts=True)
     before = np.zeros((len(found), len(shares)), np.int64)
-    if there is not None:
-        before = there.tally(found, list(shares))
+    if existing is not None:
+        before = existing.tally(found, list(shares))
     sizes = seats(counts, np.array([*shares.values()]), before)
     order = np.lexsort((listing.key_hashes[numbers], labels))
     codes = np.repeat(np.tile(np.arange(len(shares)), len(found)), sizes.ravel())

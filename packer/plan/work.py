@@ -128,8 +128,8 @@ class Work:
     @property
     def command(self) -> str:
         """The command with an explicit layout, equal to the detected one; "" if none exists."""
-        said = self.scanned.facts.outright
-        return command(self.name, *said) if said and self.name else ""
+        words = self.scanned.facts.outright
+        return command(self.name, *words) if words and self.name else ""
 
     @property
     def announcement(self) -> str:
@@ -197,7 +197,7 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
     """Return a summary of the planned dataset, for `--dry-run`."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
-    there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
+    folder = next(path for path in (dst, *dst.absolute().parents) if path.exists())
     return {
         "reading": work.reading,
         "command": work.command,
@@ -210,7 +210,7 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
             for number, file in enumerate(plan.files)
         ],
         "bytes_needed": bytes_needed(work, range(len(plan))),
-        "bytes_free": shutil.disk_usage(there).free,
+        "bytes_free": shutil.disk_usage(folder).free,
         "rejected": [(item.name, item.reason) for item in listing.skipped if not item.ignored],
         "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
     }

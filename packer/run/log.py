@@ -5,8 +5,8 @@ further one whenever the source was mended before the run went on. It is there f
 written until dataset.json is committed, and is locked by the process that packs.
 
 Guarantees of the one in a store: of runs that begin at one place only one goes on, unless they are
-the same; another one is refused before it has written or removed anything. What is there and
-belongs to no run stays, unless `overwrite` is given.
+the same; another one is refused before it has written or removed anything. Files that belong
+to no run stay, unless `overwrite` is given.
 
 Assumption: in a store without conditional writes no two runs begin at the same moment.
 """

@@ -16,6 +16,7 @@ from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import QUIET, Progress
 from packer.run.destination import Destination, ignore
+from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.log import Note
 from packer.run.parts import share
 from packer.run.report import PackReport, PartReport, finish, manifest_of, without_labels
@@ -35,7 +36,7 @@ from packer.shards.builder import Rejections
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, remove_shard
 from packer.storage.source import LocalSource, StoreSource, open_source, remove_unpacked
-from packer.words import listed, many
+from packer.words import listed, many, option
 from reader.format import Index, Manifest
 
 Tell = Callable[[Rejections], None]
@@ -81,6 +82,8 @@ def run(
         committed = base if how.append else None if how.overwrite else packed_before(to, work)
         is_new = committed is None or (how.append and len(work.plan) > 0)
         if is_new:
+            if base is None:
+                refuse_unknown_columns(options.columns, json_of_source(work))
             asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes).of(work)
             stops = _warn_of_rejected(work, to, how, progress, announce, tell)
             engine = stack.enter_context(connected(how.executor))
@@ -106,9 +109,12 @@ def run(
             progress if is_new else None,
             reading=work.reading,
             command=work.command,
-            remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
+            remarks=[
+                *(*work.remarks, *_lost_classes(work, written), *unlabelled),
+                *_how_to_add(work, rejected := all_rejected(work, written)),
+            ],
             shards_written=min(count, len(written.entries)),  # without those that were dropped
-            rejected=all_rejected(work, written),
+            rejected=rejected,
             ignored=[(item.name, item.reason) for item in skipped if item.ignored],
         )
     remove_unpacked(to.folder)
@@ -129,7 +135,8 @@ def _pack_part(
     part, is_done, written, count = how.part, to.is_done, Written(), 0
     assert part is not None
 
-    def sound(work: Work) -> Work:
+    def checked(work: Work) -> Work:
+        refuse_unknown_columns(work.options.columns, json_of_source(work))
         if not how.skips and (by_scan := all_rejected(work)):
             raise refusal(work, by_scan, written=False)
         return work
@@ -141,10 +148,10 @@ def _pack_part(
             announce(work.announcement)
         else:
             engine = stack.enter_context(connected(how.executor))
-            held = share(to, part, asked, lambda: sound(scan()), progress.note)
+            held = share(to, part, asked, lambda: checked(scan()), progress.note)
             work, watched = stack.enter_context(held)
             announce(work.announcement)
-            sound(work)  # another part has scanned, which skips what is rejected
+            checked(work)  # another part has scanned, which skips what is rejected
             numbers, guard = part.shards(len(work.plan)), RunGuard(watched, asked.versions)
             written, count = write_missing(work, to, numbers, guard, how, engine, progress)
     shards = part.shards(len(work.plan))
@@ -208,6 +215,14 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
     )
+
+
+def _how_to_add(work: Work, rejected: Rejections) -> list[str]:
+    """Return a sentence on how rejected files are added once they are repaired."""
+    if not rejected or work.scanned.facts.is_late:
+        return []
+    added = option("append", True)
+    return [f"To add rejected files after you repair them, run the same command with {added}."]
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:

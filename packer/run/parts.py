@@ -5,7 +5,7 @@ has found. A part without others may also begin the run again where the source h
 remove what killed processes have left.
 
 The kept scan has the samples in the order of the shards, in columns at multiples of 64 bytes, then
-a pickle of all else, then where that lies, and its checksum: what is cut short lacks it. A pickle
+a pickle of all else, then its position, and its checksum: a truncated file lacks it. A pickle
 is read only if it is this very user's, and no other user could write it.
 """
 
@@ -43,7 +43,7 @@ def share(
 ) -> Iterator[tuple[Work, Watched]]:
     """Hold `part` of the run in a folder; the body writes its shards.
 
-    `asked` is the run as it is known before `scan`; `note` is called with why it takes time.
+    `asked` is the run before `scan`; `note` is called with why it takes time.
     """
     folder = to.folder
     stale = folder / STALE

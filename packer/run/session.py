@@ -20,6 +20,7 @@ from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.destination import Destination
+from packer.run.json_columns import json_of_shards, refuse_unknown_columns
 from packer.run.report import PackReport, finish, manifest_of, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
@@ -30,7 +31,7 @@ from packer.words import option
 from reader.format import FORMATS, Index, Manifest
 
 _JPEG = b"\xff\xd8"
-_OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
+_SHAPING = ("jpeg", "png", "max_side", "quality", "raw", "columns")
 
 
 class Session:
@@ -166,7 +167,7 @@ class Session:
         base = Manifest.load(self._to.base())
         joined(base, of_items(self._options.source), self._to.name)
         options = self._options.dump()
-        if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
+        if others := [name for name in _SHAPING if base.options.get(name) != options.get(name)]:
             raise UnusableInput(
                 f"{self._to.name} was packed with another {others[0]}, "
                 f"{base.options.get(others[0])!r}. Pass the same value to append to it."
@@ -256,6 +257,9 @@ class Session:
         count = splits.total()
         if not count and base is None:
             raise NothingToPack(f"Nothing was written to {self._to.name}.", self._rejected)
+        if base is None:
+            contents = json_of_shards(self._folder, written.entries)
+            refuse_unknown_columns(self._options.columns, contents)
         known = base.classes if base else ()
         classes = self._fields.classes or max(known, numbered(written.labels), key=len)
         members = sorted(written.fields.difference(FORMATS, ("cls",)))

@@ -84,7 +84,7 @@ class StoreDestination(Destination):
     """A destination in a store, and the scratch folder for its shards; a context manager.
 
     The verbs of storage do not hide that a store has no locks and takes no appends: the run also
-    claims the place by an object that it creates. And shards leave the folder as they are finished.
+    claims the place by an object that it creates. Shards leave the folder once they are finished.
     """
 
     holds_all = False

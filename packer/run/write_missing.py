@@ -22,6 +22,7 @@ from packer.storage.source import StoreSource
 from packer.trees.walk import is_named_as_image
 from packer.words import command, listed, option
 from reader.format import Manifest, manifest
+from reader.store.urls import is_url
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 _NAMED = 8  # rejected files, each in a command
@@ -128,21 +129,29 @@ def _without(work: Work, files: Rejections) -> str:
     """
     if work.origin is None or not work.name:
         return ""
-    src, globs = work.origin.path, [*work.options.source.ignore]
+    src = work.origin.path if is_url(work.name) else Path(work.name)
+    if not src.is_dir():  # the option requires a folder
+        return ""
+    paths: list[str] = []
     lists = work.scanned.facts.lists
     is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
     for name in lists if is_unlisted else [name for name, _ in files]:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
-        can_hide = os.path.lexists(src / path) and not path.startswith(os.pardir)
+        can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
         if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
-        globs.append(glob.escape(path))
-    what = (
-        f"the rejected files do not belong to it: to pack without {'them' if files[1:] else 'it'}"
-    )
+        paths.append(path)
+    globs = [*work.options.source.ignore, *map(glob.escape, paths)]
+    ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
-        what = f"{listed(lists)} does not list its images: to ignore {listed(lists)}"
-    return f"{what}, type: {command(work.name, *(w for one in globs for w in ('--ignore', one)))}"
+        return (
+            f"{listed(lists)} does not list its images: to ignore {listed(lists)}, type: {ignoring}"
+        )
+    them, reading = "them" if files[1:] else "it", work.reading[:1].lower() + work.reading[1:]
+    return (
+        f"the rejected files do not belong to it, ignore {them}.\nWithout {them}, the source is "
+        f"{reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
+    )
 
 
 def packed_from(

@@ -47,8 +47,8 @@ def _column(path: Path, mtime_ns: int, group: int, column: str) -> pa.ChunkedArr
 
 def reason_of(error: Exception, path: Path) -> str:
     """Without the file's folder, which is another one on another machine."""
-    said = str(error).replace(str(path), path.name)
-    return said if isinstance(error, BadImage) else f"it cannot be read: {said}"
+    message = str(error).replace(str(path), path.name)
+    return message if isinstance(error, BadImage) else f"it cannot be read: {message}"
 
 
 class Stream:

@@ -4,6 +4,7 @@ Guarantees: samples are written in the order in which they were added, and a sha
 depend on the threads; at most a few samples a thread wait to be written.
 """
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, Sample
 from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import tar
+from reader.format.fields import values_at
 
 Rejections = list[tuple[str, str]]
 Members = Mapping[str, EncodedMember]
@@ -39,7 +41,7 @@ class ShardBuilder:
         reject: Callable[[Sample, BadImage], None],
         otherwise: str = AGAIN,
     ) -> None:
-        """Begin with no sample; without `threads` each is encoded and written as it is added.
+        """Begin with no sample; without `threads` each is encoded and written when it is added.
 
         `shard_of` returns the shard of an encoded sample; `reject` gets each bad one and may raise.
         """
@@ -91,6 +93,12 @@ class ShardBuilder:
         members = {
             ext: encode_member(ext, data, encoded.info, policy) for ext, data in found.items()
         }
+        if policy.columns and (data := found.get("json")) is not None:
+            try:
+                values = tuple(values_at(json.loads(data), policy.columns))
+            except ValueError as error:
+                raise BadImage(str(error)) from error
+            members["json"] = members["json"]._replace(values=values)
         return content.sample or sample, encoded, members
 
 

@@ -24,6 +24,7 @@ from reader.format import FORMATS, Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import MemberRow, Rows
+from reader.format.fields import Value, field_columns
 from reader.format.tiles import TileTable, tile_columns
 
 _BUFFER = 1 << 14  # gathers headers and labels; an image is larger, and is not copied into it
@@ -48,6 +49,7 @@ class ShardWriter:
         self._rows = Rows()
         self._tiles: list[TileTable | None] = []
         self._bands: dict[str, dict[int, BandTable]] = {}  # of members and, as "", of images
+        self._fields: dict[str, dict[int, Value]] = {}  # of the JSON
         self._untiled: list[tuple[str, str]] = []
         self._unbanded: list[tuple[str, str]] = []
         self._end = self._written_back = 0
@@ -82,6 +84,9 @@ class ShardWriter:
         for ext, table in banded.items():
             if table is not None:
                 self._bands.setdefault(ext, {})[len(self._rows)] = table
+        if "json" in further:
+            for field, value in further["json"].values:
+                self._fields.setdefault(field, {})[len(self._rows)] = value
         self._rows.add(key.encode("utf-8"), os.fsencode(sample.name), image, rows)
         self._tiles.append(encoded.tiles)
         if encoded.untiled is not None:
@@ -107,6 +112,8 @@ class ShardWriter:
         columns = self._rows.columns() | tile_columns(self._tiles)
         for ext, tables in self._bands.items():
             columns |= band_columns(tables, len(self._rows), ext)
+        for name, values in self._fields.items():
+            columns |= field_columns(name, values, len(self._rows))
         with open(self._index_temp, "wb") as file:
             file.write(index.serialize(columns, metadata))
             file.flush()

@@ -2,15 +2,15 @@
 
 Guarantees: while it is held, each file that was listed is there as it was listed, and nothing else;
 what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
-Who waits for another's fetching goes on when that one dies. A file is there under its name when all
-its bytes are on the disk, with the time that tells its version; they are of that one version. Files
+A process that waits for another's fetching goes on when that one dies. A file has its name once all
+its bytes are on the disk, with the time of its version; they are of that one version. Files
 come in their order, so what is unfinished is little, and is apart.
 
 ::
 
     scratch/raw-1a2b3c4d/raw/...      the files
     scratch/raw-1a2b3c4d/unfinished/  what has not come as a whole
-    scratch/raw-1a2b3c4d/.lock        held by all who read; by one alone while it is changed
+    scratch/raw-1a2b3c4d/.lock        held by all that read; by only one while it is changed
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class Copy:
     def hold(
         self, objects: "Mapping[str, Listed]", fetch: Fetch, note: Callable[[str], None]
     ) -> None:
-        """Fetch the files that are missing, and keep all as they are until `leave` or `remove`."""
+        """Fetch the files that are missing, and keep all unchanged until `leave` or `remove`."""
         for tried in range(_TRIES):
             if self._taken(note) and (self._is_alone or not self._missing(objects)):
                 break

@@ -108,7 +108,7 @@ async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, 
 
     names = list(dict.fromkeys(names))
     listed = dict(zip(names, await asyncio.gather(*map(look, names)), strict=True))
-    found = {name: there for name, there in listed.items() if there}
+    found = {name: entry for name, entry in listed.items() if entry}
     if missing := [name for name in names if name not in found]:
         raise UnusableInput(
             f"{len(missing)} of {len(names)} files are not at {store.url}: "

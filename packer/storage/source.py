@@ -185,7 +185,9 @@ def open_source(
             source = replace(source, path=tar)
         try:
             yield source, made
-        except ShardfeedError:
+        except ShardfeedError as error:
+            if isinstance(source, LocalSource) and source.path != path:
+                error.args = (str(error).replace(str(source.path), source.name),)
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise

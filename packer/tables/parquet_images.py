@@ -41,7 +41,7 @@ class ParquetImages:
     columns: Columns
     labels: Labels
     splits: tuple[str, ...]  # the split of each file
-    beside: tuple[Skipped, ...] = ()  # what else is there
+    leftovers: tuple[Skipped, ...] = ()  # what else is there
     pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
 
     @classmethod
@@ -51,7 +51,7 @@ class ParquetImages:
         table: ParquetTable,
         options: SourceOptions,
         classes: Sequence[str] | None,
-        beside: Sequence[Skipped] = (),
+        leftovers: Sequence[Skipped] = (),
         splits: Sequence[str] | None = None,
     ) -> "ParquetImages":
         """Find the columns and the classes."""
@@ -67,7 +67,7 @@ class ParquetImages:
         labels = _labels(table, columns.label, classes, folder)
         if splits is None:
             splits = [split_of(file.path) for file in table.files]
-        return cls(table, columns, labels, tuple(splits), tuple(beside), tuple(further))
+        return cls(table, columns, labels, tuple(splits), tuple(leftovers), tuple(further))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class ParquetImages:
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the image of each row, in the order of the files' names."""
         yield from self.table.skipped
-        yield from self.beside
+        yield from self.leftovers
         yield from self.table.through(self._samples)
 
     def _samples(self, records: Iterator[Record]) -> Iterator[Sample | Skipped]:

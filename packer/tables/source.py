@@ -71,9 +71,9 @@ class Leftovers:
     def _may_be_class(self, folder: str) -> bool:
         """Whether a folder in one of a split is named in words, as those beside it are."""
         above, _, name = folder.rpartition("/")
-        beside = self.images.tree.shape.with_images(above)
+        siblings = self.images.tree.shape.with_images(above)
         is_inside = above in self.images.splits and plain(name) not in IMAGES
-        return is_inside and len(beside) > 1 and all(map(_WORD.fullmatch, beside))
+        return is_inside and len(siblings) > 1 and all(map(_WORD.fullmatch, siblings))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 `tree` is what layouts read, with the leftovers in it: `folder` of a disk, `archive` of a tar or
 zip, by `tar_reader`; `compressed` detects files that are compressed as a whole. `walk` goes through
-folders and tells which files are images. `shape` is where images and masks lie, `meaning` what
-folders mean, `names` what names of folders and files say by themselves, `outright` says it in
+folders and detects which files are images. `shape` is where images and masks are, `meaning` what
+folders mean, `names` what the names of folders and files mean, `outright` writes it as
 templates. `globs` hide files. `sidecars` finds the files that belong to an image, `sample` makes
 samples of them.
 """

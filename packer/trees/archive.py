@@ -1,8 +1,8 @@
 """The files of a tar or a zip as a tree of folders, read in place: nothing is unpacked.
 
 A tar in a tar is a folder of its name: ImageNet's train archive holds one for each class. A file is
-some 120 bytes, so that millions fit. What is read in parts, such as a table, is unpacked for as
-long as this process needs it.
+some 120 bytes, so that millions fit. A file that is read in parts, such as a table, is unpacked
+for as long as this process needs it.
 """
 
 import os

@@ -1,9 +1,9 @@
 """The meaning of folders, from their names and from the positions of images (pure).
 
 A folder that has all others has no meaning and is looked through. Folders that are named as
-splits are, whoever named them, are splits. What remains are classes, one level of folders unless a
-depth is chosen. Where folders may mean two things nothing is guessed: `interpret` refuses them
-with both, and with the option that chooses.
+splits are, whoever named them, are splits. The others are classes, one level of folders unless a
+depth is chosen. If folders may mean two things, `interpret` does not guess: it refuses them and
+names both, with the option that chooses.
 """
 
 import re
@@ -132,8 +132,8 @@ def interpret(
 def splits_of(names: Sequence[str]) -> dict[str, str]:
     """Return those of the names that are those of splits, each with the split's usual name.
 
-    Case and a year behind the name are ignored. What all have beside it (``seg_train``,
-    ``seg_test``) says nothing either.
+    Case, a year behind the name, and words that all names share (``seg_train``, ``seg_test``) are
+    ignored.
     """
     found = {name: split for name in names if (split := _split_of(name))}
     if any(split in SPLITS for split in found.values()):
@@ -174,8 +174,8 @@ def _top(shape: Shape) -> str:
 def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str, str]:
     names = shape.folders(top)
     found = splits_of(names)
-    beside = [name for name in names if name not in found]
-    filled = [name for name in beside if shape.below(inside(top, name))]
+    others = [name for name in names if name not in found]
+    filled = [name for name in others if shape.below(inside(top, name))]
     if not any(split in SPLITS for split in found.values()) or (filled and kind):
         return {"": ""}
     if filled:

@@ -12,7 +12,7 @@ from packer.trees.tree import Tree
 
 
 class SampleParts:
-    """An image of a tree and its members, measured as they are added; raises BadImage."""
+    """An image of a tree and its members, measured when they are added; raises BadImage."""
 
     __slots__ = ("_image", "_places", "_tree", "newest", "size")
 

@@ -17,8 +17,6 @@ Bytes = NDArray[Any]  # uint8
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array of a batch: a value of `dtype` and `shape` for each row."""
-
     name: str
     dtype: str
     shape: tuple[int, ...] = ()

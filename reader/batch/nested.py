@@ -32,7 +32,6 @@ def leaves(batch: Any) -> Iterator[Any]:
 
 
 def sequences(batch: Any) -> Iterator[Sequence[Any]]:
-    """Yield every list and tuple in `batch`, the outer ones first."""
     if isinstance(batch, (tuple, list)):
         yield batch
     for item in _inside(batch):

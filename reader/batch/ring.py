@@ -20,7 +20,6 @@ from reader.system import available_memory
 
 
 def unnamed_file(size: int) -> int:
-    """Return the descriptor of a new anonymous file in memory."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
     else:
@@ -78,8 +77,6 @@ class RingMemory:
 
 
 class Ring:
-    """The states of the slots, in the parent."""
-
     def __init__(self, memory: RingMemory) -> None:
         self.memory = memory
         self._free = list(range(memory.slots))
@@ -94,7 +91,6 @@ class Ring:
         return self._free.pop() if self._free else None
 
     def release(self, slot: int) -> None:
-        """Make a FILLING or READY slot FREE."""
         self._free.append(slot)
 
     def deliver(self, slot: int, rows: int) -> BatchArrays:
@@ -109,7 +105,6 @@ class Ring:
         return arrays if rows == self.memory.layout.rows else arrays.part(0, rows)
 
     def copy_out(self, slot: int, rows: int) -> BatchArrays:
-        """Return a copy of a READY slot's arrays; the slot becomes FREE."""
         began = time.perf_counter()
         copy = self.memory.layout.arrays(self.memory.slot(slot)).part(0, rows).copy()
         self._free.append(slot)

@@ -1,13 +1,13 @@
-"""Shards of a store in a folder that looks like the dataset, filled ahead of who reads it.
+"""The cache of a store: a folder that looks like the dataset, filled ahead of its readers.
 
 ::
 
     user's process, workers                     fetching process
-    client ── what is wanted, and when ──────>  process ── fetcher ── reader.store ──> the network
-    presence  <── one byte a sample: is it there ── mirror, quota
+    client ── samples and their schedule ────>  process ── fetcher ── reader.store ──> the network
+    presence  <── one byte for each sample ──────── mirror, quota
 
-`client` waits for the fetching process, a `child` of the user's, by `messages`. There, in
-`process`, the `fetcher` decides what is fetched next, `schedule` how far ahead, `ranges` in which
-requests, `eviction` what goes for it, and `parts` brings it. `mirror` is the folder, `recovery`
-what of it is sound, `quota` its space on the disk, and `presence` the maps of what is there.
+`client` sends `messages` to the fetching process, a `child` of the user's. There, in `process`, the
+`fetcher` chooses the next samples, `schedule` how far ahead, `ranges` the requests, `eviction` what
+to remove, and `parts` fetches. `mirror` is the folder, `recovery` checks it, `quota` limits its
+disk space, and `presence` maps the samples in it.
 """

@@ -1,4 +1,4 @@
-"""A fetching process, as the process that started it sees it."""
+"""The parent's handle of a fetching process."""
 
 import errno
 import fcntl
@@ -8,7 +8,7 @@ import sys
 import weakref
 from multiprocessing.connection import Connection
 
-from reader.cache.messages import Coming, Opened, Setup
+from reader.cache.messages import Opened, Progress, Setup
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import Child, let_go_in_forks, start
@@ -18,13 +18,13 @@ _ENDING_SECONDS = 60.0
 _CONNECTIONS = 4096
 
 
-class Taken(Exception):
-    """Another process that has the dataset has started a fetching process meanwhile."""
+class AlreadyRunning(Exception):
+    """Another process that reads the dataset has already started a fetching process."""
 
 
 class FetchingProcess:
     def __init__(self, url: str, address: bytes) -> None:
-        """Start it, unless another process listens there: then raise `Taken`."""
+        """Start it, or raise `AlreadyRunning` if another process listens at the address."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need(LIBRARY, url)
@@ -37,26 +37,30 @@ class FetchingProcess:
             except OSError as error:
                 ours.close()
                 if error.errno == errno.EADDRINUSE:
-                    raise Taken from None
-                raise StoreError(f"{sys.executable} cannot be started: {error}.") from error
+                    raise AlreadyRunning from None
+                raise StoreError(
+                    f"{url}: {sys.executable} cannot be started to fetch from it: {error}."
+                ) from error
         self.pid = self._child.pid
         self._control = Connection(ours.detach())
         self.end = weakref.finalize(self, _end, self._child, os.getpid())
         let_go_in_forks(self)
 
     def open(self, setup: Setup) -> str:
-        """Have it open the dataset, and return the folder; a terminal shows how far it is."""
+        """Open the dataset, and return its folder; a terminal shows the progress."""
         bar = None
         try:
             self._control.send(setup)
-            while isinstance(message := self._control.recv(), Coming):
+            while isinstance(message := self._control.recv(), Progress):
                 if bar is None:
-                    from tqdm import tqdm  # few need it
+                    from tqdm import tqdm  # rarely used
 
                     bar = tqdm(None, "indexes", message.total, leave=False, disable=None)
                 bar.update(message.done - bar.n)
         except (EOFError, OSError):
-            raise StoreError(f"{setup.url}: the process that fetches from it has died.") from None
+            raise StoreError(
+                f"{setup.url}: the fetching process has died. Open the dataset again."
+            ) from None
         finally:
             if bar is not None:
                 bar.close()
@@ -66,7 +70,6 @@ class FetchingProcess:
         return message.folder
 
     def let_go(self) -> None:
-        """Leave it to the process that this one is a fork of."""
         if self.end.detach():
             self._child.let_go()
         self._control.close()

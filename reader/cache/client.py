@@ -1,9 +1,9 @@
-"""The way to a fetching process, from the user's process and from its workers, on Linux.
+"""Connect to a fetching process, from the user's process and its workers, on Linux.
 
-Guarantees: a wait ends when the rows are there, or with an error, also when the fetching process
-dies; another one then takes its place, started by the process that started the first. A fork, or a
-process that received the dataset pickled, goes to the same one as long as it exists, and starts its
-own then. Credentials go to the fetching process by a socket pair, and nowhere else.
+Guarantees: a wait ends when the rows are present, or with an error, also when the fetching process
+dies; the process that started it then starts another. A fork, or a process that unpickled the
+dataset, uses the same one while it exists, and then starts its own. Credentials are sent to the
+fetching process by a socket pair, and nowhere else.
 """
 
 import contextlib
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.child import FetchingProcess, Taken
-from reader.cache.messages import Counts, Here, Hint, Lost, Setup, Want, receive, send
+from reader.cache.child import AlreadyRunning, FetchingProcess
+from reader.cache.messages import Counts, Hint, Present, Request, Setup, Unavailable, receive, send
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
@@ -49,12 +49,10 @@ def fetching(
 
 
 class Damaged(Exception):
-    """The store has other bytes of a sample than were packed."""
+    """The store's bytes of a sample are not the packed ones."""
 
 
 class Fetching:
-    """A dataset's fetching process, as those who read the dataset see it."""
-
     def __init__(self, setup: Setup) -> None:
         self.url = setup.url
         self._setup: Setup | None = setup
@@ -75,23 +73,23 @@ class Fetching:
         vars(self).update(state)
         self._init_own()
 
-    def lent(self) -> "Fetching":
-        """Return the same for workers: without credentials, so without a process of their own."""
+    def for_workers(self) -> "Fetching":
+        """Return a client for workers, which has no credentials and cannot start a process."""
         other = object.__new__(Fetching)
         other.__setstate__({**self.__getstate__(), "_setup": None})
         return other
 
     def want(self, shard: int, rows: NDArray[np.int64]) -> None:
-        """Wait until rows are there; raise `Damaged` for them, or StoreError for the store."""
-        answer = self._threads.line.ask(Want(shard, rows), None)
-        if isinstance(answer, Lost):
+        """Wait until rows are present; raise `Damaged` for damaged rows, otherwise StoreError."""
+        answer = self._threads.connection.ask(Request(shard, rows), None)
+        if isinstance(answer, Unavailable):
             raise Damaged(answer.text) if answer.is_sample else StoreError(answer.text)
 
     def hint(self, shard: int, rows: NDArray[np.int64]) -> None:
-        self._threads.line.tell(Hint(shard, rows))
+        self._threads.connection.send(Hint(shard, rows))
 
     def close(self) -> None:
-        """End the process, if it is this one's; who asks again has a new one."""
+        """End the process, if this one started it; the next request starts another."""
         if self._process is not None:
             self._process.end()
 
@@ -113,7 +111,7 @@ class Fetching:
         assert self._setup is not None
         try:
             self._process = FetchingProcess(self.url, self._address)
-        except Taken:
+        except AlreadyRunning:
             return
         try:
             self.folder = self._process.open(self._setup)
@@ -122,22 +120,23 @@ class Fetching:
             raise
 
 
-class Line:
-    """A connection of this process, made when it is first used; for one thread at a time."""
+class FetchingConnection:
+    """A connection of this process, opened on first use; for one thread at a time."""
 
     def __init__(self, fetching: Fetching) -> None:
         self._fetching = fetching
         self._connection: socket.socket | None = None
         self._pid = 0
 
-    def tell(self, message: tuple[Any, ...]) -> None:
-        """Say what needs no answer, and what nobody misses where it is not heard."""
+    def send(self, message: tuple[Any, ...]) -> None:
         with contextlib.suppress(OSError, ShardfeedError):
             connection = self._connected()
             connection.setblocking(False)
             send(connection, message)
 
-    def ask(self, message: tuple[Any, ...], timeout: float | None) -> Here | Lost | Counts:
+    def ask(
+        self, message: tuple[Any, ...], timeout: float | None
+    ) -> Present | Unavailable | Counts:
         url = self._fetching.url
         for tries in range(3):  # a process that died may be replaced
             try:
@@ -148,17 +147,18 @@ class Line:
             except TimeoutError:
                 self._close()
                 raise StoreError(
-                    f"{url}: the fetching process has not answered for {timeout:.0f} seconds."
+                    f"{url}: the fetching process has not answered for {timeout:.0f} seconds. "
+                    "Check that it is not stopped, and open the dataset again."
                 ) from None
             except (EOFError, OSError):
                 self._close()
                 time.sleep(tries * _DYING_SECONDS)
-            except BaseException:  # such as Ctrl-C: the answer would be taken for another one's
+            except BaseException:  # after Ctrl-C, the answer would be mistaken for the next one
                 self._close()
                 raise
         raise StoreError(
-            f"{url}: the process that fetches from it has died. Start again: what it has fetched "
-            "is in the cache. If it was killed for lack of memory, use fewer workers."
+            f"{url}: the fetching process has died. Start again: the cache keeps the samples that "
+            "were fetched. If memory ran out, give reader.Loader fewer workers=."
         )
 
     def _connected(self) -> socket.socket:
@@ -186,4 +186,4 @@ def _connected(address: bytes) -> socket.socket:
 
 class _Threads(threading.local):
     def __init__(self, fetching: Fetching) -> None:
-        self.line = Line(fetching)
+        self.connection = FetchingConnection(fetching)

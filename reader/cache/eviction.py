@@ -1,4 +1,4 @@
-"""Which samples go from a full cache: those that are needed last, not those used longest ago."""
+"""Choose the samples to evict from a full cache: those that are needed last."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,24 +17,24 @@ class Eviction:
         self,
         quota: DiskQuota,
         mirror: Mirror,
-        plans: Mapping[Any, Schedule],
+        schedules: Mapping[Any, Schedule],
         busy: Counter[tuple[int, int]],
     ) -> None:
         self._quota = quota
         self._mirror = mirror
-        self._plans = plans
+        self._schedules = schedules
         self._busy = busy
-        self._victims: list[tuple[int, int]] = []  # the one that is needed last at the end
+        self._victims: list[tuple[int, int]] = []  # the last one is needed last
 
     def make_room(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what is needed last, of this dataset; what is read soon only if urgent."""
+        """Evict samples of this dataset that are needed last; those read soon only if urgent."""
         given, share, is_all = 0, need, False
         while given < need:
             if not self._victims:
                 if is_all:
                     return given + self._evict_others(need - given, is_urgent=is_urgent)
                 self._victims, is_all = self._choose(share, is_urgent)
-                share *= 4  # of small samples several lie in a block, which goes with the last one
+                share *= 4  # small samples share a block, which is freed with the last of them
                 continue
             number, row = self._victims.pop()
             if not self._busy[number, row]:
@@ -43,7 +43,7 @@ class Eviction:
         return given
 
     def _evict_others(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what others fetch again: of larger datasets, other splits, or any if urgent."""
+        """Evict samples of larger datasets and other splits, or of any if urgent."""
         need = max(need, self._quota.limit // EVICTED)
         given = 0
         for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
@@ -57,19 +57,19 @@ class Eviction:
         return given
 
     def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
-        """Shard and row of what is there and needed last, the very last at the end; whether all."""
+        """Return shard and row of present samples, by next use, and whether these are all."""
         sizes = [shard.samples for shard in self._mirror.shards]
         here = [self._mirror.shard(number).rows.present() for number in range(len(sizes))]
         places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
         if not len(places):
             return [], True
-        plans = list(self._plans.values())
-        if plans:
-            uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
-            horizon = -1 if is_urgent else max(plan.ahead.position(plan.reach) for plan in plans)
+        schedules = list(self._schedules.values())
+        if schedules:
+            uses = np.min([schedule.next_use()[places] for schedule in schedules], axis=0)
+            horizon = -1 if is_urgent else max(s.ahead.position(s.reach) for s in schedules)
             places, uses = places[uses > horizon], uses[uses > horizon]
             places = places[np.argsort(uses, kind="stable")]
-        else:  # nobody knows the order: any are as good as others
+        else:  # the order is unknown
             places = np.random.default_rng().permutation(places)
         mean = sum(shard.bytes for shard in self._mirror.shards) // max(sum(sizes), 1) or 1
         most = max(need, self._quota.limit // EVICTED) // mean + 2

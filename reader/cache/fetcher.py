@@ -1,9 +1,9 @@
-"""Answers those that ask for rows, and decides what is fetched next.
+"""Answer requests for rows, and choose the next rows to fetch.
 
-Guarantees: who asks for rows is answered, with an error if they cannot come.
+Guarantees: each request is answered, with an error if its rows cannot be fetched.
 
-What is wanted now comes first; then plans (`reader.order.access.AccessPattern`), in the order in
-which they were begun, as far ahead of what was taken as their window goes.
+Requested rows come first, then schedules (`reader.order.access.AccessPattern`) in the order in
+which they began, as far ahead of the reader as their window allows.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Waiter:
         self.connection = connection
         self.missing = rows
 
-    def answer(self, message: messages.Here | messages.Lost) -> None:
+    def answer(self, message: messages.Present | messages.Unavailable) -> None:
         self.missing = 0
         with contextlib.suppress(OSError):
             messages.send(self.connection, message)
@@ -50,16 +50,16 @@ class Fetcher:
         self._mirror = mirror
         self._loop = asyncio.get_running_loop()
         self._clients: set[socket.socket] = set()
-        self._plans: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
+        self._schedules: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
         self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        eviction = Eviction(quota, mirror, self._plans, self._busy)
+        eviction = Eviction(quota, mirror, self._schedules, self._busy)
         self._parts = PartFetcher(store, quota, eviction)
         self._hits = 0
-        self._begun = 0  # plans
+        self._begun = 0  # schedules
 
     def listen(self, listener: socket.socket) -> None:
         listener.setblocking(False)
@@ -84,49 +84,49 @@ class Fetcher:
                 raise
             except (EOFError, OSError, pickle.UnpicklingError):
                 self._forget(connection)
-            except ShardfeedError as error:  # of an index that somebody has damaged
-                Waiter(connection, 1).answer(messages.Lost(str(error), False))
+            except ShardfeedError as error:  # the index was damaged later
+                Waiter(connection, 1).answer(messages.Unavailable(str(error), False))
         self._pump()
 
     def _forget(self, connection: socket.socket) -> None:
         self._loop.remove_reader(connection)
         self._clients.discard(connection)
-        for key in [key for key in self._plans if key[0] is connection]:
-            del self._plans[key]
+        for key in [key for key in self._schedules if key[0] is connection]:
+            del self._schedules[key]
         connection.close()
 
     def _handle(self, connection: socket.socket, message: Any) -> None:
-        if isinstance(message, messages.Want):
+        if isinstance(message, messages.Request):
             self._want(Waiter(connection, 0), message)
         elif isinstance(message, messages.Hint):
             self._urgent.extend(_runs(message.shard, message.rows))
         elif isinstance(message, messages.Begin):
             messages.send(connection, self._begin(connection, message))
-        elif isinstance(message, messages.Took):
-            if plan := self._plans.get((connection, message.number)):
-                plan.take(message.steps)
+        elif isinstance(message, messages.StepsTaken):
+            if schedule := self._schedules.get((connection, message.number)):
+                schedule.take(message.steps)
         elif isinstance(message, messages.Drop):
-            self._plans.pop((connection, message.number), None)
-        elif isinstance(message, messages.Tell):
+            self._schedules.pop((connection, message.number), None)
+        elif isinstance(message, messages.GetCounts):
             messages.send(connection, self._counts())
 
     def _begin(
         self, connection: socket.socket, message: messages.Begin
-    ) -> messages.Here | messages.Lost:
+    ) -> messages.Present | messages.Unavailable:
         try:
-            plan = Schedule(message, self._mirror, self._quota.limit)
+            schedule = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
-            return messages.Lost(str(error), False)
-        self._plans[connection, message.number] = plan
+            return messages.Unavailable(str(error), False)
+        self._schedules[connection, message.number] = schedule
         self._begun += 1
-        return messages.Here()
+        return messages.Present()
 
-    def _want(self, waiter: Waiter, message: messages.Want) -> None:
+    def _want(self, waiter: Waiter, message: messages.Request) -> None:
         rows = self._mirror.shard(message.shard).rows
         missing = message.rows[rows.generations(message.rows) == 0]
         waiter.missing = len(missing)
         if not len(missing):
-            waiter.answer(messages.Here())
+            waiter.answer(messages.Present())
         for row in missing.tolist():
             self._wanted.setdefault((message.shard, row), []).append(waiter)
         self._urgent.extend(_runs(message.shard, missing))
@@ -157,11 +157,11 @@ class Fetcher:
         while self._urgent:
             part = self._missing(self._urgent.popleft())
             if part is not None:
-                wider = (plan.around(part) for plan in self._plans.values())
+                wider = (schedule.around(part) for schedule in self._schedules.values())
                 return self._missing(next((each for each in wider if each != part), part))
-        for plan in self._plans.values():
-            others = sum(other.bytes for other in self._plans.values()) - plan.bytes
-            while (planned := plan.next(others)) is not None:
+        for schedule in self._schedules.values():
+            others = sum(other.bytes for other in self._schedules.values()) - schedule.bytes
+            while (planned := schedule.next(others)) is not None:
                 count = planned.stop - planned.first
                 part = self._missing(planned)
                 self._hits += count if part is None else count - (part.stop - part.first)
@@ -170,11 +170,11 @@ class Fetcher:
         return None
 
     def _missing(self, part: Part) -> Part | None:
-        """What of a part is neither there nor on its way: from the first such row to the last."""
+        """Return the span of a part's rows that are neither present nor being fetched."""
         shard = self._mirror.shard(part.shard)
         shard.verify(part.first, part.stop)
         absent = shard.rows.absent(part.first, part.stop)
-        if self._wanted:  # by who looked before they were verified, or fetched by another process
+        if self._wanted:  # requested before they were verified, or fetched by another process
             for row in {*range(part.first, part.stop)}.difference(absent):
                 self._answer(part._replace(first=row, stop=row + 1), {})
         rows = [row for row in absent if (part.shard, row) not in self._busy]
@@ -198,40 +198,40 @@ class Fetcher:
         self._pump()
 
     def _release(self, shard: MirroredShard, rows: list[tuple[int, int]]) -> None:
-        """Give up the claim of rows, but of those that lie in another part as well."""
+        """Release the claim of rows, except for those that are also in another part."""
         self._busy.subtract(rows)
         free = [row for row in rows if not self._busy[row]]
-        for row in free:
-            del self._busy[row]
+        for at in free:
+            del self._busy[at]
         if len(free) == len(rows):
             shard.rows.release(rows[0][1], rows[-1][1] + 1)
         else:
-            for _, alone in free:
-                shard.rows.release(alone, alone + 1)
+            for _, one in free:
+                shard.rows.release(one, one + 1)
 
     async def _try_fetch(
         self, shard: MirroredShard, part: Part, is_begun: bool
-    ) -> dict[int, messages.Lost] | None:
-        """Which rows of a part cannot be had, and why; None where it may be had in another try."""
+    ) -> dict[int, messages.Unavailable] | None:
+        """Return the errors of a part's rows; None if it should be tried again."""
         text, is_sample, begun = "", False, self._begun
         try:
             return await self._parts.fetch(shard, part, is_begun=is_begun)
         except Missing:
-            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
+            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload the file."
             is_sample = True
         except Full as error:
             if part.last >= 0:
                 return None
             text = str(error)
         except StoreError as error:
-            if self._begun > begun:  # the store may be well again since an epoch ended in this
+            if self._begun > begun:  # an epoch began in between: the store may have recovered
                 return None
             text = str(error)
-        except Exception as error:  # whatever it is, nobody is to wait for it
+        except Exception as error:  # every request must be answered
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
-        return dict.fromkeys(range(part.first, part.stop), messages.Lost(text, is_sample))
+        return dict.fromkeys(range(part.first, part.stop), messages.Unavailable(text, is_sample))
 
-    def _answer(self, part: Part, lost: dict[int, messages.Lost]) -> None:
+    def _answer(self, part: Part, lost: dict[int, messages.Unavailable]) -> None:
         for row in range(part.first, part.stop):
             for waiter in self._wanted.pop((part.shard, row), ()):
                 if not waiter.missing:
@@ -240,7 +240,7 @@ class Fetcher:
                 if row in lost:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
-                    waiter.answer(messages.Here())
+                    waiter.answer(messages.Present())
 
 
 def _places(part: Part) -> list[tuple[int, int]]:

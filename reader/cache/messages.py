@@ -1,7 +1,7 @@
-"""What is said to a fetching process, and by it; whole messages, by a socket of this machine.
+"""The protocol of a fetching process; whole messages, by a socket of this machine.
 
-A message is a pickle, from a process of the same user, as the system tells (SO_PEERCRED); other
-users are hung up on. What is larger than a packet goes by a file without a name.
+A message is a pickle, from a process of the same user (SO_PEERCRED); connections of other users are
+closed. A message larger than a packet is sent as an anonymous file.
 """
 
 import os
@@ -23,18 +23,18 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 @dataclass(frozen=True)
 class Setup:
-    """Which dataset, from where and to where; the first that a fetching process hears."""
+    """The first message to a fetching process: its dataset, store and cache."""
 
     url: str
     split: str | None
-    options: dict[str, Any]  # of the store, with its credentials
+    options: dict[str, Any]  # of the store, with credentials
     provider: bytes | None  # of credentials, see `reader.store.credentials`
     cache_dir: str
-    limit: int | None  # bytes of the cache; None for half of what is free
+    limit: int | None  # bytes of the cache; None for half of the free space
 
 
-class Coming(NamedTuple):
-    """Fetching process to its parent: so many of the indexes are there."""
+class Progress(NamedTuple):
+    """Fetching process to its parent: number of fetched indexes."""
 
     done: int
     total: int
@@ -44,58 +44,58 @@ class Opened(NamedTuple):
     folder: str
 
 
-class Want(NamedTuple):
-    """A client waits for these rows; the answer is a `Here` or a `Lost`."""
+class Request(NamedTuple):
+    """A client waits for rows; the answer is a `Present` or an `Unavailable`."""
 
     shard: int
     rows: NDArray[np.int64]
 
 
 class Hint(NamedTuple):
-    """A client will want these rows soon; there is no answer."""
+    """A client will need rows soon; there is no answer."""
 
     shard: int
     rows: NDArray[np.int64]
 
 
 class Begin(NamedTuple):
-    """A client begins to read by a plan, see `reader.cache.schedule`; there is no answer."""
+    """A client begins a schedule, see `reader.cache.schedule`; answered like a `Request`."""
 
-    number: int  # of the plan among those of this client
+    number: int  # of the schedule, among those of this client
     ahead: Any  # an `AccessPattern`
-    depth: int  # steps that are under way at a time
+    depth: int  # steps that are decoded at once
 
 
-class Took(NamedTuple):
-    """The first `steps` steps of a plan have been read."""
+class StepsTaken(NamedTuple):
+    """The first `steps` steps of a schedule have been read."""
 
     number: int
     steps: int
 
 
 class Drop(NamedTuple):
-    """A plan is given up, or at its end."""
+    """A schedule has ended, or was cancelled."""
 
     number: int
 
 
-class Tell(NamedTuple):
-    """A client asks for `Counts`."""
+class GetCounts(NamedTuple):
+    """A client requests `Counts`."""
 
 
-class Here(NamedTuple):
-    """The wanted rows are there, or were a moment ago."""
+class Present(NamedTuple):
+    """The requested rows are present, or were a moment ago."""
 
 
-class Lost(NamedTuple):
-    """They will not come; `is_sample`: it is the sample that is damaged."""
+class Unavailable(NamedTuple):
+    """The requested rows cannot be fetched; `is_sample`: because the sample is damaged."""
 
     text: str
     is_sample: bool
 
 
 class Counts(NamedTuple):
-    """What a process did; `hits`: samples that were in the cache when their turn came."""
+    """Counts of a fetching process; `hits`: scheduled samples that were already in the cache."""
 
     store: Requests = Requests()
     fetched: int = 0

@@ -3,15 +3,15 @@
 ::
 
     FINGERPRINT/                      of dataset.json
-      lease, boot                     see `quota`; when the machine was started, see `recovery`
-      dataset.json                    last, when all else is there
+      lease, boot                     see `quota`; identity of the boot, see `recovery`
+      dataset.json                    last, when all others are complete
       [SPLIT/]shard-000000.safetensors
-      [SPLIT/]shard-000000.tar        of its final size, with holes where nothing has come yet
+      [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples
       [SPLIT/]shard-000000.rows       see `presence`
 
-Guarantees: the names appear with their content, and what is named is what dataset.json says: so the
-folder may be filled by many at a time, and whoever is killed leaves it usable. The indexes of other
-splits than the one that is read come when these are.
+Guarantees: files appear with their content, and match dataset.json, so several processes may fill
+the folder at once, and a killed one leaves it usable. The indexes of another split are fetched when
+it is read.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.cache.quota import BLOCK, DiskQuota
-from reader.cache.ranges import Spans, check_limit, index_runs, notes_bytes
+from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
 from reader.cache.recovery import has_files, is_index, recover
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry
@@ -43,8 +43,8 @@ from reader.store.limits import PART
 MakeRoom = Callable[[int], int]
 
 _AT_ONCE = 32  # indexes
-_UNDER_WAY = 256 << 20  # bytes of them, which are in memory
-_SHARE = 8  # of the descriptors that a process may have, for a shard each
+_UNDER_WAY = 256 << 20  # bytes of them, in memory
+_SHARE = 8  # one shard for every eight descriptors
 
 
 class MirroredShard:
@@ -52,7 +52,7 @@ class MirroredShard:
         self.entry = entry
         self.index = Index.of_shard(folder, entry, classes)
         tar = folder / entry.file
-        self.rows = PresenceMap(path_beside(tar), entry.samples, is_writable=True)
+        self.rows = PresenceMap(map_path(tar), entry.samples, is_writable=True)
         self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
         self.busy = 0
 
@@ -62,12 +62,11 @@ class MirroredShard:
 
     @cached_property
     def spans(self) -> Spans:
-        """Where the bytes of each row lie in the tar: image and further members."""
         return Spans.of(self.index)
 
     @cached_property
     def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """Offsets, sizes and crc32 of the images, and of each further member that has them."""
+        """Offsets, sizes and crc32 of the images, and of each other member that has them."""
         columns = self.index.columns
         parts = ["", *(f"{ext}." for ext in self.index.members if f"{ext}.crc32" in columns)]
         return [
@@ -76,7 +75,7 @@ class MirroredShard:
         ]
 
     def damaged(self, first: int, stop: int, content: memoryview, start: int) -> list[int]:
-        """Which of these rows are not what the index says; `content` lies at `start` in the tar."""
+        """Return the rows that contradict the index; `content` begins at `start` in the tar."""
         found = []
         for row in range(first, stop):
             for offsets, sizes, sums in self.checksums:
@@ -89,7 +88,7 @@ class MirroredShard:
         return found
 
     def verify(self, first: int, stop: int) -> None:
-        """Check those of these rows that lay there when the machine went down."""
+        """Check the rows that were present when the machine crashed."""
         begin, end = self.spans
         for row in self.rows.unverified(first, stop):
             start, size = int(begin[row]), int(end[row] - begin[row])
@@ -100,16 +99,16 @@ class MirroredShard:
                 self.rows.fill(row)
 
     def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
-        """Take the bytes of a row out of the cache, unless another process fetches it; how many."""
+        """Evict a row, unless another process fetches it; return the freed bytes."""
         begin, end = self.spans
         start, stop = int(begin[row]), int(end[row])
         outer = start - start % BLOCK, stop + -stop % BLOCK
-        # The blocks at both ends may hold others' bytes, which are there, or are just coming.
+        # The blocks at both ends may have other rows' bytes, present or being fetched.
         first = int(np.searchsorted(end, outer[0], side="right"))
         last = int(np.searchsorted(begin, outer[1], side="left"))
         if not self.rows.claim(row, row + 1):
             return 0
-        if not self.rows.holds(row, row + 1):  # another process gave it up meanwhile
+        if not self.rows.holds(row, row + 1):  # another process evicted it
             self.rows.release(row, row + 1)
             return 0
         if self._claim_empty(first, row, is_busy):
@@ -126,7 +125,7 @@ class MirroredShard:
         return given
 
     def _claim_empty(self, first: int, stop: int, is_busy: Callable[[int], bool]) -> bool:
-        """Claim rows, if nobody here fetches one and, looked at under the claim, none is there."""
+        """Claim rows, if this process fetches none and, under the claim, none is present."""
         if first == stop:
             return True
         if any(map(is_busy, range(first, stop))) or not self.rows.claim(first, stop):
@@ -138,7 +137,7 @@ class MirroredShard:
 
 
 class Mirror:
-    """The folder of one dataset, leased as long as this is there."""
+    """The folder of one dataset, leased while this object exists."""
 
     def __init__(self, folder: Path, lease: int, shards: list[ShardEntry], classes: int) -> None:
         self.folder = folder
@@ -162,7 +161,6 @@ class Mirror:
 
 
 def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
-    """The shards of a folder, whoever fills it, as far as they are there."""
     with contextlib.suppress(FormatError):
         manifest = Manifest.load(folder)
         for entry in manifest.shards:
@@ -174,13 +172,13 @@ def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[Mirrored
 async def mirrored(
     store: Store, quota: DiskQuota, split: str | None, coming: Callable[[int, int], None]
 ) -> Mirror:
-    """Make the folder, with the indexes of a split; `coming` hears how many are there."""
+    """Create the folder, with the indexes of a split; report their number to `coming`."""
     try:
         text = await store.whole(FILENAME, MAX_BYTES)
     except Missing:
         raise FormatError(
-            f"{store.url} is not a dataset: it has no {FILENAME}, or it must not be seen without "
-            "credentials."
+            f"{store.url} is not a dataset: it has no {FILENAME}, or needs credentials. Check the "
+            "URL, or give reader.Dataset storage_options=."
         ) from None
     manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
     shards = [shard for shard in manifest.shards if split in (None, shard.split)]
@@ -208,7 +206,7 @@ async def mirrored(
     await asyncio.gather(*(fetch(*each) for each in index_runs(manifest, lacking)))
     _write(quota, folder / FILENAME, text)
     quota.count()
-    quota.margin = notes_bytes(shards)
+    quota.margin = metadata_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
@@ -232,12 +230,12 @@ async def _index(store: Store, shard: ShardEntry) -> bytes:
         content = await store.whole(shard.index, shard.index_bytes)
     except Missing:
         raise FormatError(
-            f"{store.url}/{shard.index} is not there, though {FILENAME} names it: upload it."
+            f"{store.url}/{shard.index} does not exist, but {FILENAME} lists it. Upload the file."
         ) from None
     if not is_index(shard, content):
         raise FormatError(
             f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
-            "or the dataset is being replaced. Upload it anew."
+            "or the dataset is being replaced. Upload the file again."
         )
     return content
 
@@ -254,16 +252,16 @@ def _make(
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
         os.ftruncate(file.fileno(), shard.bytes)
-    _write(quota, path_beside(tar), bytes(shard.samples))
+    _write(quota, map_path(tar), bytes(shard.samples))
     _write(quota, folder / shard.index, content)
 
 
 def _write(quota: DiskQuota, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
-    """Let a file appear with its content, unless it is there; temporaries have one name."""
+    """Create a file atomically, unless it exists; its temporary file has one name."""
     part = path.with_name(f"{path.name}.part")
     with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if path.exists():  # another was faster
+        if path.exists():  # another process was faster
             if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 part.unlink(missing_ok=True)
             return

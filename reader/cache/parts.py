@@ -1,7 +1,7 @@
-"""Brings parts of shards from the store into the cache.
+"""Fetch parts of shards from the store into the cache.
 
-Guarantees: rows are marked as there when their checksums were found right, and space is taken
-before bytes come.
+Guarantees: rows are marked as present only after their checksums match, and disk space is reserved
+before bytes are fetched.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from functools import partial
 import xxhash
 
 from reader.cache.eviction import Eviction
-from reader.cache.messages import Lost
+from reader.cache.messages import Unavailable
 from reader.cache.mirror import MirroredShard
 from reader.cache.quota import DiskQuota
 from reader.cache.ranges import Part
@@ -22,35 +22,35 @@ from reader.format.checksum import PREFIX, checksum
 from reader.store.client import Store
 from reader.store.limits import PART
 
-_WRITTEN = 1 << 17  # bytes at a time; for more, a system may take pages of a cost of their own
-_TRIES = 3  # of bytes that are not what the index says
-_ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
-_PATIENCE = 90.0  # seconds for it to get done: more than a store is usually waited for
+_WRITTEN = 1 << 17  # bytes of a write; larger ones may take costly pages of a system
+_TRIES = 3  # if checksums do not match
+_ELSEWHERE = 0.02  # seconds between two checks of another process's fetching
+_PATIENCE = 90.0  # seconds for another process: longer than a store usually takes
 
 
 class PartFetcher:
-    """Fetches parts, each of rows that this process does not fetch already."""
-
     def __init__(self, store: Store, quota: DiskQuota, eviction: Eviction) -> None:
         self.fetched = 0
         self._store = store
         self._quota = quota
         self._eviction = eviction
-        self._wholes: Counter[int] = Counter()  # bytes that came of shards that come whole
+        self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
     def begin(self, parts: list[tuple[MirroredShard, Part]]) -> set[Part]:
-        """Claim parts and reserve their space, of all at once; return those that may come now."""
+        """Claim parts and reserve their space together; return those that are ready."""
         claimed = [(shard, part) for shard, part in parts if shard.rows.claim(*part[1:3])]
         make_room = partial(self._eviction.make_room, is_urgent=False)
         try:
             if claimed:
                 self._quota.reserve_all([_range(*each) for each in claimed], make_room)
-        except StoreError:  # each finds out by itself whether there is room for it
+        except StoreError:  # `fetch` then reserves each alone, and raises for that one
             return set()
         return {part for _, part in claimed}
 
-    async def fetch(self, shard: MirroredShard, part: Part, *, is_begun: bool) -> dict[int, Lost]:
-        """Fetch a part, check and write it; return which rows are not what was packed."""
+    async def fetch(
+        self, shard: MirroredShard, part: Part, *, is_begun: bool
+    ) -> dict[int, Unavailable]:
+        """Fetch a part, check and write it; return its damaged rows."""
         if not is_begun:
             await self._claim(shard, part)
         if not shard.rows.absent(part.first, part.stop):
@@ -80,18 +80,19 @@ class PartFetcher:
         while not shard.rows.claim(part.first, part.stop):
             if time.monotonic() > until:
                 raise StoreError(
-                    f"{self._store.url}/{shard.entry.file}: another process that reads with this "
-                    f"cache has been fetching it for {_PATIENCE:.0f} seconds. Is it stopped?"
+                    f"{self._store.url}/{shard.entry.file}: another process with this cache has "
+                    f"been fetching it for {_PATIENCE:.0f} seconds. Check that it is not stopped, "
+                    "or give another cache_dir=."
                 )
             await asyncio.sleep(_ELSEWHERE)
             if not shard.rows.absent(part.first, part.stop):
                 return
 
-    def _lost(self, shard: MirroredShard, row: int) -> Lost:
-        return Lost(
+    def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
+        return Unavailable(
             f"{self._store.url}/{shard.entry.file}: sample {shard.index.key(row)!r} at byte "
-            f"{int(shard.index.columns['offset'][row])}: the store gives other bytes than were "
-            f"packed, also when asked {_TRIES} times. Upload the shard anew.",
+            f"{int(shard.index.columns['offset'][row])}: the store's bytes are not the packed "
+            f"ones, in {_TRIES} tries. Upload the shard again.",
             True,
         )
 
@@ -101,14 +102,14 @@ class PartFetcher:
             return
         del self._wholes[part.shard]
         found = await asyncio.to_thread(_checksum, shard.file)
-        # Where something was evicted meanwhile, its rows say so.
+        # Rows that were evicted in between are not present.
         is_known = shard.entry.checksum.startswith(PREFIX)
         if is_known and found != shard.entry.checksum and shard.rows.present().all():
             for row in range(shard.entry.samples):
                 shard.rows.clear(row)
             raise StoreError(
-                f"{self._store.url}/{shard.entry.file} has other bytes between its samples than "
-                "were packed. Upload the shard anew."
+                f"{self._store.url}/{shard.entry.file}: the bytes between its samples are not the "
+                "packed ones. Upload the shard again."
             )
 
 

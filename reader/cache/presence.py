@@ -1,12 +1,12 @@
-"""Which samples of a shard are in its tar: one byte a sample, beside the tar, mapped by all.
+"""The presence map of a shard: one byte for each sample in its tar, in a file that all map.
 
-Guarantees, without a lock: bytes are in the tar before their row says so, and a row says that they
-are not before they are taken away. Each time a row is filled its byte is another one (of 64), so a
-reader that sees the same byte before and after has read what was there. What was in the cache when
-the machine went down is checked once more before it counts as there (`unverified`).
+Guarantees, without a lock: bytes are in the tar before their row is marked, and the mark is removed
+before the bytes. Each time a row is filled, its byte changes (among 64), so a reader that sees the
+same byte before and after a read has read valid bytes. Samples that were in the cache when the
+machine crashed are checked before they count as present (`unverified`).
 
-Who fills or clears rows holds their claim: a lock of the system on their bytes of the map, which
-ends with its process.
+To fill or clear rows, a process claims them by a lock of the system on their bytes of the map,
+which ends with the process.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ _STATE = _UNVERIFIED | _THERE
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
-def path_beside(tar: Path) -> Path:
+def map_path(tar: Path) -> Path:
     return tar.with_suffix(SUFFIX)
 
 
 class PresenceMap:
-    """The map of one shard; its `values` are uint8, a byte a row."""
+    """The map of one shard; its `values` are uint8, a byte for each row."""
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
         flags = os.O_RDWR if is_writable else os.O_RDONLY
@@ -54,7 +54,7 @@ class PresenceMap:
             os.close(self._file)
 
     def generation(self, row: int) -> int:
-        """The row's byte while it is there, else 0."""
+        """Return the row's byte while it is present, otherwise 0."""
         value = self._map[row]
         return value if value & _STATE == _THERE else 0
 
@@ -63,20 +63,19 @@ class PresenceMap:
         return np.where(found & _STATE == _THERE, found, 0).astype(np.uint8)
 
     def present(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        """Of each row, or of each of these, whether it is there."""
         return (self.values[first:stop] & _STATE) == _THERE
 
     def holds(self, first: int, stop: int) -> bool:
-        """Whether the tar has bytes of one of these rows, proven or not."""
+        """Whether the tar has bytes of one of these rows, verified or not."""
         return bool((self.values[first:stop] & _THERE).any())
 
     def absent(self, first: int, stop: int) -> list[int]:
-        """Which of these rows are not there; for few, for which arrays would cost more."""
+        """Return the rows that are missing: as a list, which is faster than arrays for a few."""
         values = self._map[first:stop]
         return [row for row, value in enumerate(values, first) if value & _STATE != _THERE]
 
     def unverified(self, first: int, stop: int) -> list[int]:
-        """Which of these rows have bytes that have to be checked first."""
+        """Return the rows whose bytes have to be checked first."""
         values = self._map[first:stop]
         return [row for row, value in enumerate(values, first) if value & _STATE == _STATE]
 
@@ -84,7 +83,7 @@ class PresenceMap:
         self._map[row] = (self._map[row] & ~_UNVERIFIED) | _THERE
 
     def clear(self, row: int) -> None:
-        """The row's bytes are about to be taken away, or turned out to be none."""
+        """Mark a row as missing, before its bytes are removed, or because they are damaged."""
         value = self._map[row] & ~_UNVERIFIED
         if value & _THERE:
             self._map[row] = (value + 1) % _UNVERIFIED
@@ -94,7 +93,6 @@ class PresenceMap:
         self.values[found] |= _UNVERIFIED
 
     def claim(self, first: int, stop: int) -> bool:
-        """Take the claim of these rows, unless another process has one of them."""
         return self._lock(fcntl.F_WRLCK, first, stop)
 
     def release(self, first: int, stop: int) -> None:

@@ -1,7 +1,7 @@
 """The fetching process: `main` of this module, with its inherited descriptors as arguments.
 
-It has one event loop and one thread; only whole shards are summed up in another one. What it has
-under way when the process that started it ends is lost, and nothing else.
+It has one event loop and one thread; another thread computes checksums of whole shards. When its
+parent ends, it loses only the requests in flight.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from reader.cache.fetcher import Fetcher
-from reader.cache.messages import Coming, Opened, Setup
+from reader.cache.messages import Opened, Progress, Setup
 from reader.cache.mirror import mirrored
 from reader.cache.quota import DiskQuota
 from reader.errors import StoreError
@@ -28,20 +28,20 @@ _SWITCH_SECONDS = 0.1  # the loop waits often; its store's threads need not look
 
 async def _serve(control: Connection, listener: socket.socket) -> None:
     setup: Setup = control.recv()
-    told = 0.0
+    reported = 0.0
 
     def coming(done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > 0.1:
-            told = time.monotonic()
-            control.send(Coming(done, total))
+        nonlocal reported
+        if time.monotonic() - reported > 0.1:
+            reported = time.monotonic()
+            control.send(Progress(done, total))
 
     try:
         store = CallingStore(setup.url, setup.options, setup.provider)
         quota = DiskQuota(Path(setup.cache_dir), setup.limit)
         mirror = await mirrored(store, quota, setup.split, coming)
     except StoreError as error:
-        control.send(StoreError(str(error)))  # without the kinds that only this process knows
+        control.send(StoreError(str(error)))  # the parent does not import its subclasses
         return
     except ShardfeedError as error:
         control.send(error)

@@ -1,16 +1,17 @@
-"""The space of a cache: how much of the disk it takes, who uses what, and what has to go.
+"""The disk space of a cache: its limit, the datasets in use, and their removal.
 
 ::
 
     CACHE_DIR/
-      account              how many bytes are taken; locked while that changes
-      FINGERPRINT/         one dataset, as `reader.cache.mirror` lays it out
+      account              the number of used bytes; locked while it changes
+      FINGERPRINT/         one dataset, see `reader.cache.mirror`
         lease              locked by every process that fetches into the folder, while it lives
 
-Guarantees: space is taken from the disk before bytes come (fallocate), so the limit is a limit and
-a full disk is found before anything is written. The account never says less than is taken; what a
-killed process leaves too much in it is put right by the next one. Only folders with a lease are
-removed. The file system is local and can make holes (ext4, xfs, btrfs, tmpfs).
+Guarantees: space is allocated before bytes are fetched (fallocate), so the limit is exact, and a
+full disk is found before anything is written. The account is never less than the used space; the
+next process corrects an excess that a killed one leaves. Only folders with a lease are removed.
+
+Assumptions: the file system is local and supports holes (ext4, xfs, btrfs, tmpfs).
 """
 
 import contextlib
@@ -33,11 +34,11 @@ LEASE = "lease"
 
 _ACCOUNT = "account"
 _ANOTHER = (
-    " (where it is another user's, it can be shared by a group: of all that write to it, with "
-    "umask 002, below a folder of that group with the setgid bit)"
+    " (to share another user's cache, make its parent a folder of a common group with the setgid "
+    "bit, and have all users set umask 002)"
 )
-_LOCKED_SECONDS = 60.0  # in which whoever has locked a file is done, unless it is stopped
-_MOMENT = 0.001  # seconds between two looks
+_LOCKED_SECONDS = 60.0  # after which the process that holds a lock is probably stopped
+_MOMENT = 0.001  # seconds between two tries
 _FOLDER = re.compile(r"[0-9a-f]{32}")
 _KEEP_SIZE = 0x01  # fallocate(2)
 _PUNCH_HOLE = _KEEP_SIZE | 0x02
@@ -45,11 +46,11 @@ _UNIT = 512  # bytes of st_blocks
 
 
 class Full(StoreError):
-    """There is no room in the cache, and nothing that may go for what was to come."""
+    """The cache is full, and nothing can be evicted."""
 
 
 class DiskQuota:
-    """The cache in `root`; `margin` bytes of its `limit` are for the file system's notes."""
+    """The cache in `root`; `margin` bytes of its `limit` are for the file system's metadata."""
 
     def __init__(self, root: Path, limit: int | None) -> None:
         self.root = root
@@ -57,7 +58,7 @@ class DiskQuota:
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._account = os.open(root / _ACCOUNT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            if not self.taken:  # else it was found out before, and there may be no room to try
+            if not self.taken:  # otherwise it was checked before, and may have no room for it
                 self._check_holes()
             self.count()
             self.limit = limit or (shutil.disk_usage(root).free + self.taken) // 2
@@ -73,7 +74,7 @@ class DiskQuota:
 
     def count(self) -> None:
         with self._locked():
-            own = 2 * BLOCK  # the account, and the folder that it lies in
+            own = 2 * BLOCK  # the account and its folder
             self._write(sum(map(_taken, self._folders())) + own)
 
     def lease(self, name: str) -> tuple[Path, int]:
@@ -83,7 +84,7 @@ class DiskQuota:
             with contextlib.suppress(FileNotFoundError):
                 lease = os.open(folder / LEASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
                 fcntl.flock(lease, fcntl.LOCK_SH)
-                if os.fstat(lease).st_nlink:  # else it was evicted between the two calls
+                if os.fstat(lease).st_nlink:  # otherwise it was evicted between the two calls
                     os.utime(lease)
                     return folder, lease
                 os.close(lease)
@@ -99,8 +100,8 @@ class DiskQuota:
     ) -> None:
         """Reserve space for ranges (file, start, stop), of whole blocks.
 
-        `make_room` evicts about so many bytes of this process's and returns how many; it is called
-        if evicting datasets that nobody uses is not enough.
+        `make_room` evicts about the given bytes of this process's and returns the freed bytes; it
+        is called if evicting unused datasets is not enough.
         """
         blocks = [(file, start // BLOCK, -(-stop // BLOCK)) for file, start, stop in ranges]
         files = {file for file, _, _ in ranges}
@@ -114,8 +115,8 @@ class DiskQuota:
             if missing > 0:
                 raise Full(
                     f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
-                    f"by those who read now. Give at least cache_limit={self.limit + missing}, or "
-                    "read less at a time."
+                    f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
+                    "smaller batch_size= or BlockShuffle."
                 )
             before = sum(map(_blocks, files))
             self._write(self.taken + need)  # first, so that it is never too little
@@ -126,14 +127,14 @@ class DiskQuota:
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 why = "the disk is full" if full else error.strerror
                 raise StoreError(
-                    f"{self.root} cannot take {need:,} bytes more: {why}. Make room, or give "
-                    "another cache_dir= or a smaller cache_limit=."
+                    f"{self.root} has no room for {need:,} more bytes: {why}. Free disk space, or "
+                    "give another cache_dir= or a smaller cache_limit=."
                 ) from error
             finally:
                 self._write(self.taken - need + sum(map(_blocks, files)) - before)
 
     def release(self, file: int, start: int, stop: int) -> int:
-        """Give a range's whole blocks back to the disk, within `reserve`; return the bytes."""
+        """Free a range's whole blocks, within `reserve`; return the bytes."""
         before = _blocks(file)
         start, stop = start + -start % BLOCK, stop - stop % BLOCK
         if start < stop:
@@ -143,14 +144,14 @@ class DiskQuota:
         return given
 
     def larger(self, than: Path | None = None) -> list[Path]:
-        """Folders of datasets that take more than that of one, the largest first; None: all."""
+        """Return folders of larger datasets than `than`, the largest first; all for None."""
         taken = {folder: _taken(folder) for folder in self._folders()}
         least = 0 if than is None else taken.get(than, 0)
         found = [folder for folder in taken if folder != than and taken[folder] > least]
         return sorted(found, key=taken.__getitem__, reverse=True)
 
     def _evict_others(self, need: int) -> int:
-        """Remove datasets that nobody uses, the one first that was opened longest ago."""
+        """Remove unused datasets, the least recently opened one first."""
         given = 0
         for folder in sorted(self._folders(), key=_opened):
             if given >= need:
@@ -160,7 +161,7 @@ class DiskQuota:
                 try:
                     fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     taken = _taken(folder)
-                    os.unlink(folder / LEASE)  # first: who waits for it makes the folder anew
+                    os.unlink(folder / LEASE)  # first: a process that waits for it starts again
                     shutil.rmtree(folder, ignore_errors=True)
                     self._write(self.taken - taken)
                     given += taken
@@ -170,7 +171,7 @@ class DiskQuota:
 
     def _folders(self) -> list[Path]:
         found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
-        # What a link leads to lies elsewhere.
+        # A link leads out of the cache.
         return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]
 
     def _locked(self) -> contextlib.AbstractContextManager[None]:
@@ -192,14 +193,13 @@ class DiskQuota:
                 is_able = False
         if not is_able:
             raise StoreError(
-                f"The file system of {self.root} cannot make holes in files, so a cache there "
-                "could not be kept within a limit: give cache_dir= on a local disk."
+                f"The file system of {self.root} does not support holes in files, which a cache "
+                "with a limit needs. Give a cache_dir= on a local disk."
             )
 
 
 @contextlib.contextmanager
 def locked(file: int, path: Path) -> Iterator[None]:
-    """Keep a file for this process alone meanwhile."""
     until = time.monotonic() + _LOCKED_SECONDS
     while True:
         with contextlib.suppress(BlockingIOError):
@@ -207,8 +207,8 @@ def locked(file: int, path: Path) -> Iterator[None]:
             break
         if time.monotonic() > until:
             raise StoreError(
-                f"{path} is kept locked by another process that reads with this cache. Is it "
-                f"stopped? `fuser {path}` says which these are."
+                f"{path} is locked by another process with this cache, perhaps a stopped one. To "
+                f"find it, run `fuser {path}`."
             )
         time.sleep(_MOMENT)
     try:
@@ -239,7 +239,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _allocate(file: int, mode: int, start: int, size: int) -> None:
-    """Call fallocate(2), which Python lacks."""
     call = _libc.fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     if call(file, mode, start, size):

@@ -1,6 +1,6 @@
-"""What is fetched of shards, in which requests, and what a cache has to hold at a time (pure).
+"""The requests for samples of shards, and the minimum size of a cache (pure).
 
-For `plan` and `fetch`, which do it, and for who wants to know beforehand what they will do.
+Used to fetch, and to estimate costs in advance.
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -14,20 +14,20 @@ from reader.errors import StoreError
 from reader.format import Index, Manifest, ShardEntry
 from reader.store.limits import PART
 
-EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
+EVICTED = 64  # one part in 64 of the cache's limit is chosen for eviction at once
 
 _WINDOW = 256 << 20  # bytes that are fetched ahead
-_AHEAD = 8  # of the cache, what may be fetched ahead
-_BATCH = 256  # samples, that are read twice at a time where the order is not known yet
+_AHEAD = 8  # one part in 8 of the cache may be fetched ahead
+_BATCH = 256  # samples, assumed twice while the order is unknown
 _OWN = 8  # blocks for the account, the lease, the boot's identity and their folders
-_EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
+_EXTENTS = 64  # samples whose extents need at most one block of metadata
 
 
 class Part(NamedTuple):
     shard: int
     first: int
     stop: int
-    last: int = -1  # see `Piece`; -1 for what a client waits for
+    last: int = -1  # see `Piece`; -1 if a client waits for it
     is_whole: bool = False  # all bytes of the shard are fetched, also between rows
 
 
@@ -48,7 +48,7 @@ class Spans(NamedTuple):
         return cls(begin, end)
 
     def wholly(self, size: int) -> "Spans":
-        """With what lies before and after each row, which a tar of `size` bytes has too."""
+        """Return spans that also cover the bytes between rows, of a tar of `size` bytes."""
         begin = np.append(0, self.end[:-1])[: len(self.end)]
         return Spans(begin, np.append(self.end[:-1], size)[: len(self.end)])
 
@@ -66,10 +66,8 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Bytes that are fetched ahead of who reads."""
-
-    least: int  # that have to be in the cache at a time
-    wanted: int  # to be ahead
+    least: int  # minimum in the cache
+    wanted: int
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
@@ -87,7 +85,7 @@ class Window(NamedTuple):
         least = min(self.least, sum(shard.bytes for shard in shards))
         if kept + least > limit:
             raise TooSmallCache(
-                f"cache_limit={limit:,} bytes are too few for what is read at a time: "
+                f"cache_limit={limit:,} is too small for the samples that are read at once: "
                 f"{kept:,} bytes of indexes and {least:,} of samples. Give at least "
                 f"cache_limit={kept + least}.",
                 kept + least,
@@ -96,8 +94,6 @@ class Window(NamedTuple):
 
 
 class TooSmallCache(StoreError):
-    """A cache has no room for what is read at a time; it would need `least` bytes."""
-
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)
         self.least = least
@@ -123,25 +119,24 @@ def index_runs(
 
 
 def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -> None:
-    """See that a cache of `limit` bytes has room for what is kept in it, and for samples."""
+    """Raise an error if a cache of `limit` bytes is too small for the indexes and samples."""
     kept = kept_bytes(shards) + manifest_bytes + _OWN * BLOCK
     total, samples = sum(s.bytes for s in shards), sum(s.samples for s in shards)
     read = total // max(samples, 1) + BLOCK
     if kept + min(total, read) > limit:
         enough = kept + min(total + samples * BLOCK, 2 * _BATCH * read)
         raise TooSmallCache(
-            f"cache_limit={limit:,} bytes are too few: indexes take {kept:,} bytes, and samples "
-            f"that are read at a time come on top. Give at least cache_limit={enough}.",
+            f"cache_limit={limit:,} is too small: indexes take {kept:,} bytes, and samples that "
+            f"are read at once need more. Give at least cache_limit={enough}.",
             enough,
         )
 
 
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:
-    """What a cache holds beside samples: indexes, the maps of what is there, and notes."""
     maps = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
-    return maps + notes_bytes(shards)
+    return maps + metadata_bytes(shards)
 
 
-def notes_bytes(shards: Sequence[ShardEntry]) -> int:
-    """What a file system notes of where the pieces of these tars lie."""
+def metadata_bytes(shards: Sequence[ShardEntry]) -> int:
+    """Return the bytes of a file system's metadata for the extents of these tars."""
     return sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)

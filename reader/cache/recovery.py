@@ -1,16 +1,16 @@
-"""Which files of a dataset's folder in the cache are sound, also after the machine went down.
+"""Check the files of a dataset's folder in the cache, also after the machine crashed.
 
-Files may then have their size and other bytes. So indexes are summed up once after each boot, and
-samples are checked before they are read. Files that were removed or cut are made anew, with the
-rows that were in them. This does not disturb a process that makes a shard's tar, map and index, in
-this order.
+After a crash, files may have their size but wrong bytes. So indexes are verified once after each
+boot, and samples before they are read. Removed or truncated files are created again, and their rows
+fetched again. This does not disturb a process that creates a shard's tar, map and index, in this
+order.
 """
 
 import contextlib
 import os
 from pathlib import Path
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.cache.quota import locked
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
@@ -21,7 +21,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 def has_files(folder: Path, shard: ShardEntry) -> bool:
     tar, index = folder / shard.file, folder / shard.index
-    files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)
+    files = (tar, shard.bytes), (map_path(tar), shard.samples), (index, shard.index_bytes)
     return all(_has_size(path, size) for path, size in files)
 
 
@@ -30,7 +30,7 @@ def is_index(shard: ShardEntry, content: bytes) -> bool:
 
 
 def recover(folder: Path, manifest: Manifest, text: bytes) -> None:
-    """Remove what is not as it was made, or invalidate it; `text` is that of dataset.json."""
+    """Remove damaged files, or invalidate them; `text` is that of dataset.json."""
     boot, path = _BOOT.read_bytes(), folder / "boot"
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -54,9 +54,9 @@ def _check_index(path: Path, shard: ShardEntry, *, is_new: bool) -> None:
 
 
 def _check_rows(tar: Path, shard: ShardEntry, *, is_new: bool) -> None:
-    path = path_beside(tar)
+    path = map_path(tar)
     if not path.exists():
-        return  # the tar comes before it
+        return  # the tar is created before it
     if not (_has_size(path, shard.samples) and _has_size(tar, shard.bytes)):
         path.unlink()
     elif is_new:

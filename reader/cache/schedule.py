@@ -1,4 +1,4 @@
-"""How far ahead a plan of a client is fetched, cut into requests."""
+"""A client's prefetch schedule: how far ahead it is fetched, and in which requests."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from reader.cache.ranges import Part, Window
 
 
 class Schedule:
-    """A plan of a client: steps `taken`, `done` (handed out), `reach`; `bytes` ahead."""
+    """A client's prefetch schedule: steps `taken`, `done` (requested), `reach`; `bytes` ahead."""
 
     def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
@@ -35,7 +35,7 @@ class Schedule:
             self.bytes -= heappop(self._under_way)[1]
 
     def next(self, others: int) -> Part | None:
-        """What to fetch next; None as long as enough is ahead, with the bytes of `others`."""
+        """Return the next part; None if enough bytes are ahead, with those of `others`."""
         while not self._parts:
             if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window.wanted:
                 return None
@@ -50,8 +50,8 @@ class Schedule:
         return part
 
     def around(self, wanted: Part) -> Part:
-        """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would."""
-        # A worker that is ahead of the plan then does not cost a request for each sample.
+        """Return the scheduled part with `wanted`, or `wanted` if none comes soon."""
+        # A worker ahead of the schedule then does not need a request for each sample.
         if not self.ahead.order.is_in_turn:
             return wanted
         steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
@@ -67,7 +67,7 @@ class Schedule:
             yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
 
     def next_use(self) -> NDArray[np.int64]:
-        """The position at which each place is read next, counted over all epochs."""
+        """Return the position of each place's next read, counted over all epochs."""
         position = self.ahead.position(self.taken)
         epoch = position // self.ahead.order.count
         for old in [old for old in self._uses if old < epoch]:

@@ -20,8 +20,6 @@ class StoredBatch(NamedTuple):
 
 @dataclass
 class Column:
-    """A field of a batch, or one view of it."""
-
     name: str
 
     is_drawn: ClassVar[bool] = False  # images are decoded into the array, without `store`
@@ -68,8 +66,6 @@ class Column:
 
 @dataclass
 class TextColumn(Column):
-    """The key or the name of each sample, by its number."""
-
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> list[str]:
@@ -112,8 +108,6 @@ class LabelColumn(OwnColumn):
 
 @dataclass
 class ViewsColumn(Column):
-    """A field that is a list of views, with a column for each."""
-
     views: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from reader.columns.column import Column
-from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn
+from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn, NumbersColumn
 from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes
 from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
-from reader.samples.members import DecodedField, OverlayField, PictureField
+from reader.samples.members import DecodedField, JsonField, OverlayField, PictureField
 from reader.samples.overlays import Overlay
 from reader.samples.points import Points
 from reader.samples.polygons import Polygons
@@ -40,6 +40,8 @@ def member_column(seen: Seen) -> Column:
     """Return a column for arrays like the first sample's, or up to the largest image's size."""
     if seen.array is None:
         return MemberColumn(seen.name, form=seen.form)
+    if isinstance(seen.member, JsonField):
+        return NumbersColumn(seen.name, dtype=seen.array.dtype.str, shape=seen.array.shape)
     kind, shape = seen.array.dtype.str, seen.array.shape
     if not seen.member.follows_image:
         return ArrayColumn(seen.name, False, seen.form, kind, shape)
@@ -128,6 +130,9 @@ def _resolved(
     ext, is_optional = written(field).removesuffix("?"), written(field).endswith("?")
     if ext in BUILT_IN:
         raise ArgumentError(f"Every sample has {ext!r}: write {ext!r} without a question mark.")
+    owner = max((one for one in known if ext.startswith(f"{one}.")), key=len, default="")
+    if isinstance(field, str) and ext not in known and kind_of(owner) == "json":
+        return JsonField(field, ext, owner, is_optional, path=ext.removeprefix(f"{owner}."))
     is_added = is_mapped and is_optional and isinstance(field, str)
     if ext not in known and not is_added:
         alike = [one for one in known if one.startswith(f"{ext}.")]

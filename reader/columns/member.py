@@ -95,9 +95,28 @@ class ArrayColumn(MemberColumn):
 
 
 @dataclass
-class MaskColumn(ArrayColumn):
-    """Pictures with the height and width of their image."""
+class NumbersColumn(ArrayColumn):
+    """Numbers of JSON, or lists of them, of one shape."""
 
+    is_loose: bool = False
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        try:
+            found = np.asarray(value)
+        except ValueError:  # lists of different lengths
+            found = np.empty(0, object)
+        if found.shape != self.shape or not np.can_cast(found.dtype, self.dtype):
+            raise ValueError(
+                f"its {self.name} is {value!r:.100}, but those of the first samples are "
+                f"{np.dtype(self.dtype)} {self.shape}; to get a list, write "
+                f'"{self.name}?" in fields='
+            )
+        arrays[self.name][row] = found
+        return InArray
+
+
+@dataclass
+class MaskColumn(ArrayColumn):
     def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
         return in_own_shape(arrays[self.name][row], *shape[:2])
 

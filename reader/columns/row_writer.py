@@ -37,7 +37,6 @@ class RowWriter:
     def write(
         self, row: int, reader: SampleReader, planned: Planned, *, is_valid: bool
     ) -> tuple[Any, ...]:
-        """Read a sample into its row; its image is decoded in place."""
         arrays = self._arrays
         places = zip(self._drawn, planned.views, strict=False)
         outs = [column.out(arrays, row, *view.size) for column, view in places]
@@ -52,7 +51,6 @@ class RowWriter:
             raise planned.shard.error(planned.row, str(error)) from error
 
     def mask(self, row: int, number: int) -> tuple[Any, ...]:
-        """Store an invalid, black row for a sample that cannot be read."""
         arrays = self._arrays
         values = {column.name: column.mask(arrays, row) for column in self._columns}
         arrays["index"][row], arrays["valid"][row] = number, False

@@ -28,7 +28,6 @@ class BatchSchema:
 
     @cached_property
     def image(self) -> Column:
-        """The column of images, or the default if there is none."""
         found = (column.parts[0] for column in self.columns if column.name == "image")
         return next(found, Column("image"))
 

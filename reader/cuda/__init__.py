@@ -1,5 +1,5 @@
-"""Onto the device: a prefetcher that copies and normalises batches while the last step computes.
+"""Copy and normalise batches on the device while the last step computes.
 
-`prefetcher` is what a training loop holds, `transfer` copies and normalises one batch on a
-`device`, `normalisation` says how.
+`prefetcher` has the public class, `transfer` copies and normalises one batch on a `device`, and
+`normalisation` has its arithmetic.
 """

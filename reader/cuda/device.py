@@ -1,4 +1,4 @@
-"""The device that batches go to, and what of this machine belongs to it."""
+"""Choose the device for batches, and the cores and host memory near it."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ import torch
 from reader.errors import ArgumentError
 from reader.system import cores_near
 
-_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
+_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not only the current one
 
 
 def chosen_device(device: torch.device | str | int | None) -> torch.device:
@@ -23,9 +23,12 @@ def chosen_device(device: torch.device | str | int | None) -> torch.device:
         if chosen.type != "cuda":
             torch.empty(0, device=chosen)
     except (RuntimeError, TypeError, AssertionError) as error:
-        raise ArgumentError(f"There is no device {device!r} here, torch says: {error}") from error
+        raise ArgumentError(f"torch has no device {device!r} here: {error}") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ArgumentError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+        raise ArgumentError(
+            f"There is no device {str(chosen)!r}: torch finds no CUDA. Leave device= out to use "
+            "the CPU."
+        )
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
         count = torch.cuda.device_count()
         raise ArgumentError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
@@ -44,7 +47,7 @@ def default_device() -> torch.device:
 
 
 def cores_of(device: torch.device) -> Set[int]:
-    """Cores that this process may use, of the GPU's NUMA node; none where that is not known."""
+    """Return the usable cores of the GPU's NUMA node; empty if it is unknown."""
     properties: Any = torch.cuda.get_device_properties(device)
     if not hasattr(properties, "pci_bus_id"):  # before torch 2.6
         return frozenset()
@@ -56,8 +59,6 @@ def cores_of(device: torch.device) -> Set[int]:
 
 
 class CUDAHostMemory:
-    """CUDA's own page-locking of memory that is there already, called with `device` current."""
-
     def __init__(self, device: torch.device) -> None:
         self._device = device
 
@@ -67,7 +68,7 @@ class CUDAHostMemory:
             code = runtime.cudaHostRegister(address, size, _PORTABLE)
             if not int(code):
                 return ""
-            # CUDA reports the failure once more at the next kernel launch: let it be this one.
+            # CUDA reports the failure again at the next kernel launch, so launch one here.
             with contextlib.suppress(RuntimeError):
                 torch.zeros(1, device=self._device)
             return str(runtime.cudaGetErrorString(code))

@@ -1,4 +1,4 @@
-"""What becomes of images on their device: the arithmetic that a prefetcher's arguments ask for."""
+"""The arithmetic of a prefetcher's arguments."""
 
 import math
 from collections.abc import Container, Sequence
@@ -21,24 +21,22 @@ class Normalisation:
     std: tuple[float, ...]
     dtype: torch.dtype  # and `memory_format`: of the result
     memory_format: torch.memory_format
-    channels: Container[int]  # how many an image has
-    has_floats: bool = False  # float images, too: if mean and std were given
+    channels: Container[int]  # possible numbers of an image's channels
+    has_floats: bool = False  # also for float images, if mean and std were given
 
 
-_LEAST, _MOST = -1, 2  # noise and filters take floats a little beyond 0 and 1
+_LEAST, _MOST = -1, 2  # noise and filters make floats slightly exceed 0 to 1
 
 
 def check_scale(image: torch.Tensor) -> None:
-    """Check that a float image on the host has the scale that mean and std are for."""
     if image.device.type != "cpu" or not image.numel():
         return
     least, most = (float(value) for value in image.aminmax())
     if not (least >= _LEAST and most <= _MOST):  # nor for NaN
         raise ArgumentError(
             f"A {str(image.dtype).removeprefix('torch.')} image has values from {least:.4g} to "
-            f"{most:.4g}, and a CUDAPrefetcher normalises floats from 0 to 1. If they are from 0 "
-            "to 255, divide by 255 in map_sample. If they are normalised already, leave out mean= "
-            "and std=."
+            f"{most:.4g}, but a CUDAPrefetcher normalises floats from 0 to 1. For values from 0 to "
+            "255, divide by 255 in map_sample. For normalised values, leave mean= and std= out."
         )
 
 
@@ -50,7 +48,7 @@ def normalisation(
     channels: int | None,
 ) -> Normalisation:
     if (mean is None) != (std is None):
-        raise ArgumentError("Give mean and std together, or neither of them.")
+        raise ArgumentError("Give both mean= and std=, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
     means = _per_channel("mean", (0.0,) * (channels or 3) if mean is None else mean, channels)
@@ -58,10 +56,10 @@ def normalisation(
     counts = (1, 3) if channels is None and len(means) == len(stds) == 1 else (channels or 3,)
     if not all(0 <= value <= 1 for value in means):
         raise ArgumentError(
-            f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
+            f"mean is on the scale from 0 to 1, not {mean!r}. For the scale to 255, divide by 255."
         )
     if not all(0 < value < math.inf for value in stds):
-        raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
+        raise ArgumentError(f"std is above 0, because images are divided by it, not {std!r}.")
     if memory_format not in _FORMATS:
         raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
     return Normalisation(means, stds, dtype, memory_format, counts, mean is not None)
@@ -71,6 +69,6 @@ def _per_channel(name: str, values: Sequence[float], channels: int | None) -> tu
     numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
     is_known = isinstance(numbers, (list, tuple)) and len(numbers) in (1, channels or 3)
     if not is_known or not all(map(is_number, numbers)):
-        count = "one number" if channels == 1 else "three numbers, one a channel, or one for all"
+        count = "one number" if channels == 1 else "three numbers, by channel, or one for all"
         raise ArgumentError(f"{name} is {count}, not {values!r:.200}.")
     return tuple(map(float, numbers))

@@ -1,8 +1,8 @@
-"""Batches onto the device, normalised, while the last step still computes.
+"""Copy batches to the device and normalise them while the last step computes.
 
-Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
-let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
-read only when the consumer gets it. Used by one thread. On a CPU nothing is done ahead.
+Guarantees: batches and errors come in the loader's order. A host batch is released after its copy
+has ended, never before. A batch that was fetched ahead counts as read only when the consumer gets
+it. One thread uses it. On a CPU, nothing is done ahead.
 """
 
 import weakref
@@ -16,29 +16,28 @@ import torch
 from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
-from reader.cuda.transfer import Lane, Transfer
+from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.loader import Loader
 
 
 class CUDAPrefetcher:
-    """Iterates over a loader's batches as tensors on `device`.
+    """An iterable over a loader's batches as tensors on `device`.
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
-    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one channel do if a
-    Loader gives such, or `mean` and `std` have one number. If `mean` and `std` are given, float
-    images become ``(x - mean) / std``: a Loader's that `map_sample` has made floats, and the float
-    tensors of another iterable's batch without a uint8 image. Values far outside of 0 to 1 are
-    refused. Other tensors are moved, and anything else passes as it is. Batches may be tuples,
-    lists, dicts or dataclasses, and nested.
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; also those with one channel, if they
+    are a Loader's or `mean` and `std` have one number. If `mean` and `std` are given, float images
+    become ``(x - mean) / std``: those of a Loader with `map_sample`, and the float tensors of
+    another iterable's batch without a uint8 image. Values far outside 0 to 1 are an ArgumentError.
+    Other tensors are moved to the device, and other values are unchanged. Batches may be tuples,
+    lists, dicts or dataclasses, also nested.
 
-    A Loader's `map_batch` is called with the batch on the device. On a GPU that is on the stream of
-    the copies: its own tensors have to be complete, and those that it returns are in tuples, lists,
-    dicts or dataclasses, where they are found and marked as used by the consumer's stream.
+    A Loader's `map_batch` is called with the batch on the device. On a GPU, it runs on the stream
+    of the copies: its own tensors must be complete, and it must return tensors in tuples, lists,
+    dicts or dataclasses, so that they can be marked as used by the consumer's stream.
 
-    On a GPU, batches are copied from page-locked memory where the workers wrote them, on a stream
-    of their own, several at a time; a batch is ready for the stream that is current when it is
-    asked for.
+    On a GPU, batches are copied from page-locked memory where the workers wrote them, on a separate
+    stream, several at once. A batch is ready for the stream that is current when it is requested.
 
     Example:
         >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((64, 64))])
@@ -63,21 +62,22 @@ class CUDAPrefetcher:
         *,
         memory_format: torch.memory_format = torch.preserve_format,
     ) -> None:
-        """Wrap `loader`, which is a Loader or any other iterable of batches.
+        """Wrap `loader`, a Loader or any other iterable of batches.
 
         Args:
             loader: iterated over once for every epoch.
-            mean, std: of each channel, or one for all, on the scale from 0 to 1; None: 0 and 1.
-            dtype: of the images.
-            device: None for the current CUDA device (that of LOCAL_RANK, if none was chosen), or
-                the CPU where there is none.
-            depth: batches on their way ahead of the consumer, on a GPU.
-            memory_format: of batches of images; the loader's own by default, which is channels_last
+            mean, std: numbers for each channel, or one for all, on the scale from 0 to 1; None: 0
+                and 1.
+            dtype: dtype of the normalised images.
+            device: None for the current CUDA device (LOCAL_RANK's, if none was set), or the CPU if
+                there is none.
+            depth: number of batches to copy ahead of the consumer, on a GPU.
+            memory_format: of batches of images; by default the loader's own, which is channels_last
                 for a Loader.
 
         Raises:
-            ArgumentError: an argument is not of its kind, or cannot be met; in the loop, if float
-                images that are to be normalised are not from 0 to 1.
+            ArgumentError: an argument is invalid; in the loop, if float images to normalise are not
+                from 0 to 1.
             ReaderError: the loader is closed.
         """
         if not hasattr(loader, "__iter__"):
@@ -89,12 +89,12 @@ class CUDAPrefetcher:
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
-        lane = Lane(self.device, wanted, source.map_batch, source.image_places)
+        sender = BatchSender(self.device, wanted, source.map_batch, source.image_places)
         if self.device.type == "cuda":
             source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
-        self._flight = _Flight(lane, depth if lane.runs_ahead else 0)
+        self._copies = _CopyQueue(sender, depth if sender.runs_ahead else 0)
         self._running: Iterator[Any] | None = None
         self._width: int | None = len(getattr(loader, "fields", (None, None)))
 
@@ -102,11 +102,11 @@ class CUDAPrefetcher:
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
-        return _Epoch(self.loader, self._source, self._flight)
+        return _Epoch(self.loader, self._source, self._copies)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else it is asked for is its loader's: `dataset`, `set_epoch`, `sampler`, ..."""
-        if name == "loader" or name.startswith("_"):  # before there is one; what is not for others
+        """Return other attributes from the loader: `dataset`, `set_epoch`, `sampler`, ..."""
+        if name == "loader" or name.startswith("_"):  # before it is set, and private ones
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.loader, name)
 
@@ -121,9 +121,9 @@ class CUDAPrefetcher:
         self.close()
 
     def next(self) -> Any:
-        """The next batch, as apex's data_prefetcher gives it: Nones at the end of the epoch.
+        """Return the next batch, as apex's data_prefetcher does: Nones at the end of the epoch.
 
-        The call after that begins the next epoch.
+        The call after it begins the next epoch.
         """
         if self._running is None:
             self._running = iter(self)
@@ -139,58 +139,72 @@ class CUDAPrefetcher:
         return tuple(batch)
 
     def state_dict(self) -> Any:
-        """The loader's state at the batch that the consumer got last; ReaderError without one."""
+        """Return the loader's state at the last batch that the consumer got.
+
+        Raises:
+            ReaderError: the loader has no state_dict.
+        """
         if not hasattr(self.loader, "state_dict"):
-            raise ReaderError(f"A {type(self.loader).__name__} has no state_dict to resume from.")
-        if self._flight.state is None or self._flight.is_moved(self.loader):
+            raise ReaderError(
+                f"A {type(self.loader).__name__} cannot resume: it has no state_dict. Use a "
+                "reader.Loader."
+            )
+        if self._copies.state is None or self._copies.is_moved(self.loader):
             return self.loader.state_dict()
-        return self._flight.state
+        return self._copies.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iteration go on from `state`; ReaderError if the loader cannot."""
+        """Make the next iteration continue from `state`.
+
+        Raises:
+            ReaderError: the loader has no load_state_dict.
+        """
         if not hasattr(self.loader, "load_state_dict"):
-            raise ReaderError(f"A {type(self.loader).__name__} has no load_state_dict to go on by.")
+            raise ReaderError(
+                f"A {type(self.loader).__name__} cannot resume: it has no load_state_dict. Use a "
+                "reader.Loader."
+            )
         self._running = None
         self.loader.load_state_dict(state)
-        self._flight.state = None
+        self._copies.state = None
 
     def close(self) -> None:
-        """Let go of what was fetched ahead and of the loader's memory; the loader stays open."""
+        """Release the batches fetched ahead and the loader's memory; the loader stays open."""
         self._running = None
-        _land(self._flight.held)
+        _wait_for(self._copies.held)
 
 
 @dataclass(eq=False)
-class _Flight:
-    lane: Lane
-    ahead: int  # batches to have on their way when the consumer has got one
+class _CopyQueue:
+    sender: BatchSender
+    ahead: int  # batches to copy ahead
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
-    state: Any = None  # the loader's, at the batch that the consumer got last; None: ask it
-    fetched: Any = None  # the loader's, at the batch that was fetched last
+    state: Any = None  # the loader's, at the consumer's last batch; None: the current one
+    fetched: Any = None  # the loader's, at the last fetched batch
 
     def __post_init__(self) -> None:
-        # Once nobody wants the batches, their memory may be unmapped: not before the copies end.
-        weakref.finalize(self, _land, self.held).atexit = False
+        # Unreferenced batches may be unmapped, but not before their copies end.
+        weakref.finalize(self, _wait_for, self.held).atexit = False
 
     def is_moved(self, loader: Any) -> bool:
-        """Whether somebody moved the loader since the last batch was fetched, as by `set_epoch`."""
+        """Whether the loader's position was set after the last fetch, such as by `set_epoch`."""
         return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
     def send(self, host: Any) -> Transfer:
-        transfer = self.lane.send(host)  # where it fails, no copy of the batch is left under way
+        transfer = self.sender.send(host)  # if it fails, no copy of the batch is left running
         if self.ahead:
             self.held.append((host, transfer))
         return transfer
 
     def recycle(self) -> None:
-        """Let go of the host batches whose copies have ended."""
-        # Waiting for copies that are further behind holds nothing up, and bounds the memory.
+        """Release the host batches whose copies have ended."""
+        # Waiting for older copies blocks nothing, and limits the memory.
         while self.held and self.held[0][1].is_over():
             self.held.popleft()
-        _land(self.held, leave=self.ahead + 1)
+        _wait_for(self.held, leave=self.ahead + 1)
 
 
-def _land(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
+def _wait_for(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
     """Wait for the oldest copies until no more than `leave` are left."""
     while len(held) > leave:
         held[0][1].wait()
@@ -204,39 +218,39 @@ class _Sent:
 
 
 class _Epoch(Iterator[Any]):
-    def __init__(self, loader: Any, source: "Loader | _AnyBatches", flight: _Flight) -> None:
+    def __init__(self, loader: Any, source: "Loader | _AnyBatches", copies: _CopyQueue) -> None:
         self._loader = loader
-        self._flight = flight
-        if source.is_endless and flight.state is not None and not flight.is_moved(loader):
-            loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
+        self._copies = copies
+        if source.is_endless and copies.state is not None and not copies.is_moved(loader):
+            loader.load_state_dict(copies.state)  # fetch unconsumed batches again
         self._batches: Any = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()
-        flight.state = flight.fetched = self._state()
+        copies.state = copies.fetched = self._state()
 
     def __next__(self) -> Any:
-        self._flight.recycle()
-        for _ in range(2):  # one for the batch that goes out, and one to get further ahead
-            if not self._is_at_end and len(self._queue) <= self._flight.ahead:
+        self._copies.recycle()
+        for _ in range(2):  # one for the delivered batch, and one to get further ahead
+            if not self._is_at_end and len(self._queue) <= self._copies.ahead:
                 self._fetch()
         if not self._queue:
-            self._flight.state = None
+            self._copies.state = None
             raise StopIteration
         first = self._queue.popleft()
         if isinstance(first, Exception):
             raise first
-        self._flight.state = first.state
+        self._copies.state = first.state
         return first.transfer.take()
 
     def _fetch(self) -> None:
-        """Send the next batch on its way, unless only waiting would bring it and one is there."""
+        """Send the next batch, unless it is not ready and another one is queued."""
         try:
             if self._queue and not self._batches.is_ready():
                 return
             host = self._batches.unmapped()  # `map_batch` is called on the device
-            self._flight.fetched = self._state()
-            self._queue.append(_Sent(self._flight.send(host), self._flight.fetched))
+            self._copies.fetched = self._state()
+            self._queue.append(_Sent(self._copies.send(host), self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
@@ -247,7 +261,7 @@ class _Epoch(Iterator[Any]):
 
 
 class _AnyBatches:
-    """Any iterable of batches, with what is asked of a Loader; it is always said to be ready."""
+    """Adapts any iterable of batches to the interface of a Loader; it is always ready."""
 
     map_batch = image_places = channels = None
     is_endless = False
@@ -256,10 +270,10 @@ class _AnyBatches:
         self._batches = batches
 
     def check_device(self, device: Any) -> None:
-        """Accept any device: these are no images to be decoded."""
+        """Accept any device: no images are decoded."""
 
     def page_lock(self, cuda: Any, cores: Set[int]) -> None:
-        """Leave the memory as it is: its owner is not known."""
+        """Do nothing: the owner of the memory is unknown."""
 
     def __iter__(self) -> "_Pass":
         return _Pass(iter(self._batches))

@@ -1,13 +1,13 @@
-"""The way to a device: copy and normalise batches, on a GPU beside the consumer's work.
+"""Copy batches to a device and normalise them, on a GPU in parallel with the consumer's work.
 
-Guarantees: the same values on every device, bit for bit in float32 unless the GPU decodes them. On
-a GPU all is queued on one side stream and only torchvision's decoder is waited for (see
-`reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the current stream, and its
-memory serves no other batch before that stream is through with it. No CUDA context is made on any
+Guarantees: values are the same on every device, bit for bit in float32, unless the GPU decodes. On
+a GPU, all work is queued on one side stream; only torchvision's decoder blocks (see
+`reader.gpu_decode.nvjpeg`). Results of `Transfer.take` are complete on the current stream, and
+their memory is not reused before that stream has finished with it. No CUDA context is made on any
 other device.
 
-Assumptions: one thread; the caller keeps a batch until `Transfer.is_over`; tensors that are on the
-GPU already were made on its current stream.
+Assumptions: one thread; the caller keeps a batch until `Transfer.is_over`; tensors that are already
+on the GPU were made on its current stream.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ MapBatch = Callable[[Any], Any]
 
 
 class Transfer:
-    """A batch on its way to a device; on a GPU, `event` is behind it on the side stream."""
+    """A batch that is being sent to a device; on a GPU, `event` follows it on the side stream."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Transfer:
         self._device = device
 
     def is_over(self) -> bool:
-        """Whether the host's batch is not needed any more; asks, and does not wait."""
+        """Whether the host's batch is no longer needed; does not block."""
         if self._event is None:
             return True
         with torch.cuda.device(self._device):
@@ -60,15 +60,15 @@ class Transfer:
             stream = torch.cuda.current_stream(self._device)
             stream.wait_event(self._event)
         for leaf in leaves(batch):
-            # Otherwise its memory would be the side stream's again as soon as the consumer drops
-            # it, with kernels that read it still in the queue.
+            # Otherwise the side stream would reuse its memory as soon as the consumer drops it,
+            # while kernels that read it are still queued.
             if isinstance(leaf, torch.Tensor) and leaf.is_cuda:
                 leaf.record_stream(stream)
         return batch
 
 
-class Lane:
-    """The way to a device: to a GPU by a side stream, to the CPU or MPS without one."""
+class BatchSender:
+    """Sends batches to a device: to a GPU by a side stream, to the CPU or MPS without one."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class Lane:
         self._stream = None
         with contextlib.ExitStack() as current:
             if device.type == "cuda":
-                # The device is made current first: `torch.cuda.stream` would on leaving select the
-                # device that was current before, and thereby make a context there.
+                # The device is made current first: at its end, `torch.cuda.stream` would select
+                # the previous device, and so make a context there.
                 current.enter_context(torch.cuda.device(device))
                 self._stream = _side_stream(device)
-                # On it the constants are used and freed.
+                # The constants are used and freed on this stream.
                 current.enter_context(torch.cuda.stream(self._stream))
             self._scale, self._byte_scale = (
                 tuple(
@@ -103,7 +103,7 @@ class Lane:
         return self.device.type == "cuda"
 
     def send(self, batch: Any) -> Transfer:
-        """Bring the tensors of `batch` to the device, normalise and map it; queued on a GPU."""
+        """Copy `batch` to the device, normalise and map it; queued on a GPU."""
         stream = self._stream
         if stream is None:
             return Transfer(self._sent(batch, lambda tensor: tensor.to(self.device)))
@@ -121,15 +121,14 @@ class Lane:
                     event = torch.cuda.Event()
                     event.record(stream)
                 except BaseException:
-                    stream.synchronize()  # nobody will know of the copies that are queued
+                    stream.synchronize()  # wait for copies that are already queued
                     raise
             return Transfer(result, event, self.device)
 
     def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-        """`batch` as the consumer gets it, its tensors brought over by `to_device`."""
         found = list(images_of(batch, self._places, self._normalisation))
         for image in found:
-            if image.is_floating_point():  # one of a batch is enough to see the scale
+            if image.is_floating_point():  # one image of a batch shows the scale
                 check_scale(image[(0,) * (image.dim() - 3)])
         images = {id(image) for image in found}
 
@@ -147,11 +146,11 @@ class Lane:
     def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
         dtype, layout = self._normalisation.dtype, self._normalisation.memory_format
         if raw.dim() != 4 and layout == torch.channels_last:
-            layout = torch.preserve_format  # only batches of images have channels to be last
+            layout = torch.preserve_format  # channels_last needs a batch of images
         mean, std = self._scale if raw.is_floating_point() else self._byte_scale
         exact = torch.empty_like(raw, dtype=torch.float32, memory_format=layout)
-        # Two kernels in all: the dtypes are converted where they are read and written. Each is one
-        # correctly rounded operation, which a GPU and a CPU do alike; a fused one would differ.
+        # Two kernels in total, which also convert dtypes. Each is one correctly rounded operation,
+        # with equal results on a GPU and a CPU; a fused one would differ.
         torch.sub(raw, mean, out=exact)
         result = exact if dtype == torch.float32 else torch.empty_like(exact, dtype=dtype)
         return torch.div(exact, std, out=result)
@@ -159,7 +158,7 @@ class Lane:
 
 @functools.cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    """One for all prefetchers: the allocator keeps the memory of each stream apart for good."""
+    """Return one stream for all prefetchers: the allocator never shares memory between streams."""
     return torch.cuda.Stream(device)
 
 
@@ -184,7 +183,7 @@ _FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 def _with_channels(
     batch: Any, named: Sequence[Any], channels: Container[int], dtypes: Container[torch.dtype]
 ) -> list[torch.Tensor]:
-    """The images of `dtypes`: of four dimensions in `batch`, of three in lists in `named`."""
+    """Return the images of `dtypes`: of 4 dimensions in `batch`, of 3 in lists in `named`."""
 
     def is_image(leaf: Any) -> bool:
         is_kind = isinstance(leaf, torch.Tensor) and leaf.dtype in dtypes

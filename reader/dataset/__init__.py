@@ -1,10 +1,9 @@
 """A packed dataset: sample numbers to shards and rows.
 
-`dataset` is the class that people use, `arguments` what may be given to it, `places` says which
-samples a subset or a sampler means, where they lie and what they are called; `numbered` finds
-and reads them. `open_shards` keeps the shards of a thread open, `shard` is one with its
-index, whose `tar_bytes` are a file's or in memory, or come from a store as `cached_bytes`;
-`shared_memory` holds shards once for all processes.
-`as_torch` is what torch sees of a dataset, `as_webdataset` gives the samples to webdataset's
-pipelines, `page` is what a notebook shows.
+`dataset` has the public class, and `arguments` the rules for its arguments. `locator` maps samples,
+also of a subset, to shards and rows; `numbered` finds and reads them. `open_shards` keeps a
+thread's shards open, and `shard` is one with its index. `tar_bytes` reads a shard's tar from a file
+or memory, `cached_bytes` from the cache of a store. `shared_memory` keeps shards once for all
+processes. `as_torch` makes a dataset torch's, `as_webdataset` makes it the source of webdataset's
+pipelines, and `page` shows it in a notebook.
 """

@@ -1,4 +1,4 @@
-"""What a dataset's arguments may be; what needs the dataset is checked where that is known."""
+"""The rules for a dataset's arguments, except for those that need the dataset."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from reader.format import Limits
 
 _TRANSFORM: Rule = (
     or_none(callable),
-    "a function, as ImageFolder's is (reader's own transforms are for reader.Loader), or None",
+    "a function of a PIL image, or None (reader's own transforms are for reader.Loader)",
 )
 OF_DATASET: dict[str, Rule] = {
     "folder": PATH,

@@ -1,7 +1,7 @@
-"""A map-style dataset as torch sees it, without importing torch.
+"""Make a map-style dataset torch's, without importing torch.
 
-isinstance() also asks an object for its ``__class__`` (PEP 3119): once torch is imported, that is a
-class which is torch's too, whichever of the two packages was imported first.
+isinstance() also reads an object's ``__class__`` (PEP 3119): once torch is imported, this is a
+subclass of torch's Dataset, regardless of which package was imported first.
 """
 
 import sys
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class LikeTorchDataset:
-    """What torch's Dataset has beside items and a length."""
-
     def _class_seen(self) -> Any:
         kind: Any = type(self)
         base = getattr(sys.modules.get("torch.utils.data"), "Dataset", None)
@@ -23,7 +21,7 @@ class LikeTorchDataset:
     __class__ = property(_class_seen)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What pickle does by itself, where `__class__` is the type.
+        # pickle's default, if `__class__` is the type.
         return object.__new__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
 
     def __add__(self, other: Any) -> "ConcatDataset[Any]":

@@ -12,14 +12,14 @@ from reader.dataset.shard import Shard
 def shared_samples(
     count: int, locate: Callable[[int], tuple[Shard, int]], extensions: Sequence[str], shuffle: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield this process's share of the samples, as webdataset reads them from tars."""
-    # Shares are of samples, not shards, so they differ by one at most.
+    """Yield this process's share of the samples, in webdataset's form."""
+    # Samples are divided, not shards, so shares differ by one at most.
     from webdataset.utils import pytorch_worker_info
 
     rank, world_size, worker, workers = pytorch_worker_info()
     share: Any = range(rank * workers + worker, count, world_size * workers)
     if shuffle:
-        # Of `random`, which each worker of a DataLoader has seeded anew in each epoch.
+        # A DataLoader's workers seed `random` in each epoch.
         rng = np.random.default_rng(random.getrandbits(64))
         share = rng.permutation(np.asarray(share))
     for number in share:

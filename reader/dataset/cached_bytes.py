@@ -1,7 +1,7 @@
-"""A tar in the cache of a store: its reads first wait for what they read.
+"""A tar in the cache of a store; reads wait until their rows are fetched.
 
-Guarantees: what is given is what was packed: the row was there before the read and still is after
-it, so nothing was evicted meanwhile (see `reader.cache.presence`).
+Guarantees: a read returns the packed bytes: the row was present before and after the read, so it
+was not evicted in between (see `reader.cache.presence`).
 """
 
 import mmap
@@ -24,7 +24,7 @@ class CachedBytes(TarBytes):
     def __init__(
         self, *tar: Any, rows: PresenceMap, fetching: Fetching | None, number: int
     ) -> None:
-        """Take the arguments of `TarBytes`, and who brings rows (None: nobody)."""
+        """Open the tar with the arguments of `TarBytes`; without `fetching`, rows cannot come."""
         super().__init__(*tar)
         self._rows = rows
         self._fetching = fetching
@@ -37,14 +37,14 @@ class CachedBytes(TarBytes):
         )
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
-        """Ask the system for bytes of a row, or the store for all of it."""
+        """Read bytes of a row ahead from disk, or the whole row from the store."""
         if self._rows.generation(row):
             super().read_ahead(row, offset, size)
         elif self._fetching is not None:
             self._fetching.hint(self._number, np.array([row]))
 
     def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
-        """See `TarBytes`; again, where a row was evicted meanwhile."""
+        """Copy as `TarBytes` does; repeat if a row was evicted in between."""
         numbers = np.arange(self._index.columns["offset"].size)[rows]
         while True:
             while not (before := self._rows.generations(numbers)).all():
@@ -66,8 +66,7 @@ class CachedBytes(TarBytes):
         if self._fetching is None:
             raise self.error(
                 first,
-                "it has not been fetched into this cache. Open the dataset by its URL, which "
-                "fetches what is missing",
+                "it is not in this cache. To fetch missing samples, open the dataset by its URL",
             )
         began = time.perf_counter_ns()
         try:

@@ -13,9 +13,9 @@ from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
+from reader.dataset.locator import SampleLocator, Subset, chosen_by
 from reader.dataset.numbered import NumberedSamples
 from reader.dataset.open_shards import OpenShards, ShardFiles
-from reader.dataset.places import Places, Subset, chosen_by
 from reader.dataset.shared_memory import hold
 from reader.errors import ArgumentError
 from reader.format import Limits, Manifest
@@ -25,21 +25,19 @@ from reader.store.urls import is_url
 class Dataset(LikeTorchDataset, NumberedSamples):
     """The samples of one split, by number.
 
-    ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
-    uint8 RGB array, and an int (-1 where the dataset has no labels). It is a map-style dataset
-    for torch's DataLoader, with any sampler, forked or spawned. Shards are opened when they are
-    first needed and at most 128 stay open, in each thread that reads, fewer under a low
-    ``ulimit -n``.
+    ``ds[i]`` is an (image, label) pair, as in torchvision's ImageFolder: a (height, width, 3) uint8
+    RGB array, and an int (-1 without labels). It is a map-style dataset for torch's DataLoader,
+    with any sampler, forked or spawned. Shards are opened on first use. At most 128 stay open in
+    each reading thread, fewer under a low ``ulimit -n``.
 
     Attributes:
-        folder: where dataset.json lies.
+        folder: the folder that has dataset.json.
         classes: class names in label order.
-        splits: names of all splits that the dataset has, whichever of them this is; none where it
-            is not divided.
-        extensions: of the members that samples have.
-        box_encodings: how members hold boxes, by extension, as far as dataset.json records it.
-        places: where the samples lie.
-        fetching: what brings the samples of a dataset in a store; None for a folder.
+        splits: names of all splits of the dataset; empty if it has none.
+        extensions: extensions of the samples' members.
+        box_encodings: encodings of boxes in dataset.json, by extension.
+        places: shards and rows of the samples.
+        fetching: client of the process that fetches from a store; None for a folder.
 
     Example:
         >>> dataset = reader.Dataset("shards", split="train")
@@ -74,49 +72,49 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         """Open the dataset.
 
         Args:
-            folder: holds dataset.json, ``~`` is the home directory; or the URL of such a place in a
+            folder: folder that has dataset.json, ``~`` is the home directory; or its URL in a
                 store: ``s3://``, ``gs://``, ``az://``, ``https://``, ``hf://datasets/...``,
                 ``file://``.
-            split: its name; None for a dataset without splits, or for all of them.
-            upright: apply the EXIF orientation, so that the model sees what people see.
-            subset: the samples that it has; see the method of that name.
-            transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
-            target_transform: called with the label, or what `target` asks for.
-            target: "coco" for the image's annotations in place of its label, as torchvision's
-                CocoDetection gives them: a list of dicts with COCO's own category ids.
+            split: name of the split; None for all samples.
+            upright: apply the EXIF orientation.
+            subset: samples to choose; see the method of that name.
+            transform: called with the PIL image, as in ImageFolder; ``ds[i]`` has its result.
+            target_transform: called with the label, or with the annotations of `target`.
+            target: "coco" for the image's annotations instead of its label, as in torchvision's
+                CocoDetection: a list of dicts with COCO's own category ids.
             channels: 3 for RGB, 1 for grey: arrays (height, width, 1), a Loader's images are
-                (B, 1, H, W), and `transform` gets PIL images of mode L, as of torchvision's MNIST.
+                (B, 1, H, W), and `transform` gets PIL images of mode L, as in torchvision's MNIST.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
-            cache_limit: bytes of memory for this, or for a Loader's cache; None for what the system
-                has available. With a URL: bytes of disk for `cache_dir`; None for half of what is
-                free.
+            cache_limit: bytes of memory for this, or for a Loader's cache; None for the available
+                memory. With a URL: bytes of disk for `cache_dir`; None for half of the free space.
             cache_dir: folder for samples from stores, of all datasets and processes of the machine;
-                None for the user's usual place.
-            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``;
-                the environment has the others.
-            credential_provider: called for credentials, again when they expire, as obstore's are.
-            limits: for one sample; one that exceeds them is a SampleError.
+                None for the user's cache folder.
+            storage_options: options of the store, by obstore's names: ``region``, ``endpoint``,
+                ``token``; others are read from the environment.
+            credential_provider: function that returns credentials, as for obstore; called again
+                when they expire.
+            limits: limits of one sample; a sample that exceeds them is a SampleError.
 
         Raises:
-            ArgumentError: there is no such split or sample, or an argument is not of its kind.
-            ReaderError: it does not fit into memory.
-            StoreError: the store or the cache does not let it be read.
+            ArgumentError: an argument is invalid, or the split or a sample does not exist.
+            ReaderError: the shards do not fit into memory.
+            StoreError: the store or the cache cannot be read.
             FormatError: there is no dataset, or it is damaged.
         """
         check(locals(), OF_DATASET)
         self.fetching = None
         if is_url(folder):
             if cache is not None:
-                raise ArgumentError('cache="ram" is for a folder; of a URL, cache_dir= is used.')
-            from reader.cache.client import fetching  # few need it
+                raise ArgumentError('cache="ram" is for a folder. For a URL, use cache_dir=.')
+            from reader.cache.client import fetching  # rarely used
 
             options = cache_dir, cache_limit, storage_options, credential_provider
             self.fetching = fetching(str(folder), split, *options)
             folder, cache_limit = self.fetching.folder, None
         elif (cache_dir, storage_options, credential_provider) != (None, None, None):
             raise ArgumentError(
-                "cache_dir, storage_options and credential_provider are for the URL of a store, "
-                f"not for the folder {os.fspath(folder)!r}."
+                "cache_dir=, storage_options= and credential_provider= are for the URL of a store, "
+                f"not for the folder {os.fspath(folder)!r}. Leave them out."
             )
         self.folder = Path(os.path.expanduser(folder)).absolute()
         self.split = split
@@ -135,7 +133,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
         self.box_encodings = manifest.boxes
-        self.places = Places.of([shard.samples for shard in self.shards])
+        self.places = SampleLocator.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         held = None
         if cache is not None:
@@ -146,11 +144,11 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         if subset is not None:
             self._choose(subset)
 
-    def lent(self) -> "Dataset":
-        """This dataset for workers, who have no need of credentials."""
+    def for_workers(self) -> "Dataset":
+        """Return this dataset for workers, without credentials."""
         other = copy.copy(self)
         if self.fetching is not None:
-            other.fetching = self.fetching.lent()
+            other.fetching = self.fetching.for_workers()
             other._files = replace(self._files, fetching=other.fetching)
         return other
 
@@ -172,7 +170,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return pixels, target if self.target_transform is None else self.target_transform(target)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[tuple[Any, Any]]:
-        """Several samples, as torch's DataLoader asks for a batch."""
+        """Return several samples; torch's DataLoader calls this for a batch."""
         for number in numbers:  # the system reads one while another is decoded
             shard, row = self.locate(number)
             shard.read_ahead(row, 0, int(shard.index.columns["size"][row]))
@@ -190,13 +188,13 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return f"<{type(self).__name__}({self.source!r}{split}): {of}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it is, and some of its samples as they are stored."""
+        """Return a page for notebooks, with some samples."""
         from reader.dataset.page import page_of  # brings Pillow
 
         return page_of(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what belongs to this process's threads, or is read from the indexes anew."""
+        """Leave out the state of threads, and what can be read from the indexes again."""
         left_out = ("_own", "labels", "samples", "class_to_idx")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
@@ -204,30 +202,30 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         vars(self).update(state, _own=OpenShards())
 
     def subset(self, subset: Subset) -> "Dataset":
-        """Some of the samples, as a Dataset of its own: numbered anew, the classes as they are.
+        """Return some of the samples as a Dataset, numbered from 0, with the same classes.
 
         Args:
-            subset: sample numbers, in the order in which they are to come; or one bool for each
-                sample; or a function from the columns ``label``, ``height`` and ``width`` (arrays)
-                to that.
+            subset: sample numbers in order; or one bool for each sample; or a function that returns
+                these bools for the columns of the index, arrays by name: ``label``, ``height``,
+                ``key``, or those packed with ``--column``; see `columns`.
 
         Raises:
-            ArgumentError: it is none of these, or there is no such sample.
+            ArgumentError: `subset` is none of these, or a sample does not exist.
         """
         other = copy.copy(self)
         other._choose(subset)
         return other
 
     def webdataset(self, shuffle: bool = False) -> Any:
-        """The samples as a pipeline of the webdataset library, for code that has one.
+        """Return the samples as a pipeline of the webdataset library.
 
-        It begins where ``webdataset.WebDataset(urls)`` does: with dicts of ``__key__``, ``__url__``
-        and the members' bytes by extension; ``.decode("pil")``, ``.to_tuple("jpg", "cls")``,
-        ``.batched(64)`` and ``webdataset.WebLoader`` go on from there. An iteration has each sample
-        of this split or subset once, over all nodes and DataLoader workers together.
+        It replaces ``webdataset.WebDataset(urls)``, and yields dicts of ``__key__``, ``__url__``
+        and the members' bytes by extension, for ``.decode("pil")``, ``.to_tuple("jpg", "cls")``,
+        ``.batched(64)`` and ``webdataset.WebLoader``. An iteration has each sample of this split or
+        subset once, over all nodes and DataLoader workers together.
 
         Args:
-            shuffle: give each process's share in a new order in each iteration.
+            shuffle: shuffle each process's share in each iteration.
 
         Example:
             >>> pipeline = reader.Dataset("shards").webdataset().decode("rgb8")
@@ -241,8 +239,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return FluidWrapper(partial(shared_samples, *arguments))
 
     def _choose(self, subset: Subset) -> None:
-        columns = partial(self.columns, "label", "height", "width")
-        self.places = self.places.choose(chosen_by(subset, len(self), columns))
+        self.places = self.places.choose(chosen_by(subset, len(self), self.columns))
 
     @cached_property
     def class_to_idx(self) -> dict[str, int]:
@@ -251,12 +248,12 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
     @property
     def targets(self) -> list[int]:
-        """The labels as ImageFolder has them."""
+        """The labels as a list, as in ImageFolder."""
         return self.labels.tolist()
 
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
-        """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
+        """The (path, label) of every sample, as in ImageFolder; the path as in `names`."""
         indexes = map(self._files.index, range(len(self.shards)))
         names = [name for index in indexes for name in index.names()]
         if self.places.chosen is not None:
@@ -269,12 +266,12 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         return self.samples
 
 
-# What `packer pack` adds, or names its own way.
+# Fields that `packer pack` adds or renames.
 _OF_PACKER = ("image", "boxes", "categories", "captions")
 
 
 def _coco_target(data: bytes) -> list[dict[str, Any]]:
-    """The annotations of an image, as its annotation file has them, category ids included."""
+    """Return the annotations of an image as in its annotation file, with category ids."""
     content = json.loads(data)
     if not isinstance(content, dict) or "image" not in content or "categories" not in content:
         raise ValueError("it has no objects of a COCO annotation file")
@@ -283,7 +280,7 @@ def _coco_target(data: bytes) -> list[dict[str, Any]]:
         columns["bbox"] = content["boxes"]
     count = len(content["categories"])
     if count and "category_id" not in columns:
-        raise ValueError("it was packed without the ids of categories: pack it again")
+        raise ValueError("it has no category ids; pack the dataset again")
     return [
         {
             "image_id": content["image"]["id"],

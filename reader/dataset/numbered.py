@@ -1,4 +1,4 @@
-"""The samples of a dataset by number: where each is, and what the indexes have of all of them."""
+"""Find and read samples by number, and the columns of all indexes."""
 
 import contextlib
 import hashlib
@@ -12,26 +12,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.dataset.locator import SampleLocator, Texts
 from reader.dataset.open_shards import OpenShards, ShardFiles
-from reader.dataset.places import Places, Texts
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
-from reader.errors import ReaderError
+from reader.errors import ArgumentError, ReaderError
 from reader.format import Limits, ShardEntry, ShardfeedError
+from reader.format.columns import ROW
 from reader.format.errors import DecodeError
+from reader.format.fields import joined
 
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
 
 
 class NumberedSamples:
-    """What a `Dataset` has beside its arguments and its likeness to torchvision's."""
+    """The base of `Dataset`: access to samples by number."""
 
     folder: Path
     fetching: "Fetching | None"
     shards: tuple[ShardEntry, ...]
-    places: Places
+    places: SampleLocator
     upright: bool
     channels: int
     limits: Limits
@@ -43,34 +45,62 @@ class NumberedSamples:
 
     @property
     def source(self) -> str:
-        """Where the dataset is: its folder, or its URL."""
+        """The dataset's folder or URL."""
         return str(self.folder) if self.fetching is None else self.fetching.url
 
     @cached_property
     def fingerprint(self) -> str:
-        """A checksum of the shards' contents and order; copies and subsets have the same."""
+        """A checksum of the shards' contents and order, the same for copies and subsets."""
         shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
         return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def columns(self, *names: str) -> dict[str, NDArray[Any]]:
-        """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
-        found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        """Return columns of the index, arrays (N,), without opening a tar: see `Index.values`.
+
+        Fields of the JSON are those of `packer pack --column`. If all texts of one are numbers, as
+        in a CSV, the numbers are returned.
+
+        Raises:
+            ArgumentError: there is no such column.
+        """
+        found: dict[str, list[NDArray[Any] | None]] = {name: [] for name in names}
         for number in range(len(self.shards)):
-            columns = self._files.index(number).columns
+            index = self._files.index(number)
             for name in names:
-                found[name].append(columns[name].copy())  # lets go of the mapping
-        whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
+                found[name].append(index.values(name))  # a copy, which lets go of the mapping
+        rows = [shard.samples for shard in self.shards]
+        whole = {name: self._joined(name, parts, rows) for name, parts in found.items()}
         if self.places.chosen is None:
             return whole
         return {name: column[self.places.chosen] for name, column in whole.items()}
 
+    def _joined(
+        self, name: str, parts: Sequence[NDArray[Any] | None], rows: Sequence[int]
+    ) -> NDArray[Any]:
+        """Join a column of the indexes; a shard without the member or the field has no values."""
+        own = [part for part in parts if part is not None]
+        if len(own) == len(parts) and (name in ROW or name in ("key", "name")):
+            return np.concatenate(own or [np.empty(0)])
+        if own and own[0].dtype.kind == "u":  # of a member: an offset of 0 is none
+            pairs = zip(parts, rows, strict=True)
+            return np.concatenate([np.zeros(n, own[0].dtype) if p is None else p for p, n in pairs])
+        if own or not parts:
+            return joined(parts, rows)
+        fields = [field for at in range(len(rows)) for field in self._files.index(at).fields]
+        usual = dict.fromkeys(["label", "height", "width", "key", "name", *ROW])
+        known = [*usual, *dict.fromkeys(f"json.{x}" if x in usual else x for x in fields)]
+        raise ArgumentError(
+            f"The indexes of {self.source} have no column {name!r}; there are {', '.join(known)}. "
+            f"`packer pack --column {name.removeprefix('json.')}` stores a value of the JSON."
+        )
+
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """The label of every sample, int64."""
+        """The label of every sample, int64 (N,)."""
         return self.columns("label")["label"].astype(np.int64, copy=False)
 
     def sizes(self) -> set[tuple[int, int]]:
-        """The distinct (height, width) of the images, as `ds[i]` gives them, within the limits."""
+        """Return the distinct (height, width) of the images within the limits, as in `ds[i]`."""
         found: set[tuple[int, int]] = set()
         for number, rows in self.places.rows():
             columns = self._files.index(number).columns
@@ -82,28 +112,32 @@ class NumberedSamples:
             found.update((size >> 32, size & 0xFFFFFFFF) for size in sizes.tolist())
         if not found and len(self):
             raise ReaderError(
-                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. "
-                "Dataset(..., limits=reader.Limits(pixels=...)) allows more."
+                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. To allow "
+                "more, give reader.Dataset limits=reader.Limits(pixels=...)."
             )
         return found
 
     @property
     def keys(self) -> Sequence[str]:
-        """The key of every sample, read from the indexes as it is asked for."""
+        """The key of every sample, read from the indexes on access."""
         return Texts("key", len(self), self.locate)
 
     @property
     def names(self) -> Sequence[str]:
-        """Where each image was found, relative to the source: ``"cat/0001.jpg"``; read likewise."""
+        """The path of each image in the source, such as ``"cat/0001.jpg"``, read on access."""
         return Texts("name", len(self), self.locate)
 
     def read(self, number: int, ext: str) -> bytes:
-        """The raw bytes of a sample's member; SampleError if it has none, or cannot be read."""
+        """Return the bytes of a sample's member.
+
+        Raises:
+            SampleError: the sample has no such member, or cannot be read.
+        """
         shard, row = self.locate(number)
         return shard.read(row, ext)
 
     def whole(self, number: int) -> NDArray[Any]:
-        """The pixels of a sample, uint8 (height, width, channels), without `transform`."""
+        """Return the pixels of a sample, uint8 (height, width, channels), without `transform`."""
         shard, row = self.locate(number)
         try:
             return self._own.decoder.whole(self.image_of(shard, row))
@@ -112,7 +146,7 @@ class NumberedSamples:
 
     @property
     def buffer(self) -> ReadBuffer:
-        """What this thread reads into, with its account of the reading."""
+        """The buffer of this thread's reads, with their bytes and times."""
         return self._own.buffer
 
     def locate(self, number: int) -> tuple[Shard, int]:
@@ -123,22 +157,23 @@ class NumberedSamples:
             raise TypeError(f"a sample's number is an integer, not {number!r}") from None
         count = len(self)
         if not -count <= number < count:
-            raise IndexError(f"sample {number} of a dataset of {count}")
+            raise IndexError(f"sample {number} is out of range for a dataset of {count} samples")
         position, row = self.places.find(number % count)
         return self._own.get(position, self._files), row
 
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
     ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
-        """Yield each opened shard of some samples, which of `numbers` are in it, and their rows."""
-        # Before each is opened, `turn_to` is called with the first of its samples.
+        """Yield each shard of some samples, which of `numbers` are in it, and their rows.
+
+        `turn_to` is called with a shard's first sample before it is opened.
+        """
         for position, which, rows in self.places.find_all(numbers):
             turn_to(int(numbers[which][0]))
             yield self._own.get(position, self._files), which, rows
 
     def describe(self, number: int, *, with_key: bool = True) -> str:
-        """What to call a sample in an error: by number, tar and, if it can be read, key."""
-        # Without the key no file is looked at.
+        """Return a sample's number, key and tar for an error; without the key, no file is read."""
         key = ""
         if with_key:
             with contextlib.suppress(ShardfeedError):
@@ -147,7 +182,7 @@ class NumberedSamples:
         return f"sample {number} {key}of {self.source}/{tar}"
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
-        """The stored image, as the dataset is to show it: upright or not, in colour or grey."""
+        """Return the stored image with the dataset's orientation and channels."""
         image = shard.image(row)
         if not self.upright and image.orientation != 1:
             image = replace(image, orientation=1)
@@ -155,6 +190,6 @@ class NumberedSamples:
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
+    """Do what np.unique does, which imports numpy.ma: a sixth of the time to the first batch."""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]

@@ -1,9 +1,7 @@
-"""The shards that the threads of a process have open.
+"""The open shards of each thread.
 
-Guarantees: a thread keeps at most 128 shards open, and fewer where ``ulimit -n`` is low; a shard
-whose files failed or were cut short is opened anew.
-
-Assumptions: a thread that ends closes its shards.
+Guarantees: a thread keeps at most 128 shards open, fewer under a low ``ulimit -n``. A shard whose
+files failed or were truncated is opened again. A thread's end closes its shards.
 """
 
 import errno
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
 from reader.dataset.tar_bytes import ReadBuffer, TarBytes
@@ -27,17 +25,15 @@ if TYPE_CHECKING:
     from reader.cache.client import Fetching
 
 _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
-_SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
+_SHARE = 4  # one shard for every four descriptors: half of them stay free
 
 
 @dataclass(frozen=True)
 class ShardFiles:
-    """Where a dataset's shards are: in memory, in the cache of a store, or in a folder."""
-
     folder: Path
     shards: Sequence[ShardEntry]
-    classes: int  # how many class names the dataset has
-    limits: Limits  # what a sample may ask for
+    classes: int  # number of class names
+    limits: Limits
     holding: Holding | None
     fetching: "Fetching | None"
 
@@ -48,7 +44,7 @@ class ShardFiles:
         folder, entry, index = self.folder, self.shards[number], self.index(number)
         tar = folder, entry, index, buffer
         try:
-            rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
+            rows = PresenceMap(map_path(folder / entry.file), entry.samples)
         except FileNotFoundError:
             holding = self.holding
             if holding is None:
@@ -57,10 +53,10 @@ class ShardFiles:
             return Shard(index, TarBytes(*tar, *part), self.limits)
         except (OSError, ValueError) as error:
             raise ReaderError(
-                f"{folder / entry.file}: the map of what is there cannot be read: {error}. Remove "
-                f"{folder}: it is a cache."
+                f"{folder / entry.file}: its presence map cannot be read: {error}. The folder is a "
+                f"cache: run `rm -r {folder}`, and open the dataset again."
             ) from error
-        from reader.dataset.cached_bytes import CachedBytes  # few need it
+        from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
         cached = CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
         return Shard(index, cached, self.limits)
@@ -74,12 +70,12 @@ class OpenShards(threading.local):
 
     def get(self, number: int, files: ShardFiles) -> Shard:
         shard = self._shards.get(number)
-        if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
+        if shard is not None and not shard.is_usable:  # its files may have been restored
             del self._shards[number]
             shard = None
         if shard is None:
             while len(self._shards) >= min(_OPEN_SHARDS, max(most_open_files() // _SHARE, 1)):
-                self._shards.popitem(last=False)  # closes once nobody holds it
+                self._shards.popitem(last=False)  # the last reference closes it
             shard = self._shards[number] = self._opened(number, files)
         self._shards.move_to_end(number)
         return shard
@@ -91,4 +87,4 @@ class OpenShards(threading.local):
             except ShardfeedError as error:
                 if not self._shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
                     raise
-            self._shards.popitem(last=False)  # others, such as other threads, have the rest open
+            self._shards.popitem(last=False)  # other threads hold the remaining descriptors

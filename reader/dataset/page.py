@@ -1,4 +1,4 @@
-"""What a notebook shows of a dataset: its numbers, and some of its samples as they are stored."""
+"""The page of a dataset in a notebook: its numbers and some samples."""
 
 import contextlib
 from typing import Any

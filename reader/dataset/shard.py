@@ -23,7 +23,7 @@ class Shard:
         return bytes(self.tar.read(row, *span))
 
     def image(self, row: int) -> StoredImage:
-        """The image and what the index says of it; its bytes are read when they are asked for."""
+        """Return the image with its index entries; its bytes are read on access."""
         columns = self.index.columns
         offset, size = int(columns["offset"][row]), int(columns["size"][row])
         height, width = int(columns["height"][row]), int(columns["width"][row])
@@ -31,8 +31,8 @@ class Shard:
         if not 0 < height * width <= self._limits.pixels:
             raise self.error(
                 row,
-                f"its index says {width} x {height} pixels, and 1 to {self._limits.pixels} are "
-                "allowed; Dataset(..., limits=reader.Limits(pixels=...)) allows more",
+                f"it has {width} x {height} pixels, but 1 to {self._limits.pixels} are allowed; to "
+                "allow more, give reader.Dataset limits=reader.Limits(pixels=...)",
             )
 
         def read(start: int, stop: int) -> memoryview:
@@ -54,13 +54,13 @@ class Shard:
         if size > self._limits.bytes:
             raise self.error(
                 row,
-                f"{what} has {size} bytes, and {self._limits.bytes} are allowed; "
-                "Dataset(..., limits=reader.Limits(bytes=...)) allows more",
+                f"{what} has {size} bytes, but {self._limits.bytes} are allowed; to allow more, "
+                "give reader.Dataset limits=reader.Limits(bytes=...)",
             )
 
     @property
-    def is_sound(self) -> bool:
-        """Whether no read has failed, and the index is not cut short: so it may be looked at."""
+    def is_usable(self) -> bool:
+        """Whether no read has failed and the index is not truncated."""
         return not self.tar.has_failed and self.index.is_whole
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:

@@ -1,13 +1,13 @@
-"""Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
+"""Memory shared by all processes of a user on a machine, and the shards in it (``cache="ram"``).
 
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
-behind. Whoever gets it gets it prepared. Shards that are there never change again.
+behind. A process opens it only after it is prepared. Shards in it never change.
 
-On Linux the processes that read one dataset find each other by an abstract Unix socket (unix(7)).
-Who binds it first is the owner: it prepares a memfd (copies the tars), seals it (fcntl(2),
-F_ADD_SEALS), then accepts and closes the connections of those who wait. They learn the owner's
-process from the socket (SO_PEERCRED) and open its memfd by /proc. When an owner dies before it is
-done, one of those who waited becomes the owner.
+On Linux, processes that read one dataset find each other by an abstract Unix socket (unix(7)). The
+first process to bind it is the owner: it prepares a memfd (copies the tars), seals it (fcntl(2),
+F_ADD_SEALS), then accepts and closes the connections of waiting processes. They get the owner's pid
+from the socket (SO_PEERCRED) and open its memfd through /proc. If an owner dies earlier, one of the
+waiting processes becomes the owner.
 """
 
 import contextlib
@@ -31,18 +31,18 @@ _PAGE = 4096
 _CONNECTIONS = 4096
 _PATIENCE = 5.0  # seconds for an owner to show its memory
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
-_PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
+_PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # marks prepared memory
 
 
 @dataclass(frozen=True)
 class Holding:
     memory: "Shared"
-    starts: tuple[int, ...]  # where in it each tar begins
+    starts: tuple[int, ...]  # offset of each tar
     size: int  # its bytes
 
 
 class Shared:
-    """A memfd, held open; and, in its owner, the socket by which others find it."""
+    """An open memfd, and in its owner the socket by which others find it."""
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
         self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
@@ -51,10 +51,10 @@ class Shared:
         let_go_in_forks(self)
 
     def __getstate__(self) -> dict[str, str]:
-        return {"path": self.path}  # by which workers open it
+        return {"path": self.path}  # workers open it
 
     def let_go(self) -> None:
-        """Close the name: a fork that outlives the owner would keep others from the memory."""
+        """Close the socket in a fork, which could outlive the owner and block its name."""
         if self._listener is not None:
             self._listener.close()
 
@@ -66,12 +66,12 @@ def _close(descriptor: int, listener: socket.socket | None) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    cache: str  # the user's word for it
-    identity: str  # tells it from others
-    size: int  # its bytes
-    contents: str  # what they are for, in words
-    is_constant: bool  # whether it may not be written once it is prepared
+class MemoryRequest:
+    cache: str  # the user's `cache=`
+    identity: str
+    size: int  # in bytes
+    contents: str  # for messages
+    is_constant: bool  # whether it is read-only once it is prepared
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
@@ -84,12 +84,12 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
         for shard in shards:
             _copy(folder / shard.file, shard.bytes, descriptor)
 
-    wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
+    wanted = MemoryRequest("ram", identity, end, f"the shards of {folder}", is_constant=True)
     return Holding(share(wanted, copy, limit), tuple(starts), end)
 
 
-def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
-    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor."""
+def share(wanted: MemoryRequest, prepare: Callable[[int], None], limit: int | None) -> Shared:
+    """Return the wanted memory: another process's, or new and filled by `prepare`."""
     if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
         raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
     name = f"shardfeed-{os.getuid()}-{wanted.identity}"
@@ -103,7 +103,7 @@ def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> 
             if error.errno != errno.EADDRINUSE:
                 raise
             found = _others(name, wanted.size)
-            if found is None:  # its owner has just begun, or is gone
+            if found is None:  # its owner has just begun, or has ended
                 time.sleep(0.01)
                 continue
             return Shared(found)
@@ -113,26 +113,26 @@ def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> 
             listener.close()
             raise
     raise ReaderError(
-        f"Another process holds {wanted.contents} in memory, but its memory cannot be opened: "
-        "is it in another container? Use cache=None there or here."
+        f"Another process has {wanted.contents} in memory, which this one cannot open, perhaps "
+        "because it is in another container. Leave cache= out in one of them."
     )
 
 
 def _own(
     name: str,
     listener: socket.socket,
-    wanted: Wanted,
+    wanted: MemoryRequest,
     prepare: Callable[[int], None],
     limit: int | None,
 ) -> int:
-    """Make and prepare the memory, and let those go on who wait for it."""
     available = available_memory()
     allowed = available if limit is None else min(limit, available)
     if wanted.size > allowed:
         raise ReaderError(
-            f'cache="{wanted.cache}" would take {wanted.size:,} bytes for {wanted.contents}; '
+            f'cache="{wanted.cache}" needs {wanted.size:,} bytes for {wanted.contents}; '
             f"{allowed:,} bytes are "
-            + ("available." if allowed == available else "allowed by cache_limit.")
+            + ("available." if allowed == available else "allowed by cache_limit=.")
+            + " Leave cache= out, or choose fewer samples with split= or subset=."
         )
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -162,12 +162,13 @@ def _copy(path: Path, size: int, descriptor: int) -> None:
     except OSError as error:
         raise ReaderError(f"{path}: the shard cannot be read: {error.strerror}.") from error
     if left:
-        raise ReaderError(f"{path} was cut short: {left} of {size} bytes are missing. Restore it.")
+        raise ReaderError(
+            f"{path} is truncated: {left} of {size} bytes are missing. Restore the file."
+        )
     os.lseek(descriptor, -size % _PAGE, os.SEEK_CUR)
 
 
 def _others(name: str, size: int) -> int | None:
-    """The memfd that another process, or another loader of this one, owns; None if it is gone."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect("\0" + name)
@@ -176,12 +177,14 @@ def _others(name: str, size: int) -> int | None:
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid, user, _ = _CREDENTIALS.unpack(raw)
         if user != os.getuid():
-            raise ReaderError(f"The user {user} has taken the name {name!r} on this machine.")
+            raise ReaderError(
+                f"User {user} uses the socket name {name!r} on this machine. Leave cache= out."
+            )
         descriptor = _open_memory(pid, name)
         if descriptor is None:
             return None
         if not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED:
-            # Connected before it looked: so the owner, once done, closes this connection.
+            # Connected before the check, so the owner closes this connection when it is done.
             with contextlib.suppress(ConnectionResetError):
                 connection.recv(1)
     is_prepared = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED

@@ -1,7 +1,7 @@
-"""The bytes of a shard's tar: of a file, of memory that holds several (`reader.cache`: of a store).
+"""Read a shard's tar from a file, or from memory that holds several.
 
-They come by `preadv` into a buffer that is used again: as fast as a mapping from a warm cache,
-faster from a cold one, and a file that is cut short is an error instead of a crash.
+It uses `preadv` into a reused buffer: as fast as a mapping from a warm page cache, faster from a
+cold one, and a truncated file is an error instead of a crash.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from reader.format.files import open_regular, read_into
 
 
 class ReadBuffer:
-    """Memory for a thread's reads, with their bytes and times, and that for stores."""
+    """Memory for a thread's reads, with their bytes and times, also for stores."""
 
     def __init__(self) -> None:
         self.nanoseconds = 0
@@ -49,7 +49,7 @@ class TarBytes:
         start: int = 0,
         whole: int | None = None,
     ) -> None:
-        """Open the tar; `source`, `start` and `whole`: file that holds it, from where, its size."""
+        """Open the tar, or part of the file `source` at `start`, which has `whole` bytes."""
         self.path = folder / entry.file
         self.has_failed = False
         self._entry = entry
@@ -67,8 +67,8 @@ class TarBytes:
         if size != (entry.bytes if whole is None else whole):
             self.close()
             raise ReaderError(
-                f"{self.path} has {size} bytes, dataset.json says {entry.bytes}. The shard was cut "
-                "short or replaced: restore it from a copy, or pack the dataset again."
+                f"{self.path} has {size} bytes, but dataset.json records {entry.bytes}. The shard "
+                "was truncated or replaced. Restore it from a copy, or pack the dataset again."
             )
 
     @property
@@ -77,7 +77,7 @@ class TarBytes:
 
     def error(self, row: int, reason: str) -> SampleError:
         offset = int(self._index.columns["offset"][row])
-        end = "" if "\n" in reason else "."  # the lines of a traceback end as they are
+        end = "" if "\n" in reason else "."  # a traceback has no full stop
         return SampleError(
             f"{self.where}: sample {self._index.key(row)!r} at byte {offset}: {reason}{end}"
         )
@@ -97,22 +97,21 @@ class TarBytes:
         if done != size:
             self.has_failed = True
             raise self.error(
-                row, "the tar ends within it; the shard was cut short since it was opened"
+                row, "the shard was truncated after it was opened, within this sample; restore it"
             )
         return memory
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
-        if size > 0 and hasattr(os, "posix_fadvise"):  # which takes 0 bytes for all that follow
+        if size > 0 and hasattr(os, "posix_fadvise"):  # for which 0 means to the end
             began = time.perf_counter_ns()
-            with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading
+            with contextlib.suppress(OSError):  # a hint; reading reports errors
                 os.posix_fadvise(self._file, self._start + offset, size, os.POSIX_FADV_WILLNEED)
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
-        """Have `copy` take rows out of the whole tar in memory."""
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
-            raise ReaderError(f"{self.path} was cut short since it was opened. Restore it.")
+            raise ReaderError(f"{self.path} was truncated after it was opened. Restore the file.")
         copy(self._mapping)
 
     @cached_property

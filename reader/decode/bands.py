@@ -1,7 +1,7 @@
-"""Decodes the part of a banded PNG that a box needs: the pixels that the whole image has there.
+"""Decode a box of a banded PNG, with the same pixels as the whole image.
 
 The bands that the box touches inflate as one stream. Filters are undone only in the box's columns,
-one addition of whole rows a step. A table that lies gives an error.
+by additions of whole rows. A wrong table is an error.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ class BandCut:
     box: Box  # of the whole image
 
     def values(self, read: Callable[[int, int], memoryview]) -> tuple[Pixels, PngHeader]:
-        """The values of the box's pixels, (height, width, channels), and what they mean."""
-        from isal import igzip_lib, isal_zlib  # few datasets need it; workers start fast
+        """Return the values of the box's pixels, (height, width, channels), and the header."""
+        from isal import igzip_lib, isal_zlib  # rarely used; workers start fast
 
         header = self.table.header(read(0, self.table.start), *self.image_size)
         per_pixel, (top, left, height, width) = header.channels, self.box
@@ -52,7 +52,7 @@ class BandCut:
         return values[top : top + height].reshape(height, width, per_pixel), header
 
     def colours(self, read: Callable[[int, int], memoryview]) -> Pixels:
-        """The same with the colours of a palette in place of its values: 1 to 4 channels."""
+        """Return the values with a palette's colours in place of indices: 1 to 4 channels."""
         values, header = self.values(read)
         if header.palette is not None:
             if values.size and int(values.max()) >= len(header.palette):
@@ -88,7 +88,7 @@ def _unfiltered(lines: Pixels, count: int, left: int, width: int, per_pixel: int
 
 
 def _sum_down(lines: Pixels, out: Pixels, count: int) -> None:
-    """Undo Up in bands of `count` rows, a row of all of them at a time."""
+    """Undo Up in bands of `count` rows, one row of all bands at a time."""
     whole = len(lines) // count * count
     for part, rows in ((slice(whole), count), (slice(whole, None), len(lines) - whole)):
         if rows and len(out[part]):
@@ -100,7 +100,7 @@ def _sum_down(lines: Pixels, out: Pixels, count: int) -> None:
 
 
 def _filters(found: Pixels, count: int) -> Pixels:
-    """The filter of each band of `count` rows, from that of each row."""
+    """Return the filter of each band of `count` rows, from the filter of each row."""
     kinds = found[np.minimum(np.arange(count, len(found) + count, count), len(found)) - 1]
     expected = np.repeat(kinds, count)[: len(found)]
     expected[::count] = np.where(kinds == UP, NONE, kinds)

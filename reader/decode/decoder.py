@@ -1,7 +1,7 @@
-"""Doing it: from a member's bytes to pixels in the caller's memory.
+"""Decode a member's bytes to pixels in the caller's memory.
 
-A view's box is decoded (from its own segments, if the JPEG is tiled), resized once, and turned on
-its way into the output.
+A view's box is decoded (from its own segments if the JPEG is tiled), resized once, and turned while
+it is written to the output.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ from reader.geometry import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, depth)
 
-# Frames that libjpeg decodes at a reduced scale. A lossless one (C3) it decodes at its full size
-# whatever it is asked for, also into memory for less.
+# Frames that libjpeg decodes at a reduced scale. It decodes a lossless one (C3) always at its full
+# size, also into memory that is too small.
 _SCALABLE = (0xC0, 0xC1, 0xC2)
 
 
 class Decoder:
-    """Decodes into memory that it reuses: one for each thread."""
+    """Decodes into reused memory; each thread needs its own."""
 
     def __init__(self) -> None:
         self.decodes = 0
@@ -39,16 +39,16 @@ class Decoder:
         self._resized: Pixels = np.empty(0, np.uint8)
 
     def whole(self, image: StoredImage) -> Pixels:
-        """The whole upright image, (height, width, depth), in memory of its own."""
+        """Return the whole upright image, (height, width, depth), in new memory."""
         height, width = image.upright_size
         out = _room(height * width, image.depth).reshape(height, width, image.depth)
         self.draw(plan(image, Geometry.of(*image.upright_size)), out)
         return out
 
     def stored(self, image: StoredImage) -> Pixels | None:
-        """Return the whole image as it is stored, (height, width, depth), until the next call.
+        """Return the whole stored image, (height, width, depth), valid until the next call.
 
-        None if it does not decode without fault: its parts may differ from parts decoded alone.
+        None if it does not decode cleanly: its parts may differ from parts decoded separately.
         """
         self.decodes += 1
         try:
@@ -104,7 +104,7 @@ class Decoder:
                 size = view.cut.height, view.cut.width
                 pixels = self._jpeg(data, *size, view.eighths, image.depth)
             except ValueError as error:
-                raise DecodeError(f"a part of it does not decode ({error})") from error
+                raise DecodeError(f"a part of it cannot be decoded ({error})") from error
             if view.cut.shifts is not None:
                 _align(pixels, view.cut.shifts, view.eighths)
             top, left, height, width = view.box
@@ -113,7 +113,7 @@ class Decoder:
         try:
             pixels = self._whole_jpeg(image, view.eighths)
         except ValueError:
-            # Pillow forgives more than simplejpeg, and says better what is wrong.
+            # Pillow accepts more than simplejpeg, and has better messages.
             return part(read_picture(image), view.box)
         return part(pixels, _scaled(view.box, view.eighths))
 
@@ -121,9 +121,9 @@ class Decoder:
         data = image.read(0, image.size)
         frame = first_frame(data)
         if (frame.height, frame.width) != (image.height, image.width):
-            raise ValueError(f"its own header says {frame.width} x {frame.height} pixels")
+            raise ValueError(f"its own header has {frame.width} x {frame.height} pixels")
         if eighths < 8 and frame.process not in _SCALABLE:
-            raise ValueError("what is not coded by DCT decodes at its full size alone")
+            raise ValueError("a JPEG without DCT decodes only at its full size")
         return self._jpeg(data, image.height, image.width, eighths, image.depth)
 
     def _jpeg(
@@ -131,8 +131,8 @@ class Decoder:
     ) -> Pixels:
         """Decode a JPEG at a scale of eighths.
 
-        Its header must say (height, width), and a process that can be scaled: libjpeg writes as
-        much as the header says, whatever memory it was given.
+        Its header must have (height, width) and a process that can be scaled: libjpeg writes as
+        much as the header states, regardless of the memory's size.
         """
         if self._pixels.size < height * width * depth:
             self._pixels = _room(height * width, depth)
@@ -176,7 +176,7 @@ class Decoder:
 
 
 def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
-    """Write `pixels` to `out`, mirrored or, if they do not lie there already, as they are."""
+    """Write `pixels` to `out`, mirrored if needed, unless they are there already."""
     if hflip or vflip:
         pixels = cv2.flip(pixels, -1 if hflip and vflip else int(hflip), dst=out)
     if not np.may_share_memory(pixels, out):
@@ -184,7 +184,7 @@ def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
 
 
 def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
-    """What `view` shows of `pixels`, those of its box, without mixing values."""
+    """Return the output of `view` for `pixels`, those of its box, without mixing values."""
     top, left, height, width = view.target
     out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
     if height and width:
@@ -207,14 +207,14 @@ def _room(pixels: int, depth: int) -> Pixels:
     try:
         return np.empty(pixels * depth, np.uint8)
     except ValueError as error:
-        raise DecodeError(f"no memory holds its {pixels} pixels") from error
+        raise DecodeError(f"its {pixels} pixels do not fit into memory") from error
 
 
 def _scaled(box: Box, eighths: int) -> Box:
-    """The same box, to the nearest pixel, in an image decoded at a scale of eighths."""
+    """Return the box, to the nearest pixel, in an image decoded at a scale of eighths."""
     if eighths == 8:
         return box
-    # Halves are rounded up, so that moving the box by whole MCUs moves the result alike.
+    # Halves are rounded up, so that a box moved by whole MCUs moves the result by as much.
     top, left, bottom, right = (
         (edge * eighths + 4) // 8 for edge in (box[0], box[1], box[0] + box[2], box[1] + box[3])
     )

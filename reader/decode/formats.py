@@ -1,7 +1,7 @@
-"""Whole pictures of any format but JPEG's usual ones: by OpenCV (PNG, WebP) or Pillow.
+"""Decode whole pictures of formats other than common JPEGs, by OpenCV (PNG, WebP) or Pillow.
 
-The bytes may be anybody's, so a picture is decoded only after its own header has said the size that
-the index has, and only as a format that is packed: Pillow knows some that start programs.
+The bytes may be malicious, so a picture is decoded only if its own header has the size in the
+index, and only in a format that is packed: Pillow has some that start programs.
 """
 
 import contextlib
@@ -31,14 +31,14 @@ Read = Callable[[int, int], memoryview]
 Result = TypeVar("Result")
 
 _PNG_SIZE = struct.Struct(f">{len(PNG_BEGIN)}xII")
-_PNG_COLOUR = len(PNG_BEGIN) + 9  # where the colour type is
+_PNG_COLOUR = len(PNG_BEGIN) + 9  # offset of the colour type
 _GREY = (0, 4)  # without and with alpha
 _COLOURED = (2, 6)  # likewise
 _WEBP = struct.Struct("<4sI4s4sIxIxI")  # the sizes in both kinds of chunks (RFC 9649, RFC 6386)
 
 
 def read_picture(image: StoredImage) -> Pixels:
-    """The whole stored image, (height, width, depth), in memory of its own."""
+    """Return the whole stored image, (height, width, depth), in new memory."""
     data = image.read(0, image.size)
     if image.format == "raw":
         return _raw(image, data)
@@ -47,7 +47,7 @@ def read_picture(image: StoredImage) -> Pixels:
         is_grey = image.depth == 1 and data[:1] == PNG_BEGIN[:1] and data[_PNG_COLOUR] in _GREY
         flags = cv2.IMREAD_GRAYSCALE if is_grey else cv2.IMREAD_COLOR_RGB
         pixels: Pixels | None = None
-        with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
+        with contextlib.suppress(cv2.error):  # Pillow has better messages
             pixels = cv2.imdecode(
                 np.frombuffer(_without_profile(data), np.uint8),
                 flags | cv2.IMREAD_IGNORE_ORIENTATION,
@@ -60,7 +60,7 @@ def read_picture(image: StoredImage) -> Pixels:
 
 
 def has_colours(view: View) -> bool:
-    """Whether a picture stores red, green and blue for each pixel, and no grey or palette."""
+    """Whether a picture stores red, green and blue for each pixel, not grey or a palette."""
     image = view.image
     data = image.read(0, image.size)
     if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) > _PNG_COLOUR:
@@ -70,7 +70,7 @@ def has_colours(view: View) -> bool:
 
 
 def read_values(views: Sequence[View]) -> list[Pixels]:
-    """The values of each view's box of one picture, (height, width[, channels]), in their type."""
+    """Return the values in each view's box of one picture, (height, width[, channels])."""
     if all(isinstance(view.cut, BandCut) for view in views):
         found = (_of_bands(view, BandCut.values)[0] for view in views)
         return [values[..., 0] if values.shape[2] == 1 else values for values in found]
@@ -90,7 +90,7 @@ def _of_bands(view: View, reading: Callable[[BandCut, Read], Result]) -> Result:
     try:
         return reading(view.cut, view.image.read)
     except ValueError as error:
-        raise DecodeError(f"a part of it does not decode ({error})") from error
+        raise DecodeError(f"a part of it cannot be decoded ({error})") from error
 
 
 def part(pixels: Pixels, box: Box) -> Pixels:
@@ -114,10 +114,10 @@ def _in_depth(pixels: Pixels, depth: int) -> Pixels:
 
 
 def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
-    """Return (width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
+    """Return (width, height) if OpenCV decodes the picture as Pillow does, and faster; else None.
 
-    Of animations it gives the first frame. Of WebPs it takes some that Pillow refuses, but none of
-    one chunk of the size that the file says (measured on 100,000 damaged ones).
+    It returns the first frame of animations. It accepts some WebPs that Pillow refuses, but none
+    with a single chunk of the right size (measured on 100,000 damaged ones).
     """
     if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) >= _PNG_SIZE.size:
         return None if b"acTL" in bytes(data) else _PNG_SIZE.unpack_from(data)
@@ -132,7 +132,7 @@ def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
 
 
 def _without_profile(data: memoryview) -> bytes | memoryview:
-    """A PNG without its colour profile: OpenCV ignores it, and libpng prints remarks on many."""
+    """Remove a PNG's colour profile: OpenCV ignores it, and libpng prints warnings on many."""
     if data[:1] != PNG_BEGIN[:1]:
         return data
     whole = bytes(data)
@@ -144,7 +144,7 @@ def _without_profile(data: memoryview) -> bytes | memoryview:
 
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
-    from PIL import UnidentifiedImageError  # few datasets need it; workers start fast
+    from PIL import UnidentifiedImageError  # rarely used; workers start fast
 
     try:
         with opened(data) as picture:
@@ -155,8 +155,8 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
     except (DecodeError, MemoryError):
         raise
     except UnidentifiedImageError as error:  # its text has an address of this process
-        raise DecodeError("it is not an image of a known format") from error
-    except Exception as error:  # Pillow's plugins raise what they like
+        raise DecodeError("it is not an image of a supported format") from error
+    except Exception as error:  # Pillow's plugins may raise anything
         if lacks_memory(error):
             raise MemoryError(str(error)) from error
         raise DecodeError(str(error) or type(error).__name__) from error
@@ -165,5 +165,5 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
 def _check_size(image: StoredImage, width: int, height: int) -> None:
     if (width, height) != (image.width, image.height):
         raise DecodeError(
-            f"it is {width} x {height} pixels, its index says {image.width} x {image.height}"
+            f"it has {width} x {height} pixels, but its index has {image.width} x {image.height}"
         )

@@ -1,7 +1,7 @@
-"""Which part of a stored image a geometry shows: pure planning, before a byte is read.
+"""Make the crop plan: the part of a stored image that a geometry shows (pure).
 
-The box of a `Geometry` is carried back through the EXIF orientation into the image as stored; the
-segments of a tiled JPEG that it needs, and the scale at which to decode it, follow from that.
+The box of a `Geometry` is mapped back through the EXIF orientation into the stored image. This
+determines the segments of a tiled JPEG to read, and the scale at which to decode it.
 """
 
 import math
@@ -18,35 +18,34 @@ from reader.decode.stored import UPRIGHT, StoredImage, as_stored, from_upright
 from reader.format.bands import BandTable
 from reader.geometry import HALF_PIXEL, Geometry
 
-MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
+MIN_REDUCTION = 2  # a smaller reduction has no fast inverse DCT
 
-# How far a filter looks from the middle of an output's pixel, in pixels of the coarser image.
+# Radius of a filter around an output's pixel, in pixels of the coarser image.
 _RADIUS = {"nearest": 0.5, "bilinear": 1.0, "bicubic": 2.0}
-_ROUNDING = 1e-6  # of a pixel: what sums and products of floats may be off
+_ROUNDING = 1e-6  # of a pixel: tolerance for rounding errors
 
 Area = tuple[float, float, float, float]  # top, left, height, width
 
 
 @dataclass(frozen=True)
 class View:
-    """What to decode, and what to do with it."""
+    """The crop plan: what to decode, and how to resize and place it."""
 
     image: StoredImage
     box: Box  # the part of the stored image to decode
-    shown: Area  # the part that is shown; less than `box` by what a filter sees beyond it
+    shown: Area  # the visible part; a filter needs the rest of `box`
     eighths: int  # the scale to decode a JPEG at
     cut: Cut | BandCut | None  # the segments or bands to decode; None: all, or decoded
     size: tuple[int, int]  # (height, width) of the output
     target: Box  # the part of the output that `shown` fills; the rest has the grey value `fill`
-    transpose: bool  # then `hflip`, `vflip`: done to what is shown, resized
+    transpose: bool  # after resizing, before `hflip` and `vflip`
     hflip: bool
     vflip: bool
     fill: int = 0
-    filter: str | None = None  # that of `Geometry`
+    filter: str | None = None  # as in `Geometry`
 
     @property
     def is_seen(self) -> bool:
-        """Whether the output has anything of the image."""
         return bool(self.target[2] and self.target[3])
 
     @property
@@ -56,29 +55,30 @@ class View:
 
     @property
     def needs(self) -> tuple[int, int]:
-        """The range of the image's bytes that is going to be read, but for its header."""
+        """The range of the image's bytes to read, without its header."""
         if self.cut is not None:
             return self.cut.start, self.cut.stop
         return (0, self.image.size) if self.decoded is None else (0, 0)
 
     @property
     def decoded(self) -> NDArray[Any] | None:
-        """The whole stored image, if it was decoded before, and at the view's scale."""
+        """The whole stored image, if it is already decoded at the view's scale."""
         return self.image.pixels if self.eighths == 8 else None
 
     def of_other(self, data: bytes, format: str, bands: BandTable | None = None) -> "View":
-        """The same part of another picture that lies over the image, given whole."""
+        """Return the same view of another picture over the image."""
         image = self.image.covered_by(data, format, bands)
         part = _cut(image, self.box, 8) if self.is_seen else None
         return replace(self, image=image, cut=part, eighths=8)
 
     def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
-        """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""
+        """Map points of the stored image, (N, 2) as x and y, to the output, also outside it."""
         top, left, height, width = self.shown
         moved = (points - (left, top)) / (width or 1, height or 1)
         if self.transpose:
             moved = moved[:, ::-1]
-        moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
+        if self.hflip or self.vflip:
+            moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
         return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
 
     @property
@@ -92,7 +92,7 @@ class View:
 
 
 def plan(image: StoredImage, geometry: Geometry) -> View:
-    """Plan to show `geometry`, whose box is one of the upright image."""
+    """Return the crop plan of `geometry`, whose box is in the upright image."""
     upright, seen, filter = image.upright_size, geometry.seen, geometry.filter
     tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
     lefts = _clip(geometry.left, geometry.box_width, seen[1::2], upright[1], geometry.width)
@@ -136,8 +136,10 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
 
 
 def join(views: Sequence[View]) -> View | None:
-    """Return one view whose box holds those of several of one image, to decode it once."""
-    # None if it is less work to decode each: small boxes far apart in a tiled image.
+    """Return one view that covers several of one image, to decode it once.
+
+    None if decoding each is less work: small boxes far apart in a tiled image.
+    """
     image = views[0].image
     boxes = [view.box for view in views if view.is_seen]
     if not boxes:
@@ -165,8 +167,10 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
 
 
 def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
-    """Return start and length of the source, and of the target, along one axis in whole pixels."""
-    # Of the source, of length `limit`, what lies between both numbers of `seen` may be shown.
+    """Return start and length of the source, and of the target, along one axis in whole pixels.
+
+    Only the part of the source, of length `limit`, between both numbers of `seen` is visible.
+    """
     if start >= seen[0] - HALF_PIXEL and start + length <= seen[1] + HALF_PIXEL:
         first = min(max(round(start), 0), limit - 1)
         return first, max(min(round(start + length), limit) - first, 1), 0, target
@@ -182,10 +186,10 @@ def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, targ
 def _filtered(
     start: float, scale: float, target: tuple[int, int], filter: str
 ) -> tuple[float, float, float, float]:
-    """Return along one axis start and length in the source, and where the filter begins and ends.
+    """Return start and length in the source along one axis, and start and end of the filter.
 
-    The output begins at `start` and has `scale` pixels of the source to one; `target` is start and
-    length of what shows the source.
+    The output begins at `start`, with `scale` source pixels for each of its own; `target` is start
+    and length of its part that shows the source.
     """
     begin, length = start + target[0] * scale, target[1] * scale
     reach = _RADIUS[filter] * max(scale, 1) - scale / 2  # beyond the first and the last pixel
@@ -193,7 +197,6 @@ def _filtered(
 
 
 def _whole(begin: float, end: float, seen: tuple[float, ...], limit: int) -> tuple[int, int]:
-    """Start and length in whole pixels, of those that are seen."""
     first = max(math.floor(begin), math.floor(seen[0] + _ROUNDING), 0)
     last = min(math.floor(end), math.ceil(seen[1] - _ROUNDING), limit)
     first = min(first, limit - 1)

@@ -1,9 +1,9 @@
-"""Resizing as Pillow does it, and so torchvision: a filter that widens with the reduction.
+"""Resize as Pillow and torchvision do, with a filter that widens with the reduction.
 
-It goes along the rows and then along the columns, and both results are rounded to 8 bits. Pillow
-does that without SIMD. cykooz.resizer, which has it, takes a quarter of the time, and with one pass
-a call its pixels are Pillow's but for a rounding here and there: over 400 photographs 99.98% of the
-values or more are within 1, depending on the filter. Where it has no wheel, Pillow serves.
+It resizes rows and then columns, and rounds both results to 8 bits. Pillow does this without SIMD.
+cykooz.resizer uses SIMD and takes a quarter of the time. With one pass in each call, its pixels
+differ from Pillow's only by rounding: over 400 photographs, at least 99.98% of the values are
+within 1, depending on the filter. Pillow is used where it has no wheel.
 """
 
 from collections.abc import Sequence
@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[Any]  # uint8, (height, width, depth)
 Area = tuple[float, float, float, float]  # top, left, height, width
-Pass = tuple[tuple[int, int], Area]  # (height, width) of what an area becomes, and the area
+Pass = tuple[tuple[int, int], Area]  # (height, width) of the result, and the source area
 
 
 def resized(
     pixels: Pixels, shown: Area, size: tuple[int, int], filter: str, is_transposed: bool
 ) -> Pixels:
-    """Return a part of `pixels` in another (height, width), as Pillow does; not to be changed.
+    """Return a part of `pixels` resized to (height, width) as Pillow does, not to be changed.
 
-    `shown` may begin and end within a pixel; `pixels` has all that the filter reaches around it.
-    The columns go first if `is_transposed`, being the rows of the upright image.
+    `shown` may begin and end within a pixel; `pixels` includes the filter's margin around it. With
+    `is_transposed`, columns go first, because they are the rows of the upright image.
     """
     height, width = pixels.shape[:2]
     if filter == "nearest":
         rows = nearest(shown[0], shown[2], size[0], height)
         return pixels[rows].take(nearest(shown[1], shown[3], size[1], width), axis=1)
-    top, left = max(shown[0], 0), max(shown[1], 0)  # a rounding may lie outside
+    top, left = max(shown[0], 0), max(shown[1], 0)  # rounding may lead outside
     down, across = min(shown[0] + shown[2], height) - top, min(shown[1] + shown[3], width) - left
     passes: list[Pass]
     if is_transposed:
@@ -42,7 +42,7 @@ def resized(
 
 
 def nearest(start: float, extent: float, length: int, limit: int) -> NDArray[np.int64]:
-    """Which of `limit` pixels is nearest to each of `length` that show `extent` from `start` on."""
+    """Return the nearest of `limit` pixels for each of `length` over `extent` from `start`."""
     places = np.floor(start + (np.arange(length) + 0.5) * extent / length)
     return places.clip(0, limit - 1).astype(np.int64)
 
@@ -53,7 +53,7 @@ def _has_cykooz() -> bool:
 
 
 def _by_cykooz(pixels: Pixels, passes: Sequence[Pass], filter: str) -> Pixels:
-    from cykooz_resizer import (  # few loaders need it; workers start fast
+    from cykooz_resizer import (  # rarely used; workers start fast
         CropBox,
         FilterType,
         ImageData,
@@ -77,7 +77,7 @@ def _by_cykooz(pixels: Pixels, passes: Sequence[Pass], filter: str) -> Pixels:
 
 
 def _by_pillow(pixels: Pixels, passes: Sequence[Pass], filter: str) -> Pixels:
-    from PIL import Image  # few loaders need it; workers start fast
+    from PIL import Image  # rarely used; workers start fast
 
     kernel = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[filter]
     image = Image.fromarray(pixels if pixels.shape[2] == 3 else pixels[..., 0])

@@ -1,9 +1,9 @@
-"""Cuts the part of a tiled JPEG that a crop needs, as a JPEG of its own.
+"""Extract the part of a tiled JPEG that a crop needs, as a separate JPEG.
 
-A cut is the file's header with a smaller size, the segments that the box touches with their RSTn
-markers numbered anew, and an EOI marker. It decodes to the very pixels that the whole image would:
-where chroma is subsampled, it holds the pixels around the box that upsampling looks at. `TileTable`
-checks the segment table, so a cut never reaches outside the image's bytes.
+It has the file's header with a smaller size, the segments that the box touches with renumbered RSTn
+markers, and an EOI marker. It decodes to exactly the pixels of the whole image: with subsampled
+chroma, it includes the pixels around the box that upsampling reads. `TileTable` checks the segment
+table, so no read goes outside the image's bytes.
 """
 
 import struct
@@ -23,22 +23,22 @@ _RST = restart_codes(MAX_SEGMENTS)
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of an image that makes a JPEG of its own."""
+    """A part of an image that becomes a separate JPEG."""
 
     table: TileTable
     image_size: tuple[int, int]  # (height, width) of the whole image
-    start: int  # to `stop`: the range of the image's bytes that holds its segments
+    start: int  # to `stop`: range of the image's bytes with its segments
     stop: int
-    rows: list[tuple[int, int]]  # (begin, end) of the segments of each row of MCUs, from `start` on
-    markers: NDArray[np.int64]  # where in the new JPEG each segment's RSTn code is
-    top: int  # and `left`: the pixel of the whole image that is its first
+    rows: list[tuple[int, int]]  # (begin, end) of each row of MCUs, relative to `start`
+    markers: NDArray[np.int64]  # offset of each segment's RSTn code in the new JPEG
+    top: int  # and `left`: its first pixel in the whole image
     left: int
     height: int
     width: int
     shifts: NDArray[np.int64] | None  # pixels to move each row of MCUs left; None: none
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
-        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""
+        """Return the JPEG; ``read(start, stop)`` returns bytes, valid until its next call."""
         header = bytearray(read(0, self.table.scan_offset))
         self.table.check_header(header, *self.image_size)
         frame = self.table.frame_offset
@@ -53,10 +53,10 @@ class Cut:
 def cut(
     table: TileTable, size: int, height: int, width: int, box: Box, is_scaled: bool
 ) -> Cut | None:
-    """Plan to cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
+    """Plan to extract `box` from a tiled JPEG of (height, width) pixels and `size` bytes.
 
-    None if the whole image is to be decoded: the box needs the odd end of a table whose tiles run
-    on from row to row, or there are too many segments.
+    None if the whole image must be decoded: the box needs the incomplete end of a table whose tiles
+    continue from row to row, or there are too many segments.
     """
     interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
     rows, in_row = table.grid(height, width)
@@ -76,8 +76,8 @@ def cut(
         ends = begins + (column_end - column)
         firsts = begins // interval
         count = int((-(-ends // interval) - firsts).max())
-        # Rows of equal length: one that needs less takes more on its right, or at the end of the
-        # table on its left. A shorter last segment cannot be in a row of whole ones.
+        # Rows have equal length: a shorter one is extended on its right, or on its left at the end
+        # of the table. A shorter last segment cannot be in a row of whole ones.
         usable = in_row * rows // interval
         firsts = np.minimum(firsts, usable - count)
         left = column * mcu_width
@@ -87,7 +87,7 @@ def cut(
             return None
     begin, end = starts[firsts], starts[firsts + count]
     sizes = end - begin
-    # Behind each segment is its marker; rows move up behind the header and each other.
+    # A marker follows each segment; rows move up to the header and each other.
     moved = begin - table.scan_offset - np.cumsum(sizes) + sizes
     markers = starts[firsts[:, None] + _COUNT[1 : count + 1]] - moved[:, None] - 1
     start = int(begin[0])
@@ -108,7 +108,7 @@ def cut(
 
 def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
     """Return the MCUs along one axis that `length` pixels at `start` need."""
-    # Fancy upsampling looks one chroma sample over the edge; a reduced scale needs a whole MCU.
+    # Fancy upsampling reads one chroma sample outside the box; a reduced scale needs a whole MCU.
     margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
     first = max(start - margin, 0) // mcu
     return first, -(-min(start + length + margin, limit) // mcu)

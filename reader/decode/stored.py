@@ -1,4 +1,4 @@
-"""An image as it lies in a shard, and the EXIF orientation that makes it upright."""
+"""An image in a shard, and the EXIF orientation that makes it upright."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ UPRIGHT = {
 
 @dataclass(frozen=True)
 class StoredImage:
-    """An image as it lies in a shard; `height` and `width` before `orientation`."""
+    """An image in a shard; `height` and `width` before `orientation`."""
 
-    read: Callable[[int, int], memoryview]  # gives a range, for the moment
+    read: Callable[[int, int], memoryview]  # returns a range, valid until the next call
     size: int
     format: str
     height: int
@@ -38,7 +38,7 @@ class StoredImage:
     orientation: int
     tiles: TileTable | None = None  # the segment table of a tiled JPEG
     bands: BandTable | None = None  # the table of a banded PNG
-    pixels: NDArray[Any] | None = None  # (height, width, depth), if it was decoded before
+    pixels: NDArray[Any] | None = None  # (height, width, depth), if it is already decoded
     depth: int = 3  # 3 to decode it to RGB, 1 to grey
 
     @property
@@ -49,11 +49,10 @@ class StoredImage:
 
     @property
     def is_for_libjpeg(self) -> bool:
-        """Whether it is a JPEG of grey or RGB; one of four channels is Pillow's, as a whole."""
+        """Whether it is a JPEG of grey or RGB; Pillow decodes one of four channels."""
         return self.format == "jpg" and self.channels != 4
 
     def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
-        """Another picture that lies over the image, given whole."""
         content = memoryview(data)
         return replace(
             self,
@@ -70,7 +69,9 @@ class StoredImage:
 def from_upright(
     points: NDArray[Any], size: tuple[int, int], orientation: int
 ) -> NDArray[np.float64]:
-    """Return points of an upright image, (N, 2) as x and y, in the image as stored, of `size`."""
+    """Map points of an upright image, (N, 2) as x and y, to the stored image, of `size`."""
+    if orientation == 1:
+        return points
     transpose, hflip, vflip = UPRIGHT[orientation]
     width, height = size if transpose else size[::-1]
     turned = np.where((hflip, vflip), (width, height) - points, points)
@@ -78,7 +79,7 @@ def from_upright(
 
 
 def as_stored(image: StoredImage, area: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
-    """A part (top, left, height, width) of the upright image, in the image as it is stored."""
+    """Map a part (top, left, height, width) of the upright image to the stored image."""
     top, left, height, width = area
     transpose, hflip, vflip = UPRIGHT[image.orientation]
     if vflip:

@@ -1,4 +1,4 @@
-"""THE FORMAT: how a dataset lies on disk.
+"""THE FORMAT of a dataset on disk.
 
 ::
 
@@ -21,7 +21,7 @@ columns back to back). One row a sample, in the order of the tar:
 =====================  ========  =================================================================
 column                 type      meaning
 =====================  ========  =================================================================
-``offset``, ``size``   u64       where the image's bytes lie in the tar
+``offset``, ``size``   u64       span of the image's bytes in the tar
 ``label``              i64       class number, -1 if there is none; below the number of class names,
                                  at most 1,000,000 in a dataset without class names
 ``height``, ``width``  u32       pixels as stored, before the EXIF orientation is applied; 1 to
@@ -34,67 +34,74 @@ column                 type      meaning
 ``key_offset``         u64       N + 1 bounds into ``key``
 ``name``               u8        the original names, as bytes, relative to the source
 ``name_offset``        u64       N + 1 bounds into ``name``
-``M.offset, M.size``   u64       of each further member with extension M; offset 0: not there
-``M.crc32``            u32       of its bytes; may be left out
+``M.offset, M.size``   u64       of each further member with extension M; offset 0: absent
+``M.crc32``            u32       of its bytes; optional
 ``segment``            u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
 ``segment_offset``     u64       N + 1 bounds into ``segment``; an empty range: not tiled
-``scan_offset``        u32       where the first segment begins within the image's bytes
-``frame_offset``       u32       where the frame header's height (2 bytes) lies in the image
-``restart_interval``   u16       MCUs a segment
+``scan_offset``        u32       offset of the first segment in the image's bytes
+``frame_offset``       u32       offset of the frame header's height (2 bytes) in them
+``restart_interval``   u16       MCUs in a segment
 ``mcu_height``         u8        rows of pixels in an MCU
 ``mcu_width``          u8        columns of pixels in an MCU
 ``band``               u32       bytes of a banded PNG's bands, all rows
 ``band_offset``        u64       N + 1 bounds into ``band``; an empty range: not banded
-``band_start``         u32       where the first band begins within the image's bytes
+``band_start``         u32       offset of the first band in the image's bytes
 ``band_rows``          u16       rows of pixels in a band; the last one may have fewer
-``M.band...``          as these  the same four of each further member M of which any is banded
+``M.band...``          as these  the same four of a further member M, if any of its PNGs is banded
+``F.number``           i64, u64  the number at the path F in the sample's JSON, such as ``size.0``;
+                                 u64: the bits of float64, NaN if the sample has none
+``F.text``             u8        the texts at F, UTF-8 (numbers as in JSON), empty if there is none;
+                                 in place of ``F.number`` if one of the shard is a text
+``F.text_offset``      u64       N + 1 bounds into ``F.text``
 =====================  ========  =================================================================
 
-The seven columns from ``segment`` on are there only if a row of the shard is tiled. Segments
-follow each other with one RSTn marker (2 bytes, not counted) between two, and an EOI marker ends
-the image. A segment has ``restart_interval`` MCUs, the last one maybe fewer; where that number
-does not divide the MCUs of a row, segments run on from row to row.
+The seven columns from ``segment`` on exist only if a row of the shard is tiled. One RSTn marker
+(2 bytes, not counted) separates two segments, and an EOI marker ends the image. A segment has
+``restart_interval`` MCUs, the last one may have fewer; if that number does not divide the MCUs of a
+row, segments continue from row to row.
 
-The four columns from ``band`` on are there only if an image, or a member, of the shard is banded.
-Such a PNG has 8 bits a value, no interlacing, and one IDAT chunk, in which the bands follow each
-other behind zlib's header of 2 bytes; each ends with a full flush, so that it inflates by itself.
-Behind the last one are an empty final block and zlib's checksum. The rows of a band have the same
-filter, None, Sub or Up; but for the first row where that is Up: it has None. A reader ignores
-columns that it does not know.
+The four columns from ``band`` on exist only if an image, or a member, of the shard is banded. Such
+a PNG has 8 bits a value, no interlacing, and one IDAT chunk. In it, the bands follow zlib's header
+of 2 bytes; each ends with a full flush, so that it inflates independently. An empty final block and
+zlib's checksum follow the last band. The rows of a band have the same filter, None, Sub or Up; if
+it is Up, the first row has None.
+
+The columns of a field F exist if the packer was asked for it (``columns`` in the options of
+dataset.json) and a sample of the shard has it in its member ``json``. The names of F are joined by
+dots. True and False are 1 and 0; integers beyond int64 are texts. A reader ignores unknown columns.
 
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
 ``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
-that were planned for this shard and left out, ``[name, reason]`` each), ``untiled`` (likewise, the
-JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded; may be missing).
+that were planned for this shard and rejected, ``[name, reason]`` each), ``untiled`` (likewise, the
+JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded; optional).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
-order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
-images may have gone through), ``rejected`` (the number of source files that are not in the
-dataset), ``rejections`` (those of them that no index names: ``reasons``, the number of files by
-reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may be missing),
-``boxes`` (how members hold the boxes of their image, by extension, where the packer knows it:
-``format``, which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the
-image's width and height, false for pixels, null where that is not known; ``path`` and ``labels``,
-the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none;
-``keypoints``, the names of each object's key points, where they have names; the lines of a ``txt``
-are YOLO's, a class number first; may be missing), ``joined`` (true where there is a shards.index;
-may be missing), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of this without
-it, as JSON with sorted keys and without white space. Each tar is named once; names that differ only
-in case or Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it
-does not know.
+order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of the
+libraries that may have changed the images), ``rejected`` (the number of source files that are not
+in the dataset), ``rejections`` (those of them that no index lists: ``reasons``, the number of files
+by reason, and ``files``, the first thousand by name, ``[name, reason]`` each; optional), ``boxes``
+(the encoding of the images' boxes in members, by extension, if the packer knows it: ``format``,
+which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the image's width
+and height, false for pixels, null if it is unknown; ``path`` and ``labels``, the names of the lists
+of boxes and class numbers in JSON, ``labels`` null if there is none; ``keypoints``, the names of
+each object's key points, if they have names; the lines of a ``txt`` are YOLO's, a class number
+first; optional), ``joined`` (true if there is a shards.index; optional), and ``checksum``:
+``xxh3-128:`` and the hexadecimal digits for all other content, as JSON with sorted keys and without
+white space. Each tar is listed once; names that differ only in case or Unicode normalisation, and
+have the same checksum, are one tar. A reader ignores unknown entries.
 
-**shards.index**. The files of the indexes back to back, in the order of the shards in dataset.json,
-which has the bytes and the checksum of each. It is written before dataset.json, for 64 shards or
-more whose indexes have at most 1 MiB on average and 4 GB in all. It repeats what the indexes hold,
-so that a store is asked for 8 MiB of them at a time, as far as they are needed; a reader may ignore
-it, and asks for an index of its own where this file holds other bytes.
+**shards.index**. The bytes of all index files back to back, in the order of the shards in
+dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a
+dataset has 64 shards or more, and its indexes have at most 1 MiB on average and 4 GB together. A
+reader fetches from it the indexes that it needs, by requests of up to 8 MiB. It fetches an index by
+itself if the bytes here do not match its checksum, so it may also ignore this file.
 
-Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
-from ``segment`` on and `bands.py` those from ``band`` on;
-`members.py` says what a further member is by its extension, `pictures.py` which pictures there are
-and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
-bounds what a sample may ask for, `files.py` opens files, `mistaken.py` says what lies where no
-dataset is, `errors.py` has the root of all errors.
+`safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
+``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`
+decodes a further member by its extension, and `pictures.py` opens pictures and converts their
+values to 8 bits. `jpeg.py` reads a JPEG's header, `limits.py` limits a sample's size, `files.py`
+opens files, `mistaken.py` explains why a folder is not a dataset, and `errors.py` has the root of
+all errors.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,7 @@
-"""Banded PNGs: the table of an image's bands, and all that has to hold of it.
+"""Banded PNGs: the table of an image's bands, and its checks.
 
-`reader.format` describes such a PNG. Any reader of PNG reads it; one that has the table inflates
-only the bands that a box touches. The table comes from a file that may lie: every number is checked
-here.
+`reader.format` describes such a PNG. Any PNG reader can decode it; with the table, only the bands
+that a box touches are inflated. The table's file is not trusted: every number is checked here.
 """
 
 import struct
@@ -34,7 +33,7 @@ class PngHeader:
     height: int
     width: int
     channels: int  # values of a pixel
-    palette: NDArray[Any] | None  # (N, 3) RGB, of an image whose values are places in it
+    palette: NDArray[Any] | None  # (N, 3) RGB, if the values are indices
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class BandTable:
     rows: int  # of a band; the last may have fewer
 
     def starts(self, height: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each band begins, and the last one ends."""
+        """Return the start of each band in the image's `size` bytes, and the last one's end."""
         if self.rows < 1:
-            raise BadTable(f"its table says that a band has {self.rows} rows")
+            raise BadTable(f"its table has bands of {self.rows} rows")
         count = -(-height // self.rows)
         if len(self.bands) != count:
             raise BadTable(f"its table has {len(self.bands)} bands, not {count}")
@@ -54,7 +53,7 @@ class BandTable:
         lengths[0], lengths[1:] = self.start, self.bands
         starts = np.cumsum(lengths)
         if self.start < len(PNG_BEGIN) + _BEFORE or starts[-1] + _BEHIND > size:
-            raise BadTable("its bands do not lie in it")
+            raise BadTable("its bands are outside its bytes")
         return starts
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
@@ -63,17 +62,16 @@ class BandTable:
         self.header(data[: self.start], height, width)
 
     def header(self, data: bytes | memoryview, height: int, width: int) -> PngHeader:
-        """Return what the bytes before the first band say, compared with the index's size."""
+        """Return the header in the bytes before the first band, checked by the index's size."""
         found = read_header(data)
         if found is None or data[-6:-2] != b"IDAT":
             raise BadTable("it is not a banded PNG")
         if (found.height, found.width) != (height, width):
-            raise BadTable(f"its own header says {found.width} x {found.height} pixels")
+            raise BadTable(f"its own header has {found.width} x {found.height} pixels")
         return found
 
 
 def read_header(data: bytes | memoryview) -> PngHeader | None:
-    """The header of a PNG of 8 bits without interlacing; None of anything else."""
     at = len(PNG_BEGIN) + _HEADER.size + 4
     if data[: len(PNG_BEGIN)] != PNG_BEGIN or len(data) < at:
         return None
@@ -100,7 +98,7 @@ def _palette(data: bytes | memoryview, at: int) -> NDArray[Any] | None:
 
 
 def bands_of(columns: Mapping[str, Column], row: int, member: str = "") -> BandTable | None:
-    """What an index says of the bands of a row's image, or of its `member`; None without any."""
+    """Return an index's table of bands for a row's image, or for its `member`; None for none."""
     prefix = f"{member}." if member else ""
     if f"{prefix}band" not in columns:
         return None

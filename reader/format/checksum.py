@@ -1,4 +1,4 @@
-"""The checksums that dataset.json and the indexes hold: XXH3 of 128 bits, and its name."""
+"""The checksums in dataset.json and the indexes: XXH3 of 128 bits, with its name."""
 
 from mmap import mmap
 

@@ -1,14 +1,14 @@
-"""The columns of an index: their names and types, and how samples become rows of them."""
+"""The columns of an index: their names and types, and their rows for samples."""
 
 from array import array
-from collections.abc import Iterable, KeysView, Mapping
+from collections.abc import Collection, Iterable, KeysView, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 FORMATS = ("jpg", "png", "webp", "bmp", "gif", "tiff", "ppm", "raw")
-"""What the numbers of the column ``format`` mean."""
+"""The meaning of the numbers in the column ``format``."""
 
 ROW = {
     "offset": "<u8",
@@ -36,12 +36,15 @@ TILES = {
 """The same for each tiled image; its segments are the column ``segment``."""
 
 LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
-"""Columns with several values a row, and those that say where these begin and end."""
+"""Columns with several values in each row, and the columns of their bounds."""
 
 BOUNDS = "<u8"
 
 BANDS = {"band": "<u4", "band_offset": BOUNDS, "band_start": "<u4", "band_rows": "<u2"}
 """The type of each column of banded PNGs; of a member M they are named ``M.band`` and so on."""
+
+NUMBER, TEXT = ".number", ".text"
+"""What the names of the columns of a field of the JSON end in."""
 
 Column = NDArray[Any]
 
@@ -59,7 +62,7 @@ class ImageRow(NamedTuple):
 
 
 class MemberRow(NamedTuple):
-    """What the columns of `MEMBER` say of a member; an offset of 0: it is not there."""
+    """The values of the columns `MEMBER` for a member; offset 0: absent."""
 
     offset: int
     size: int
@@ -67,7 +70,7 @@ class MemberRow(NamedTuple):
 
 
 class Rows:
-    """Columns that grow by a row a sample, in as many bytes as they have in the end."""
+    """Columns that grow by a row for each sample, in no more bytes than finally."""
 
     def __init__(self) -> None:
         self._images = {name: _growing(kind) for name, kind in ROW.items()}
@@ -99,7 +102,7 @@ class Rows:
         self.names.append(name)
 
     def columns(self) -> dict[str, Column]:
-        """All columns but those of tiles."""
+        """Return all columns except those of tiles."""
         return self.numbers() | list_column("key", self.keys) | list_column("name", self.names)
 
     def numbers(self) -> dict[str, Column]:
@@ -112,18 +115,49 @@ class Rows:
 
 
 def banded(names: Iterable[str]) -> list[str]:
-    """What the names of the columns of `BANDS` begin with that are there: "" for images, "M."."""
+    """Return the prefixes of the columns `BANDS` that exist: "" for images, "M." for members."""
     return [name.removesuffix("band") for name in names if ("." + name).endswith(".band")]
 
 
+def fields_in(names: Iterable[str], kinds: Sequence[str] = (NUMBER, TEXT)) -> list[str]:
+    """The fields of the JSON that columns of these names hold."""
+    return [name.removesuffix(kind) for name in names for kind in kinds if name.endswith(kind)]
+
+
+def lists_in(names: Collection[str]) -> dict[str, str]:
+    """As `LISTS`, with those of bands and texts that are among the names."""
+    bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(names)}
+    texts = {f"{field}{TEXT}": f"{field}{TEXT}_offset" for field in fields_in(names, [TEXT])}
+    return LISTS | bands | texts
+
+
+def required(columns: Mapping[str, Column]) -> dict[str, str]:
+    """The types of the columns that an index with these columns must have."""
+    found = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
+    if "segment" in columns:
+        found |= {**TILES, "segment_offset": BOUNDS}
+    for column in columns:
+        ext, _, name = column.rpartition(".")
+        if ext and name in ("offset", "size"):
+            found |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
+    for prefix in banded(columns):
+        found |= {prefix + name: kind for name, kind in BANDS.items()}
+    for name in fields_in(columns, [NUMBER]):
+        is_whole = columns[f"{name}{NUMBER}"].dtype.kind == "i"
+        found[f"{name}{NUMBER}"] = "<i8" if is_whole else "<u8"
+    for name in fields_in(columns, [TEXT]):
+        found |= {f"{name}{TEXT}": "u1", f"{name}{TEXT}_offset": BOUNDS}
+    return found
+
+
 def list_column(name: str, values: Iterable[bytes]) -> dict[str, Column]:
-    """The column ``key`` or ``name`` of these texts, and that of its bounds."""
+    """Return the column ``key`` or ``name`` of these texts, and its bounds."""
     texts = list(values)
     return {name: np.frombuffer(b"".join(texts), "u1"), LISTS[name]: bounds(map(len, texts))}
 
 
 def bounds(lengths: Iterable[int]) -> Column:
-    """Where the rows of a list column begin, and the last one ends."""
+    """Return the starts of a list column's rows, and the end of the last."""
     return np.cumsum([0, *lengths]).astype(BOUNDS)
 
 

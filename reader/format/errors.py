@@ -1,8 +1,8 @@
-"""The root of the one exception tree of packer and reader, and what says why bytes are no image."""
+"""The root of the exception tree of packer and reader, and the error of an undecodable image."""
 
 
 class ShardfeedError(Exception):
-    """Everything that packer and reader raise on purpose; its text is a sentence for a person.
+    """The base of all errors that packer and reader raise on purpose.
 
     Example:
         >>> try:
@@ -30,4 +30,4 @@ class FormatError(ShardfeedError):
 
 
 class DecodeError(ValueError):
-    """The bytes do not decode to the image that the index describes; its text is the reason."""
+    """The bytes are not the image that the index describes; the text is the reason."""

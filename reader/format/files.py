@@ -1,4 +1,4 @@
-"""Opens and reads the files of a dataset, which may hold anything under their names."""
+"""Open and read the files of a dataset, which are not trusted."""
 
 import errno
 import os
@@ -12,11 +12,12 @@ def most_open_files() -> int:
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says; of a limit that is reached, what it is: no file is to blame."""
-    said = error.strerror or str(error)
+    """Return the system's reason; for too many open files, with the limit."""
+    reason = error.strerror or str(error)
     if error.errno == errno.EMFILE:
-        return f"{said} in one process: `ulimit -n` allows {most_open_files()}, raise it"
-    return said
+        most = most_open_files()
+        return f"{reason} in one process: `ulimit -n` allows {most}; run `ulimit -n {4 * most}`"
+    return reason
 
 
 def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> int:
@@ -31,7 +32,7 @@ def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> i
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
-    """Open a regular file for reading: a pipe or a device would keep the reader waiting."""
+    """Open a regular file for reading; a pipe or a device would block the reader."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:

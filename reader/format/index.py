@@ -1,4 +1,4 @@
-"""A shard's index: columns in one safetensors file, mapped or in memory, and never copied.
+"""A shard's index: columns in one safetensors file, mapped or in memory, without copies.
 
 Format of the file: https://huggingface.co/docs/safetensors (header length, JSON header, data).
 """
@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reader.format.columns import BANDS, BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column, banded
+from reader.format.columns import FORMATS, Column, fields_in, lists_in, required
 from reader.format.errors import FormatError
+from reader.format.fields import values_in
 from reader.format.safetensors import DTYPES, column_of, header_of, open_file
 
 if TYPE_CHECKING:
@@ -25,14 +27,14 @@ KIND = "shardfeed-index"
 
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_LABEL = 1_000_000  # in a dataset without class names
-_MOST_NAMES = 1 << 28  # class names that a dataset.json has room for
-# Least and most: sums and products of what is between them fit into int64.
+_MOST_NAMES = 1 << 28  # class names that fit into a dataset.json
+# Limits whose sums and products fit into int64.
 _RANGES = {"channels": (1, 4), "orientation": (1, 8)}
 _RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
 
 
 def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
-    """The bytes of an index: the same columns and metadata always give the same bytes."""
+    """Return the bytes of an index, which depend only on its columns and metadata."""
     header: dict[str, object] = {"__metadata__": dict(metadata)}
     blobs = []
     end = 0
@@ -60,7 +62,7 @@ def metadata_of(
     untiled: Sequence[tuple[str, str]] = (),
     unbanded: Sequence[tuple[str, str]] = (),
 ) -> dict[str, str]:
-    """The strings of an index: what `Index` has as attributes of the same names."""
+    """Return the metadata of an index; `Index` has attributes of the same names."""
     return {
         "format": KIND,
         "rejected": json.dumps(rejected),
@@ -73,9 +75,9 @@ def metadata_of(
 
 
 class Index:
-    """The columns of one shard, one row a sample; see `reader.format` for their meaning.
+    """The columns of one shard, one row for each sample; see `reader.format` for their meaning.
 
-    A mapped file stays so while a column is in use. Every bound is checked once, when it is opened.
+    A file stays mapped while a column is in use. All bounds are checked when it is opened.
     """
 
     def __init__(
@@ -85,20 +87,23 @@ class Index:
         classes: int | None = None,
         content: bytes | None = None,
     ) -> None:
-        """Open the index at `path`; of a dataset's shard, `of_shard` does so.
+        """Open the index at `path`; for a dataset's shard, use `of_shard`.
 
-        A mapped one takes no memory, and `is_whole` has to be asked before rows are looked at.
-        `classes` is the number of class names, None if it is not known; `content` the file's bytes.
+        A mapped one needs no memory; check `is_whole` before reading rows. `classes` is the number
+        of class names, None if it is unknown; `content` are the file's bytes.
+
+        Raises:
+            FormatError: the file is missing or not a valid index.
         """
         self.path = Path(path)
         self.content = open_file(self.path, mapped) if content is None else content
         data_start, header = header_of(self.path, self.content)
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
-            raise self._error(f"its metadata does not say format={KIND}")
+            raise self._error(f"its metadata has no format={KIND}")
         if metadata.get("version") != str(VERSION):
             raise self._error(
-                f"it is of version {metadata.get('version')}; this reader knows version {VERSION}"
+                f"it has version {metadata.get('version')}; this reader supports {VERSION}"
             )
         self.metadata: dict[str, str] = metadata
         try:
@@ -110,7 +115,7 @@ class Index:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
         if not 0 <= self.tar_bytes < 2**63:
-            raise self._error(f"no tar has {self.tar_bytes} bytes")
+            raise self._error(f"{self.tar_bytes} is not a possible size of a tar")
         self._check_columns()
         self._check_bounds()
         known = _MOST_NAMES if classes is None else classes
@@ -126,22 +131,27 @@ class Index:
         mapped: bool = True,
         content: bytes | None = None,
     ) -> "Index":
-        """Open the index of a shard, and compare it with the entry of dataset.json, in `folder`."""
+        """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
+
+        Raises:
+            FormatError: the index is missing, damaged, or of another shard.
+        """
         found = cls(folder / shard.index, mapped, classes, content)
         counts = (
             (len(found), shard.samples, "samples"),
             (found.tar_bytes, shard.bytes, "bytes of its tar"),
         )
-        for own, said, what in counts:
-            if own != said:
+        for own, listed, what in counts:
+            if own != listed:
                 raise FormatError(
-                    f"{folder / shard.file}: its index has {own} {what}, dataset.json says {said}. "
-                    "The shard was replaced: restore it from a copy, or pack the dataset again."
+                    f"{folder / shard.file}: its index has {own} {what}, but dataset.json records "
+                    f"{listed}. The shard was replaced. Restore it from a copy, or pack the "
+                    "dataset again."
                 )
         if found.tar_checksum != shard.checksum:
             raise FormatError(
-                f"{folder / shard.file} was replaced: its index is that of another tar than "
-                "dataset.json had when it was opened. Open the dataset again, or restore the shard."
+                f"{folder / shard.file} was replaced: its index belongs to another tar than "
+                "dataset.json records. Open the dataset again, or restore the shard."
             )
         return found
 
@@ -150,7 +160,7 @@ class Index:
 
     @property
     def is_whole(self) -> bool:
-        """Whether a mapped file has its size: a look at what is missing ends in SIGBUS."""
+        """Whether a mapped file has its full size; reading beyond its end would be a SIGBUS."""
         if isinstance(self.content, bytes):
             return True
         try:
@@ -165,12 +175,17 @@ class Index:
 
     @property
     def members(self) -> list[str]:
-        """Extensions of the members beside the image, in the order of the tar's bytes."""
+        """Extensions of the members besides the image, in the order of the tar's bytes."""
         return [name[:-5] for name in self.columns if name.endswith(".size")]
 
     @property
+    def fields(self) -> list[str]:
+        """Paths in the samples' JSON whose values the index has; see `values`."""
+        return fields_in(self.columns)
+
+    @property
     def rejected(self) -> list[tuple[str, str]]:
-        """The (source name, reason) of what was planned for this shard and left out."""
+        """The (source name, reason) of files that were planned for this shard and rejected."""
         return self._names("rejected")
 
     @property
@@ -185,9 +200,8 @@ class Index:
 
     @cached_property
     def _lists(self) -> dict[str, str]:
-        """Columns with several values a row, and those that say where these begin and end."""
-        bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(self.columns)}
-        return LISTS | bands
+        """Columns with several values in each row, and the columns of their bounds."""
+        return lists_in(self.columns)
 
     def _names(self, entry: str) -> list[tuple[str, str]]:
         try:
@@ -196,8 +210,8 @@ class Index:
             raise self._error(f"its list of {entry} files is damaged ({error})") from error
 
     def bytes_of(self, column: str, row: int) -> bytes:
-        """Row `row` of the list column ``key`` or ``name``."""
-        bounds = self.columns[LISTS[column]]
+        """Return row `row` of the list column ``key`` or ``name``."""
+        bounds = self.columns[self._lists[column]]
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
@@ -209,19 +223,31 @@ class Index:
 
     def values_of(self, column: str) -> list[bytes]:
         """Return the texts of a column, one for each sample."""
-        content, ends = self.columns[column].tobytes(), self.columns[LISTS[column]].tolist()
+        content, ends = self.columns[column].tobytes(), self.columns[self._lists[column]].tolist()
         return [content[start:end] for start, end in pairwise(ends)]
+
+    def values(self, name: str) -> NDArray[Any] | None:
+        """Return a value for each sample, copied; None: there is no such column.
+
+        `name` is a column with a number for each sample; ``key`` or ``name``, as str objects; or
+        one of `fields`, int64 or float64 with NaN for none, or str objects that are empty for none.
+        ``json.width`` is the field where ``width`` is a column, too.
+        """
+        try:
+            return values_in(self.columns, name, self.values_of)
+        except UnicodeDecodeError as error:
+            raise self._error(f"a value of {name!r} is not UTF-8") from error
 
     def names(self) -> list[str]:
         """Return the names of the source files, one for each sample."""
         return list(map(os.fsdecode, self.values_of("name")))
 
     def name(self, row: int) -> str:
-        """Where the image was found, relative to the source, in `os.fsdecode` form."""
+        """Return the image's path in the source, in `os.fsdecode` form."""
         return os.fsdecode(self.bytes_of("name", row))
 
     def span(self, ext: str, row: int) -> tuple[int, int] | None:
-        """(offset, size) of the member with extension `ext` in the tar, None if there is none."""
+        """Return (offset, size) of the member with extension `ext` in the tar; None for none."""
         if ext == FORMATS[int(self.columns["format"][row])]:
             return int(self.columns["offset"][row]), int(self.columns["size"][row])
         if f"{ext}.offset" not in self.columns:
@@ -236,17 +262,9 @@ class Index:
         )
 
     def _check_columns(self) -> None:
-        expected = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
-        if self.tiled:
-            expected |= {**TILES, "segment_offset": BOUNDS}
-            if self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
-                raise self._error("the column segment is neither U16 nor U32")
-        for column in self.columns:
-            ext, _, name = column.rpartition(".")
-            if ext and name in ("offset", "size"):
-                expected |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
-        for prefix in banded(self.columns):
-            expected |= {prefix + name: kind for name, kind in BANDS.items()}
+        expected = required(self.columns)
+        if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
+            raise self._error("the column segment is neither U16 nor U32")
         for name, dtype in expected.items():
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")
@@ -266,9 +284,9 @@ class Index:
                 size > self.tar_bytes - np.minimum(offset, self.tar_bytes)
             )
             if outside.any():
-                raise self._error(f"row {int(outside.argmax())} ({name}) lies outside its tar")
+                raise self._error(f"row {int(outside.argmax())} ({name}) is outside its tar")
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
-            raise self._error("it names an image format that this reader does not know")
+            raise self._error("it has an image format that this reader does not support")
         for name, (least, most) in _RANGES.items():
             self._check_range(name, least, most)
         for name, bounds in self._lists.items():
@@ -286,5 +304,5 @@ class Index:
         if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
             row = int(((values < least) | (values > most)).argmax())
             raise self._error(
-                f"row {row} has the {name} {int(values[row])}, and {least} to {most} are allowed"
+                f"row {row} has the {name} {int(values[row])}, but {least} to {most} are allowed"
             )

@@ -1,4 +1,4 @@
-"""What a JPEG stream (ITU-T T.81, annex B) says before its first scan: as libjpeg reads it."""
+"""Read a JPEG stream (ITU-T T.81, annex B) up to its first scan, as libjpeg does."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,14 +12,12 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
 class Frame(NamedTuple):
-    """A frame header."""
-
     process: int  # its marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive, 0xC3 lossless
-    precision: int  # bits a sample
+    precision: int  # bits of a value
     height: int
     width: int
     components: bytes  # 3 bytes each: identifier, sampling (across, down), quantisation table
-    offset: int  # where the height (2 bytes, big-endian) lies
+    offset: int  # of the height (2 bytes, big-endian)
 
     @property
     def sampling(self) -> tuple[tuple[int, int], ...]:
@@ -27,7 +25,7 @@ class Frame(NamedTuple):
 
 
 def mcu_size(sampling: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """(height, width) of an MCU in pixels (T.81, A.2): a single component is never interleaved."""
+    """Return (height, width) of an MCU in pixels (T.81, A.2); one component is not interleaved."""
     if len(sampling) == 1:
         return 8, 8
     across, down = zip(*sampling, strict=True)
@@ -35,7 +33,7 @@ def mcu_size(sampling: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def segments_of(data: bytes | bytearray | memoryview) -> Iterator[tuple[int, int, int]]:
-    """Marker, where the length lies, and the end of each segment up to the first scan's header."""
+    """Yield marker, offset of the length, and end of each segment up to the first scan's header."""
     size = len(data)
     if size < 2 or data[0] != 0xFF or data[1] != 0xD8:
         raise ValueError("it does not begin with a JPEG's SOI marker")
@@ -70,7 +68,7 @@ def frame_at(data: bytes | bytearray | memoryview, marker: int, at: int, end: in
 
 
 def first_frame(data: bytes | bytearray | memoryview) -> Frame:
-    """The frame header by which a decoder goes: it refuses a second one."""
+    """Return the first frame header; decoders refuse a second one."""
     for marker, at, end in segments_of(data):
         if marker in FRAMES:
             return frame_at(data, marker, at, end)

@@ -1,17 +1,17 @@
-"""How much a sample may ask for: its numbers come from a file that anybody may have written."""
+"""Limits of a sample, because its numbers come from a file that is not trusted."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What exceeds them is refused before memory is taken for it.
+    """Limits of a sample, checked before memory is allocated for it.
 
-    Packing and reading have the same defaults, so that what is packed can be read.
+    Packing and reading have the same defaults, so that packed samples can be read.
 
     Attributes:
-        pixels: of an image or a mask, as stored.
-        bytes: of a sample's files together when it is packed, of one member when it is read.
+        pixels: pixels of a stored image or mask.
+        bytes: bytes of all files of a sample when it is packed, of one member when it is read.
 
     Example:
         >>> dataset = reader.Dataset("shards", limits=reader.Limits(pixels=4000, bytes=1 << 20))

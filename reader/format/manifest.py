@@ -1,4 +1,4 @@
-"""dataset.json: what the dataset is, without anything per sample."""
+"""dataset.json: the description of the dataset, without its samples."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ VERSION = 1
 KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _TAR = re.compile(r"[^/]\.tar$")
-MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
+MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 
 _Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
@@ -51,11 +51,11 @@ class ShardEntry:
 
 @dataclass(frozen=True)
 class BoxEncoding:
-    """How the members of one extension hold the boxes of their image."""
+    """The encoding of boxes in the members of one extension."""
 
     format: str  # "xyxy", "xywh" or "cxcywh"
     normalized: bool | None = False  # fractions of the image's size, not pixels; None: unknown
-    path: str = "boxes"  # name of the list of boxes in JSON, or in what a decoder makes
+    path: str = "boxes"  # name of the list of boxes in JSON, or in a decoder's result
     labels: str | None = None  # name of the list of class numbers; None: unknown, or none
     keypoints: Sequence[str] = ()  # names of the key points of each object; none: unknown, or none
 
@@ -72,16 +72,16 @@ class Manifest:
     """The content of a dataset.json."""
 
     packer: str  # version of the packer that wrote it
-    options: Mapping[str, Any]  # that shaped the shards' bytes; empty for tars made elsewhere
+    options: Mapping[str, Any]  # that determine the shards' bytes; empty for tars of other tools
     source: str  # fingerprint of the list of source files
     classes: tuple[str, ...]  # class names in label order; empty without labels
-    fields: tuple[str, ...]  # extensions of the members that samples have
+    fields: tuple[str, ...]  # extensions of the samples' members
     shards: tuple[ShardEntry, ...]  # in the order that numbers the samples
-    rejected: int = 0  # how many source files are not in the dataset; each index names its own
-    reading: str = ""  # what the packer took the source for, in a sentence, or empty
+    rejected: int = 0  # number of source files that are not in the dataset; indexes list them
+    reading: str = ""  # the packer's interpretation of the source, as a sentence, or empty
     transcoders: Mapping[str, str] = field(default_factory=dict)  # versions
-    # of those that no index names: ``reasons``, the number of files by reason, and ``files``, the
-    # first thousand as ``[name, reason]``; empty if there are none
+    # Files that no index lists: ``reasons``, the number of files by reason, and ``files``, the
+    # first thousand as ``[name, reason]``; empty for none.
     rejections: Mapping[str, Any] = field(default_factory=dict)
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
     joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
@@ -94,13 +94,13 @@ class Manifest:
 
     @property
     def known_splits(self) -> str:
-        """What there is instead of an unknown split, to end a sentence."""
+        """The splits of the dataset, to end a sentence about an unknown one."""
         has = f"it has {', '.join(map(repr, self.splits))}"
         if not any(self.splits):
-            has = "it is not divided into splits, and is read whole where no split is given"
+            has = "it is not divided into splits; leave split= out to read all of it"
         if len(self.splits) > 1:
             return has
-        return f"{has}; `packer pack` divides a source by --split train=0.9,val=0.1"
+        return f"{has}. To divide a source, pack it with `--split train=0.9,val=0.1`"
 
     @property
     def split_samples(self) -> dict[str, int]:
@@ -112,7 +112,7 @@ class Manifest:
 
     @property
     def external(self) -> bool:
-        """Whether the tars were made elsewhere, so that their members' order and headers vary."""
+        """Whether other tools made the tars, so that their members' order and headers vary."""
         return not self.options
 
     def dump(self) -> str:
@@ -128,7 +128,11 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
-        """Read the manifest of a dataset; FormatError: it is missing or damaged."""
+        """Read the manifest of a dataset.
+
+        Raises:
+            FormatError: it is missing or damaged.
+        """
         folder = Path(folder)
         path = folder / FILENAME
         try:
@@ -146,10 +150,11 @@ class Manifest:
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
         if not isinstance(content, dict) or content.get("format") != KIND:
-            raise FormatError(f"{path} does not describe a dataset of this format.")
+            raise FormatError(f"{path} is not a dataset.json that packer wrote.")
         if content.get("version") != VERSION:
             raise FormatError(
-                f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
+                f"{path} has version {content.get('version')}; this reader supports {VERSION}. "
+                "Use the release of shardfeed that packed the dataset, or pack it again."
             )
         try:
             if content.pop("checksum", None) != own_checksum(content):
@@ -181,10 +186,9 @@ def _content(path: Path) -> bytes:
     with open(open_regular(path), "rb") as file:
         if os.fstat(file.fileno()).st_size > MAX_BYTES:
             raise FormatError(
-                f"{path} has more than {MAX_BYTES} bytes, "
-                "which are the most that the format allows."
+                f"{path} has more than {MAX_BYTES} bytes, the limit of the format. Restore it."
             )
-        return file.read()  # as much memory as there are bytes; the limit's would be 256 MB
+        return file.read()
 
 
 def _why_missing(folder: Path) -> str:
@@ -193,14 +197,14 @@ def _why_missing(folder: Path) -> str:
         path = whole / FILENAME
         if folder.is_dir() and name in Manifest.parse(_content(path), path).splits:
             return (
-                f"{folder} is not a dataset, but a split of {whole}: "
-                f'open that folder, in the reader with split="{name}".'
+                f"{folder} is not a dataset, but a split of {whole}. Open that folder; in Python, "
+                f'write reader.Dataset({str(whole)!r}, "{name}").'
             )
     return why_no_dataset(folder, FILENAME)
 
 
 def own_checksum(content: Mapping[str, Any]) -> str:
-    """What ``checksum`` must be, for the content without it, however the file is laid out."""
+    """Return the ``checksum`` of the other content, independent of the file's layout."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return checksum_of(canonical)
 
@@ -243,18 +247,18 @@ def _check_distinct(shards: Iterable[ShardEntry]) -> None:
         name = shard.file
         if "//" in name or "./" in name:
             name = str(PurePosixPath(name))
-        # A file system may take both for one name; different tars are told apart when opened.
+        # A file system may treat both as one name; different tars differ when opened.
         folded = name.casefold()
         folded = folded if folded.isascii() else unicodedata.normalize("NFC", folded)
         alike = folded, shard.checksum
         if name in names or alike in tars:
-            raise ValueError(f"it names the shard {shard.file!r} twice")
+            raise ValueError(f"it lists the shard {shard.file!r} twice")
         names.add(name)
         tars.add(alike)
 
 
 def is_inside(name: str) -> bool:
-    """Whether `name` can be that of a file or folder inside the dataset."""
+    """Whether `name` is valid for a file or folder inside the dataset."""
     os.fsencode(name)
     # NUL ends a name, and other control characters would reach the terminal.
     return not (name.startswith("/") or ".." in name.split("/") or CONTROL.search(name))

@@ -1,4 +1,4 @@
-"""Pictures by Pillow: as formats that are packed alone, and under our own limit of pixels."""
+"""Open pictures with Pillow: only formats that are packed, with our own limit of pixels."""
 
 import io
 import threading
@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from PIL import Image
 
-# Pillow's names and the index's; it knows other formats, some of which start programs.
+# Pillow's names and the index's; it has other formats, some of which start programs.
 PILLOW_FORMATS = {
     "JPEG": "jpg",
     "PNG": "png",
@@ -26,14 +26,16 @@ PILLOW_FORMATS = {
 
 @contextmanager
 def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
-    """Open the picture in `data`, one of Pillow's `formats` or of any that is packed, undecoded."""
-    # Whoever opens it compares its size with a limit.
-    from PIL import Image  # few datasets need it, and workers should start fast
+    """Open the picture in `data`, undecoded, in one of Pillow's `formats` or any that is packed.
+
+    The caller must check its size.
+    """
+    from PIL import Image  # rarely used, and workers should start fast
 
     accepted = formats or tuple(PILLOW_FORMATS)
     with ExitStack() as while_open:
         while_open.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")  # Pillow's remarks on metadata and sizes
+        warnings.simplefilter("ignore")  # Pillow's warnings about metadata and sizes
         try:
             picture = Image.open(io.BytesIO(data), formats=accepted)
         except Image.DecompressionBombError:
@@ -43,7 +45,7 @@ def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
 
 
 class _NoLimitOfPillow:
-    """While a thread is inside, Pillow has no global limit; only huge pictures need this."""
+    """Disables Pillow's global limit while a thread is inside; only huge pictures need it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -75,30 +77,30 @@ _UNSIGNED = 1
 
 
 def in_8_bits(image: "Image.Image") -> "Image.Image":
-    """Return the high 8 bits of unsigned whole numbers; any other picture as it is.
+    """Return the high 8 bits of unsigned integers; any other picture unchanged.
 
-    Pillow itself cuts values to 0 to 255, so that most become white. That remains for signed
-    numbers and floats. `image` is as opened: its file says how many bits there are.
+    Pillow itself clips values to 0 to 255, so that most become white; this remains for signed
+    numbers and floats. `image` must be undecoded: its file has the number of bits.
     """
     bits = _bits(image)
     if bits is None:
         return image
-    from PIL import Image  # few datasets need it, and workers should start fast
+    from PIL import Image  # rarely used, and workers should start fast
 
     values = np.asarray(image)
     values = values.view(np.uint32) if bits == 32 else values.clip(0, 2**bits - 1)
     grey = Image.fromarray((values >> (bits - 8)).astype(np.uint8))
-    grey.info = image.info  # which has the orientation
+    grey.info = image.info  # has the orientation
     return grey
 
 
 def _bits(image: "Image.Image") -> int | None:
     tags = getattr(image, "tag_v2", {})
     if image.mode.startswith("I;16"):
-        return int(tags.get(_BITS_PER_SAMPLE, (16,))[0])  # 12 of a TIFF
+        return int(tags.get(_BITS_PER_SAMPLE, (16,))[0])  # 12 in some TIFFs
     if image.mode != "I":
         return None
     if image.format == "PPM":
-        return 16  # which Pillow holds in 32
+        return 16  # Pillow stores them in 32
     is_unsigned = tags and tags.get(_SAMPLE_FORMAT, (_UNSIGNED,))[0] == _UNSIGNED
     return 32 if is_unsigned else None

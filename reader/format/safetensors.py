@@ -1,4 +1,4 @@
-"""Reads safetensors files: a header length, a JSON header and columns back to back.
+"""Read safetensors files: a header length, a JSON header and columns back to back.
 
 Format: https://huggingface.co/docs/safetensors.
 """
@@ -34,7 +34,7 @@ def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
             return file.read()
     except OSError as error:
         if error.errno == errno.ENOMEM:
-            raise MemoryError(f"{path}: there is no memory to map the index") from error
+            raise MemoryError(f"{path}: not enough memory to map the index") from error
         raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
 
 
@@ -42,11 +42,13 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
     length = int.from_bytes(content[:8], "little")
     if length > MAX_HEADER:
         raise FormatError(
-            f"{path} is not an index: its header would have {length} bytes, and {MAX_HEADER} are "
-            "the most that the format allows."
+            f"{path} is not an index: its header would have {length} bytes, but the format allows "
+            f"{MAX_HEADER}. Restore it or pack again."
         )
     if length > len(content) - 8:
-        raise FormatError(f"{path} is not an index: it is cut short or damaged. Pack again.")
+        raise FormatError(
+            f"{path} is not an index: it is truncated or damaged. Restore it or pack again."
+        )
     try:
         header = json.loads(content[8 : 8 + length])
     except (ValueError, RecursionError) as error:
@@ -63,6 +65,6 @@ def column_of(content: "mmap.mmap | bytes", data_start: int, entry: object) -> C
     start, end = map(int, entry["data_offsets"])
     (count,) = map(int, entry["shape"])
     if not 0 <= start <= end <= len(content) - data_start or end - start != count * dtype.itemsize:
-        raise ValueError("a column lies outside the file")
+        raise ValueError("a column is outside the file")
     column: Column = np.frombuffer(content, dtype, count, data_start + start)
     return column

@@ -1,6 +1,6 @@
 """USTAR headers (POSIX.1-1988, with PAX records of POSIX.1-2001 for names that do not fit).
 
-Only what a deterministic writer needs: regular files, mode 0644, no times and no owners.
+It has only what a deterministic writer needs: regular files, mode 0644, no times and no owners.
 """
 
 import struct
@@ -14,12 +14,12 @@ _NAME, _PREFIX = 100, 155
 _OWNER = b"0000644\0" + b"0000000\0" + b"0000000\0"  # mode, user and group
 _TIME = b"00000000000\0"
 _MAGIC = b"ustar\00000" + bytes(64) + b"0000000\0" + b"0000000\0"  # no names, no device
-_SUM = sum(_OWNER + _TIME + _MAGIC + b" " * 8)  # what all checksums have, for they count as spaces
+_SUM = sum(_OWNER + _TIME + _MAGIC + b" " * 8)  # in all checksums, which count as spaces
 _HEADER = struct.Struct("100s24s12s12s8s1s100x88s155s12x")
 
 
 def header(name: str, size: int) -> bytes:
-    """The block, or with a PAX record the three or more blocks, before a member's data."""
+    """Return the block before a member's data, or at least three with a PAX record."""
     raw = name.encode("utf-8")
     fits = _split(raw)
     if fits is not None:
@@ -38,7 +38,7 @@ def padded(size: int) -> int:
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """(name, prefix) as USTAR holds them, or None where it cannot."""
+    """Return (name, prefix) for USTAR; None if they do not fit."""
     if len(name) <= _NAME:
         return name, b""
     if len(name) > _PREFIX + 1 + _NAME:
@@ -58,7 +58,7 @@ def _block(name: bytes, prefix: bytes, size: int, kind: bytes) -> bytes:
 
 
 def _pax_record(keyword: bytes, value: bytes) -> bytes:
-    """A line ``LENGTH KEYWORD=VALUE``, where LENGTH counts itself."""
+    """Return a line ``LENGTH KEYWORD=VALUE``, where LENGTH counts itself."""
     body = len(keyword) + len(value) + 3
     length = body + len(str(body))
     if len(str(length)) > len(str(body)):

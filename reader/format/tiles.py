@@ -1,9 +1,9 @@
-"""Tiled JPEGs: the table of an image's segments, and all that has to hold of it.
+"""Tiled JPEGs: the table of an image's segments, and its checks.
 
-A tiled JPEG is a sequential one of a single scan with restart markers (ITU-T T.81, E.1.4): between
-two of them is a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
-the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table comes from a
-file that may lie: every number is checked here against the others.
+A tiled JPEG is a sequential one with a single scan and restart markers (ITU-T T.81, E.1.4): between
+two of them is a byte-aligned segment that begins with fresh DC predictions. The marker RSTm with
+m = n mod 8 follows segment n; EOI follows the last one and ends the file. The table's file is not
+trusted: every number is checked here against the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from reader.format.jpeg import first_frame, mcu_size
 SEQUENTIAL = (0xC0, 0xC1)  # the processes (T.81, table B.1) of a tiled JPEG
 EOI = b"\xff\xd9"
 MAX_SIDE = 0xFFFF
-MAX_SEGMENTS = 1 << 16  # of an image that is cut up; with more it is decoded whole
+MAX_SEGMENTS = 1 << 16  # an image with more is decoded whole
 
 
 class BadTable(DecodeError):
@@ -29,28 +29,26 @@ class BadTable(DecodeError):
 
 @dataclass(frozen=True)
 class TileTable:
-    """An image's row of the index's tile columns."""
-
     segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
-    scan_offset: int  # where the first begins
-    frame_offset: int  # where the frame header's height lies
-    restart_interval: int  # MCUs a segment; the last may have fewer
+    scan_offset: int  # of the first
+    frame_offset: int  # of the frame header's height
+    restart_interval: int  # MCUs in a segment; the last may have fewer
     mcu_height: int  # in pixels
     mcu_width: int
 
     def grid(self, height: int, width: int) -> tuple[int, int]:
-        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels."""
+        """Return rows of MCUs, and MCUs in a row, of an image of (height, width) pixels."""
         if not self.restart_interval or not self.mcu_height or not self.mcu_width:
             raise BadTable("its tiles have no size")
         if max(height, width) > MAX_SIDE:
             raise BadTable(f"no JPEG has {height} x {width} pixels")
         in_row = -(-width // self.mcu_width)
         if in_row % self.restart_interval and (self.mcu_height != 8 or self.mcu_width != 8):
-            raise BadTable("its tiles run on from row to row although chroma is subsampled")
+            raise BadTable("its tiles continue from row to row, but chroma is subsampled")
         return -(-height // self.mcu_height), in_row
 
     def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
-        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end."""
+        """Return the start of each segment of `mcus` MCUs in `size` bytes, and the end."""
         total = -(-mcus // self.restart_interval)
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")
@@ -66,11 +64,11 @@ class TileTable:
         """Compare the image's own header with the table, and with the index's (height, width)."""
         frame = first_frame(header)
         if (frame.height, frame.width) != (height, width) or frame.offset != self.frame_offset:
-            raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
+            raise BadTable(f"its own header has {frame.width} x {frame.height} pixels")
         if frame.process not in SEQUENTIAL:
             raise BadTable("only a sequential JPEG has tiles")
         if mcu_size(frame.sampling) != (self.mcu_height, self.mcu_width):
-            raise BadTable("its tiles have not the size that its segment table says")
+            raise BadTable("the size of its tiles contradicts its segment table")
 
     def check(self, data: bytes | memoryview, height: int, width: int) -> None:
         """Compare all of an image's bytes with the table, and with the index's (height, width)."""
@@ -79,23 +77,23 @@ class TileTable:
         self.check_header(data[: self.scan_offset], height, width)
         content = np.frombuffer(data, np.uint8)
         if (content[markers] != 0xFF).any() or (content[markers + 1] != codes(len(markers))).any():
-            raise BadTable("its restart markers are not where its segment table says")
+            raise BadTable("its restart markers contradict its segment table")
 
 
 def restart_codes(count: int) -> NDArray[np.uint8]:
-    """The second byte of each of the first `count` restart markers of a scan."""
+    """Return the second byte of each of the first `count` restart markers of a scan."""
     return (0xD0 + np.arange(count) % 8).astype(np.uint8)
 
 
 def codes(count: int) -> NDArray[np.uint8]:
-    """The second byte of the marker behind each of all `count` segments of a scan."""
+    """Return the second byte of the marker after each of all `count` segments of a scan."""
     found = restart_codes(count)
     found[-1:] = EOI[1]
     return found
 
 
 def table_of(columns: Mapping[str, Column], row: int) -> TileTable | None:
-    """What an index that has tiles says of a row's image; None if that is not tiled."""
+    """Return the table of a row's image in an index with tiles; None if it is not tiled."""
     start, stop = columns["segment_offset"][row : row + 2].tolist()
     if start == stop:
         return None

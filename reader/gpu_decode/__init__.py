@@ -1,5 +1,5 @@
-"""JPEGs that are decoded on the GPU.
+"""Decode JPEGs on the GPU.
 
-`parcels` is the worker's half, which cuts out what a crop needs; `images` the batch that arrives,
-`nvjpeg` its decoder and `resample` the resizing of all its images at once.
+`parcels` runs in workers and extracts the crop's part of each JPEG. `images` is the batch, `nvjpeg`
+decodes it, and `resample` resizes all its images at once.
 """

@@ -1,4 +1,4 @@
-"""Batches of images that are still JPEGs, to be decoded where they are wanted."""
+"""Batches of images as JPEGs, to be decoded on any device."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,12 +18,12 @@ _GROUP_BYTES = 1 << 28  # of decoded pixels at a time
 
 
 class EncodedImages:
-    """The images of a batch as JPEGs, cut down to the tiles that their crops touch.
+    """The images of a batch as JPEGs, reduced to the tiles that their crops touch.
 
     Attributes:
-        size: (height, width) of the images once they are decoded.
-        table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` a row: where in the bytes an image
-            lies, and what is to become of it.
+        size: (height, width) of the decoded images, in pixels.
+        table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` in each row: offset of the image
+            in the bytes, and its crop.
 
     Example:
         >>> with reader.Loader(
@@ -45,10 +45,10 @@ class EncodedImages:
         keys: Sequence[str],
         numbers: NDArray[np.int64],
     ) -> None:
-        """Take the parts of a batch, and keep its memory for as long as this lives.
+        """Store the parts of a batch, and keep its memory while this object exists.
 
-        `content` is uint8, the bytes that the table is about; `loose` those of images that had no
-        room there. `keys` are of all samples, for errors, `numbers` of the batch's.
+        `content` is uint8, the bytes of the images; `loose` those that did not fit into it. `keys`
+        are of all samples, for errors; `numbers` are the batch's samples.
         """
         self.size = size
         self.table = table
@@ -62,7 +62,7 @@ class EncodedImages:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(B, 3, H, W), what they decode to."""
+        """(B, 3, H, W) of the decoded images."""
         return len(self), 3, *self.size
 
     def __getitem__(self, rows: slice) -> "EncodedImages":
@@ -76,14 +76,14 @@ class EncodedImages:
         )
 
     def decode(self, device: torch.device | str = "cpu") -> Tensor:
-        """The images, uint8 (B, 3, H, W) in channels_last memory on `device`.
+        """Return the images, uint8 (B, 3, H, W) in channels_last memory on `device`.
 
-        On a GPU nvJPEG decodes them, and this call waits for it; what comes after is queued on the
-        current stream. Elsewhere the CPU decodes them.
+        For a GPU, nvJPEG decodes them, and this call waits for it; resizing is queued on the
+        current stream. For other devices, the CPU decodes them.
 
         Raises:
-            SampleError: one of them is damaged.
-            ReaderError: `device` is a GPU, and there is no torchvision that decodes on it.
+            SampleError: an image is damaged.
+            ReaderError: `device` is a GPU, and torchvision cannot decode on it.
         """
         device = torch.device(device)
         if device.type not in ("cpu", "cuda"):
@@ -96,7 +96,6 @@ class EncodedImages:
         return out.permute(0, 3, 1, 2)
 
     def _groups(self) -> Iterator[slice]:
-        """Rows that can be decoded together in limited memory."""
         columns = parcels(self.table)
         start, size = 0, 0
         for row, more in enumerate((columns.height * columns.width * 3).tolist()):
@@ -107,7 +106,6 @@ class EncodedImages:
         yield slice(start, len(self))
 
     def _sources(self, columns: Parcel, device: torch.device) -> list[Source | None]:
-        """Each row's image before its crop, on `device`."""
         seen = [row for row, length in enumerate(columns.length.tolist()) if length]
         encoded = [row for row in seen if columns.is_jpeg[row]]
         images: dict[int, Tensor] = {}
@@ -116,7 +114,7 @@ class EncodedImages:
                 images = dict(zip(encoded, self._by_nvjpeg(encoded, columns, device), strict=True))
             except RuntimeError as error:
                 warn(
-                    f"nvJPEG does not decode a batch ({error}); the CPU does it instead.",
+                    f"nvJPEG cannot decode a batch ({error}). The CPU decodes it instead.",
                     RuntimeWarning,
                 )
         for row in set(seen) - images.keys():
@@ -136,7 +134,6 @@ class EncodedImages:
         return images
 
     def _by_cpu(self, row: int, columns: Parcel) -> Tensor:
-        """(H, W, 3)."""
         shape = int(columns.height[row]), int(columns.width[row]), 3
         data = self._jpeg(row, columns)
         if not columns.is_jpeg[row]:
@@ -146,21 +143,20 @@ class EncodedImages:
         except ValueError as error:
             raise self._error(row, str(error)) from error
         if pixels.shape != shape:
-            raise self._error(row, f"its own header says {pixels.shape[1]} x {pixels.shape[0]}")
+            raise self._error(row, f"its own header has {pixels.shape[1]} x {pixels.shape[0]}")
         return torch.from_numpy(pixels)
 
     def _error(self, row: int, reason: str) -> SampleError:
         return SampleError(
-            f'Sample {self._key(row)!r} does not decode ({reason}). With decode="gpu" the '
-            "workers do not see such damage, and cannot replace the sample: packer verify --decode "
-            "names all of them, and packer repair restores them."
+            f'Sample {self._key(row)!r} cannot be decoded ({reason}). With decode="gpu", workers '
+            "cannot detect this, so on_error= does not apply. `packer verify --decode FOLDER` "
+            "lists all damaged samples, and `packer repair FOLDER` restores them."
         )
 
     def _key(self, row: int) -> str:
         return self._keys[int(self._numbers[row])]
 
     def _jpeg(self, row: int, columns: Parcel) -> Tensor:
-        """The bytes of a row's JPEG or pixels."""
         return self._bytes(row, columns, 0, int(columns.length[row]))
 
     def _shifts(self, row: int, columns: Parcel) -> NDArray[np.int64] | None:

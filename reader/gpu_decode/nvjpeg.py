@@ -1,13 +1,13 @@
-"""torchvision's JPEG decoder on the GPU.
+"""Decode JPEGs on the GPU with torchvision.
 
-Guarantees: what is given out is complete on the current stream, and no memory that queued work
-still uses is written to.
+Guarantees: results are complete on the current stream, and no memory that queued work still uses is
+written to.
 
-Assumptions: torchvision decodes on a stream of its own and waits for it before it returns. It does
-not wait for the current stream before it writes to memory that it allocated there. So it is called
-with a stream current on which only its results are allocated, and these are marked as used by the
-caller's. torch gives out 32 streams in turn, so somebody else may get that one: it is waited for.
-torchvision keeps one decoder a process and leaks it when the device changes: one process should
+Assumptions: torchvision decodes on its own stream and waits for it before it returns. It does not
+wait for the current stream before it writes to memory that it allocated there. So it is called with
+a current stream on which only its results are allocated, and these are marked as used by the
+caller's. torch reuses 32 streams, so other code may get this one: the call waits for it.
+torchvision keeps one decoder in a process and leaks it when the device changes, so a process should
 decode on one GPU.
 """
 
@@ -44,8 +44,8 @@ def require(device: torch.device) -> None:
         decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], device)
     except (RuntimeError, ValueError, TypeError, AttributeError) as error:
         raise ReaderError(
-            'decode="gpu" needs torchvision 0.20 or newer with nvJPEG, as its builds for CUDA have '
-            f"it; the one that is installed does not decode here: {error}"
+            'decode="gpu" needs torchvision 0.20 or newer with nvJPEG, from a build for CUDA; the '
+            f'installed one cannot decode here: {error}. Install it, or leave decode="gpu" out.'
         ) from error
 
 
@@ -55,8 +55,8 @@ def _decoder() -> Callable[[list[Tensor], torch.device], Any]:
         from torchvision.io import ImageReadMode, decode_jpeg
     except (ImportError, RuntimeError) as error:  # RuntimeError: made for another torch
         raise ReaderError(
-            'decode="gpu" needs the package torchvision, in the version that goes with this torch '
-            f"({torch.__version__}): pip install torchvision ({error})."
+            f'decode="gpu" needs torchvision in the version for torch {torch.__version__} '
+            f"({error}). Run `pip install torchvision`."
         ) from error
     return lambda jpegs, device: decode_jpeg(jpegs, mode=ImageReadMode.RGB, device=device)
 

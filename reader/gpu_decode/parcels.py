@@ -1,9 +1,8 @@
-"""Images that travel to the GPU as JPEGs: what a worker does where it does not decode.
+"""Send images to the GPU as JPEGs, without decoding them in workers.
 
-A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`). These bytes
-lie in the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that says
-what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded
-by the worker: its finished pixels travel in place of the bytes.
+A worker extracts the tiles of each JPEG that a view touches (`reader.decode.splice`). These bytes
+are in the batch's slot, one sample after the other, with a row of numbers, a `Parcel`, that has the
+crop. If nvJPEG cannot decode an image, the worker decodes it and sends its finished pixels instead.
 """
 
 import re
@@ -21,23 +20,23 @@ from reader.format import FORMATS
 from reader.format.errors import DecodeError
 from reader.format.jpeg import FRAMES, Frame, frame_at, segments_of
 
-_ROOM = 1.5  # bytes a row, of the mean; a chunk's rows share theirs, and more travels by message
+_ROOM = 1.5  # times the mean bytes of a row; a chunk's rows share it, the rest is sent by message
 
-# Chroma samples are one a block of so many pixels (across, down): what nvJPEG knows.
+# Pixels (across, down) of each chroma sample that nvJPEG supports.
 _SUBSAMPLINGS = {(1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2)}
 _BASELINE, _PROGRESSIVE = 0xC0, 0xC2
-_ADOBE_RGB = re.compile(rb"Adobe.{6}\0", re.DOTALL)  # or CMYK: nvJPEG would take it for YCbCr
+_ADOBE_RGB = re.compile(rb"Adobe.{6}\0", re.DOTALL)  # or CMYK: nvJPEG would decode it as YCbCr
 
 
 class Parcel(NamedTuple):
-    """What a batch's bytes hold of one image, and how it is shown: numbers, or arrays of them."""
+    """The bytes of one image in a batch, and its crop: numbers, or arrays of them."""
 
-    offset: Any = 0  # where its bytes begin; -1 where they travel by message
-    length: Any = 0  # of its JPEG, or of its finished pixels; 0 where nothing of it is seen
-    is_jpeg: Any = 0  # a JPEG; else pixels
-    height: Any = 0  # and `width`: of what the bytes decode to
+    offset: Any = 0  # of its bytes; -1 if they are sent by message
+    length: Any = 0  # of its JPEG, or of its finished pixels; 0 if it is not visible
+    is_jpeg: Any = 0  # otherwise pixels
+    height: Any = 0  # and `width`: of the decoded bytes
     width: Any = 0
-    top: Any = 0  # to `box_width`: the part of that which is shown
+    top: Any = 0  # to `box_width`: the visible part of them
     left: Any = 0
     box_height: Any = 0
     box_width: Any = 0
@@ -45,12 +44,11 @@ class Parcel(NamedTuple):
     target_left: Any = 0
     target_height: Any = 0
     target_width: Any = 0
-    transpose: Any = 0  # then `hflip`, `vflip`: done to the resized box
+    transpose: Any = 0  # after resizing, before `hflip` and `vflip`
     hflip: Any = 0
     vflip: Any = 0
     fill: Any = 0  # the grey value of the rest
-    # rows of MCUs whose shifts, int32 behind the JPEG, say how much further right the box begins in
-    # each
+    # number of MCU rows with a shift, int32 after the JPEG: how much further right the box begins
     shifted: Any = 0
 
 
@@ -58,14 +56,14 @@ PARCEL_NUMBERS = len(Parcel._fields)
 
 
 class Packed(NamedTuple):
-    """A parcel without its place, and its bytes, which may be overwritten by the next one's."""
+    """A parcel without its offset, and its bytes, valid until the next `pack`."""
 
     parcel: Parcel
     parts: Sequence[Any]
 
 
 def pack(view: View, decoder: Decoder) -> Packed:
-    """What `view` needs, not decoded if nvJPEG can do that."""
+    """Return the bytes that `view` needs, decoded only if nvJPEG cannot do it."""
     if not view.is_seen:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image
@@ -79,10 +77,10 @@ def pack(view: View, decoder: Decoder) -> Packed:
             try:
                 data = cut.build(image.read)
             except ValueError as error:
-                raise DecodeError(f"a part of it cannot be cut out ({error})") from error
+                raise DecodeError(f"a part of it cannot be extracted ({error})") from error
             content = np.frombuffer(data, np.uint8)
             if (content[cut.markers - 1] != 0xFF).any():
-                raise DecodeError("its restart markers are not where its segment table says")
+                raise DecodeError("its restart markers contradict its segment table")
         if is_for_nvjpeg(data, *size):
             return Packed(*_sent_encoded(view, data, size, start))
     pixels = np.empty((*view.size, 3), np.uint8)
@@ -118,7 +116,7 @@ def _sent_encoded(
 
 
 def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int) -> bool:
-    """Whether nvJPEG decodes this JPEG to the usual colours: 8 bits, grey or YCbCr, with an end."""
+    """Whether nvJPEG decodes this JPEG correctly: 8 bits, grey or YCbCr, with an end."""
     is_plain = False
     if bytes(data[-2:]) != b"\xff\xd9":
         return False
@@ -147,7 +145,7 @@ def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:
 
 
 def room_for(dataset: Dataset, size: tuple[int, int]) -> int:
-    """Return bytes a row for images that have `size` in the end, by the index's sizes."""
+    """Return the bytes for a row of images that are resized to `size`, by the index's sizes."""
     found = dataset.columns("size", "format", "channels")
     is_jpeg = (found["format"] == FORMATS.index("jpg")) & (found["channels"] != 4)
     sizes = np.where(is_jpeg, found["size"].astype(np.int64), size[0] * size[1] * 3)

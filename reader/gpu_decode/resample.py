@@ -1,9 +1,9 @@
-"""Boxes of many images, each resized and turned into its place in one batch: for all at once.
+"""Resize and turn boxes of many images into one batch at once.
 
-A box is resized bilinearly without antialiasing, as `reader.decode.decoder` does on a CPU. Where it
-shrinks to half or less, whole squares of its pixels are averaged before. Every pixel of the output
-is the weighted mean of four pixels of the source; as rows and columns are resized apart, where
-these lie is a number for the output's row plus one for its column, whatever the flips.
+A box is resized bilinearly without antialiasing, as `reader.decode.decoder` does on a CPU. If it
+shrinks to half or less, whole squares of its pixels are averaged first. Every pixel of the output
+is the weighted mean of four source pixels. Their offsets are a number for the output's row plus one
+for its column, for any flips.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Source:
 
 
 def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None:
-    """Fill `out`, uint8 (B, H, W, 3), with what the parcels show of the sources."""
+    """Fill `out`, uint8 (B, H, W, 3), with the parcels' crops of the sources."""
     shrinks = _reductions(parcels)
     table = np.zeros((len(sources), len(_COLUMNS)), np.int64)
     flat: list[Tensor] = []
@@ -68,18 +68,18 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
 
 
 def sent(host: Tensor, device: torch.device) -> Tensor:
-    """Return `host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
+    """Return `host` on `device`; for a GPU the copy is queued, and `host` may be freed at once.
 
-    torch keeps its page-locked memory until the copy has ended; CUDA may read ordinary one later.
+    torch keeps its page-locked memory until the copy has ended; CUDA may read other memory later.
     """
     if device.type == "cuda":
         host = host.pin_memory()
     return host.to(device, non_blocking=True)
 
 
-# The columns of `resample`'s table: where in the flat memory a box begins, in the first of its
-# planes; pixels from row to row and from plane to plane; the box, before `shrink` pixels along each
-# side became one; the image's row where it begins; its shifts, if any; and what the parcel has.
+# The columns of `resample`'s table: offset of a box in the first plane of the flat memory; pixels
+# between rows and between planes; the box, before `shrink` pixels along each side became one; its
+# first row in the image; its shifts, if any; and the parcel's fields.
 _OWN = ("base", "width", "plane", "box_height", "box_width", "shrink", "top")
 _COLUMNS = (*_OWN, "shift_base", "is_shifted", *Parcel._fields[9:17])
 
@@ -88,11 +88,9 @@ _Rows = dict[str, Tensor]  # int64 (B,) each
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis of the output, of length L."""
-
-    places: Tensor  # int64 (B, 2, L), the lower and the upper of the two source pixels along it
+    places: Tensor  # int64 (B, 2, L), the lower and the upper source pixel
     weights: Tensor  # float32 (B, 2, L), of each of them
-    is_inside: Tensor  # bool (B, L), whether the box reaches there
+    is_inside: Tensor  # bool (B, L), whether the box covers it
 
 
 def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: bool) -> None:
@@ -135,7 +133,7 @@ def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: boo
 def _axis(
     length: int, start: Tensor, extent: Tensor, is_flipped: Tensor, box: Tensor, shrink: Tensor
 ) -> _Axis:
-    """Where an axis comes from: `extent` of its pixels, from `start` on, show `box` pixels."""
+    """Return the source of an axis: `extent` of its pixels from `start` show `box` pixels."""
     start, extent, is_flipped, box, shrink = (
         column[:, None] for column in (start, extent, is_flipped, box, shrink)
     )
@@ -152,7 +150,7 @@ def _axis(
 
 
 def _offsets(places: Tensor, is_vertical: Tensor, rows: _Rows, shifts: Tensor) -> Tensor:
-    """How far into an image's plane places along its vertical or horizontal axis are."""
+    """Return offsets in an image's plane for places along its vertical or horizontal axis."""
     names = ("top", "width", "shift_base", "is_shifted")
     top, width, base, is_shifted = (rows[name][:, None, None] for name in names)
     mcu = base + (top + places) // _MCU
@@ -161,7 +159,7 @@ def _offsets(places: Tensor, is_vertical: Tensor, rows: _Rows, shifts: Tensor) -
 
 
 def _shrunk(source: Source, parcel: Parcel, shrink: int) -> Tensor:
-    """The parcel's box, each square of `shrink` x `shrink` pixels averaged to one."""
+    """Return the parcel's box, each square of `shrink` x `shrink` pixels averaged to one."""
     top, left, height, width = parcel[5:9]
     box = source.pixels[:, top : top + height]
     if source.shifts is None:
@@ -176,7 +174,7 @@ def _shrunk(source: Source, parcel: Parcel, shrink: int) -> Tensor:
 
 
 def _reductions(parcels: Parcel) -> NDArray[np.int64]:
-    """How many pixels become one along each side, at least; 1 where a box does not shrink."""
+    """Return how many pixels become one along each side, at least; 1 if a box does not shrink."""
     turned = parcels.transpose == 1
     height = np.where(turned, parcels.target_width, parcels.target_height)
     width = np.where(turned, parcels.target_height, parcels.target_width)

@@ -173,7 +173,7 @@ class LoaderConfig:
     batches_ahead: int | None
     drop_last: bool
     fields: Sequence[Field]
-    map_sample: Callable[[Sample], Sample] | None
+    map_sample: Callable[[Sample], Sample | None] | None
     map_batch: Callable[[Any], Any] | None
     collate_fn: Collate | None
     rank: int | None
@@ -220,7 +220,6 @@ class LoaderConfig:
         return self.timeout if self.processes != 0 else 0
 
     def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
-        """Return the configuration with the values of `TorchNames`."""
         for name, value in torch_names.items():
             if name in _ELSEWHERE:
                 advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
@@ -246,7 +245,6 @@ class LoaderConfig:
 def view_pipelines(
     transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], ...]:
-    """Return the transforms of each view, torchvision's replaced by reader's own."""
     transforms = as_own(transforms)
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(

@@ -29,8 +29,6 @@ _OCCUPIED = 0.8
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of workers, and its limits so far."""
-
     workers: int
     ceiling: int
     floor: int = 1  # fewer are too few, and more than `ceiling` bring nothing
@@ -41,7 +39,7 @@ class Choice:
     def first(cls, cores: int) -> "Choice":
         return cls(min(_FIRST, cores), cores)
 
-    def anew(self, cores: int) -> "Choice":
+    def renewed(self, cores: int) -> "Choice":
         return Choice(self.workers, cores)
 
 
@@ -76,7 +74,7 @@ class Autoscaler:
         self._since: Statistics | None = None  # when these workers began to be measured
 
     def begin(self) -> None:
-        self._choice = self._choice.anew(self._cores)
+        self._choice = self._choice.renewed(self._cores)
 
     def settle(self, loop: Loop, look: Callable[[], Statistics]) -> None:
         if not self._pool.is_settled:

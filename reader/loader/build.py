@@ -22,7 +22,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
-from reader.loader.epochs import Epochs, IterationPlan
+from reader.loader.epochs import Epochs, IterationSpec
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.samplers import build_order
@@ -37,20 +37,18 @@ from reader.samples.sample import Recipe
 class Parts:
     dataset: Dataset
     order: Order
-    plan: IterationPlan
+    plan: IterationSpec
     recipe: Recipe
     schema: BatchSchema
     decoded: DecodedImages | None
 
     def pipeline(self, config: LoaderConfig, decoded: DecodedImages | None) -> BatchPipeline:
-        """Return the pipeline that makes the batches of epochs, or of a preview."""
         batcher = Batcher(self.schema, self.dataset, config.collate_fn)
         return BatchPipeline(
             config, self.dataset, self.recipe, self.order, self.schema, batcher, decoded
         )
 
     def epochs(self, config: LoaderConfig) -> Epochs:
-        """Return the state that the loader's iterators share."""
         finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
         if config.pin_memory and torch.cuda.is_available():
             finish.append(pinned)
@@ -85,7 +83,7 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     if config.batch_sampler is not None or hasattr(config.sampler, "num_replicas"):
         share = Share(0, 1)  # it gives this rank's share
     batch_size = order.batch_size or batch_size
-    plan = IterationPlan(order, batch_size, bool(config.drop_last), config.epochs, share)
+    plan = IterationSpec(order, batch_size, bool(config.drop_last), config.epochs, share)
     plan.steps(0)  # raises if there is none
     transforms, *further = view_pipelines(config.transforms, config.views)
     recipe = Recipe(transforms, int(config.seed), names, members, config.map_sample, tuple(further))

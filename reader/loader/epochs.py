@@ -23,7 +23,7 @@ _ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class IterationPlan:
+class IterationSpec:
     order: Order
     batch_size: int
     drop_last: bool
@@ -32,7 +32,6 @@ class IterationPlan:
 
     @property
     def share(self) -> Share:
-        """This process's current share of every step."""
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
@@ -59,7 +58,7 @@ class Epochs:
     def __init__(
         self,
         pipeline: BatchPipeline,
-        plan: IterationPlan,
+        plan: IterationSpec,
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
@@ -174,7 +173,6 @@ class Epochs:
                 self._drop_ahead()
 
     def _heed_sampler(self) -> None:
-        """Go to the epoch that a script has set on its own sampler."""
         epoch = self.plan.order.newly_set()
         if epoch is not None and self.plan.epochs == 1:
             self.turn_to(epoch)

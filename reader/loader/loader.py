@@ -51,6 +51,7 @@ class Loader(LikeDataLoader):
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the packed source.
     - ``size``: int64 (B, 2), height and width of the upright source.
+    - ``geometry``: float32 (B, 2, 3), the matrix from x, y of the upright source to the image.
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
@@ -93,7 +94,7 @@ class Loader(LikeDataLoader):
         batches_ahead: int | None = None,
         drop_last: bool = False,
         fields: Sequence[Field] = ("image", "label"),
-        map_sample: Callable[[Sample], Sample] | None = None,
+        map_sample: Callable[[Sample], Sample | None] | None = None,
         map_batch: Callable[[Any], Any] | None = None,
         collate_fn: Collate | None = None,
         rank: int | None = None,
@@ -116,7 +117,8 @@ class Loader(LikeDataLoader):
                 same names are accepted, also in a Compose.
             views: number of independent augmentations of each image, which is decoded once; or a
                 list with the transforms of each view. All images must get one size. ``image``,
-                masks, boxes and other pictures are then lists with an entry for each view.
+                masks, boxes, points, polygons and other pictures are then lists with an entry for
+                each view.
             shuffle: True for a new order over the whole dataset in every epoch;
                 BlockShuffle(shards) for long reads, with streams for several machines;
                 AspectBuckets(batch_size) for batches of similar aspect ratio.
@@ -139,11 +141,12 @@ class Loader(LikeDataLoader):
             drop_last: leave out the samples that do not fill a step.
             fields: the fields of a batch: names, Member, Mask, Boxes, Points, Polygons.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
-                returns the dict with the same fields. Values keep their type and shape; an image
-                (H, W, 3) becomes (3, H, W). A field of one shape is one tensor; a batch with other
-                shapes than the first is a list. It is called here once or twice to determine the
-                shapes. To return a new key "mine", add ``"mine?"`` to the fields. With several
-                views it gets lists of them, and each view of a returned list is batched.
+                returns the dict with the same fields, or None to drop the sample like one that
+                cannot be read. Values keep their type and shape; an image (H, W, 3) becomes
+                (3, H, W). A field of one shape is one tensor; a batch with other shapes than the
+                first is a list. It is called here once or twice to determine the shapes. To return
+                a new key "mine", add ``"mine?"`` to the fields. With several views it gets lists of
+                them, and each view of a returned list is batched.
             map_batch: called with each batch, and returns it. A CUDAPrefetcher calls it with the
                 normalised batch on the device.
             collate_fn: called with the list of samples, tuples of their fields, and returns the

@@ -59,7 +59,7 @@ class BatchPipeline:
         self._planner = TaskPlanner(order, chunk, spare)
         self._depth = config.batches_ahead or depth_of(layout, most * chunk)
         memory = RingMemory.create(slots_of(self._depth), layout)
-        setup = Setup(dataset.lent(), recipe, memory.slots, schema, config.on_error, decoded)
+        setup = Setup(dataset.for_workers(), recipe, memory.slots, schema, config.on_error, decoded)
         self._ring = Ring(memory)
         try:
             self._pool: Pool | SerialPool
@@ -185,6 +185,7 @@ class BatchPipeline:
             copying=ring.copying,
             restarts=pool.restarts,
             bad=len(self.bad.reasons),
+            filtered=len(self.bad.filtered),
         )
         now = Now(
             pool.size,

@@ -10,8 +10,8 @@ from itertools import count
 
 import numpy as np
 
-from reader.cache.client import Line
-from reader.cache.messages import Begin, Counts, Drop, Hint, Lost, Tell, Took
+from reader.cache.client import FetchingConnection
+from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, StepsTaken, Unavailable
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
@@ -29,7 +29,7 @@ class Prefetch:
     """The prefetch schedules of one loader; does nothing for a dataset in a folder."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
-        self._line = None if dataset.fetching is None else Line(dataset.fetching)
+        self._fetching = None if dataset.fetching is None else FetchingConnection(dataset.fetching)
         self._dataset = dataset
         self._order = order
         self._depth = depth
@@ -39,35 +39,35 @@ class Prefetch:
         self._has_warned = False
 
     def begin(self, epoch: EpochRun) -> None:
-        if self._line is None or self._order.is_given or not len(epoch.steps):
+        if self._fetching is None or self._order.is_given or not len(epoch.steps):
             return
         number, places = next(self._number), self._dataset.places
         ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
         try:
-            answer = self._line.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
+            answer = self._fetching.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
         except StoreError:
             answer = None  # it has died: reading a sample raises the error
-        if isinstance(answer, Lost):
+        if isinstance(answer, Unavailable):
             raise StoreError(answer.text)
         self._numbers[epoch] = number
 
     def queued(self, tasks: Iterable[Task]) -> None:
-        if self._line is not None and self._order.is_given:
+        if self._fetching is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
-                self._line.tell(Hint(shard, rows))
+                self._fetching.send(Hint(shard, rows))
 
     def took(self, epoch: EpochRun) -> None:
-        if self._line is not None and epoch in self._numbers:
-            self._line.tell(Took(self._numbers[epoch], epoch.taken))
+        if self._fetching is not None and epoch in self._numbers:
+            self._fetching.send(StepsTaken(self._numbers[epoch], epoch.taken))
 
     def drop(self, epoch: EpochRun) -> None:
         number = self._numbers.pop(epoch, None)
-        if self._line is not None and number is not None:
-            self._line.tell(Drop(number))
+        if self._fetching is not None and number is not None:
+            self._fetching.send(Drop(number))
 
     def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
-        if self._line is None or self._has_warned or spent.waiting < spent.busy / 2:
+        if self._fetching is None or self._has_warned or spent.waiting < spent.busy / 2:
             return
         workers = max(loop.worker_seconds / max(loop.elapsed, 1e-9), 1)
         if spent.waiting >= _WARN_SECONDS * workers:
@@ -82,7 +82,6 @@ class Prefetch:
             )
 
     def counts(self) -> tuple[Samples, Requests]:
-        """Return what was fetched since the loader was made."""
         (cached, asked), (cached_before, before) = self._counted(), self._before
         if asked.requests < before.requests:  # of a process that has died since
             return cached, asked
@@ -91,6 +90,6 @@ class Prefetch:
     def _counted(self) -> tuple[Samples, Requests]:
         found: object = None
         with contextlib.suppress(StoreError):
-            found = self._line and self._line.ask(Tell(), _ANSWER_SECONDS)
+            found = self._fetching and self._fetching.ask(GetCounts(), _ANSWER_SECONDS)
         asked, *cached = found if isinstance(found, Counts) else Counts()
         return Samples(*cached), asked

@@ -1,10 +1,12 @@
 """Choose the columns of a recipe's batches, once, before the workers start."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from numpy.typing import NDArray
 
 from reader.columns.column import (
     Column,
@@ -22,6 +24,7 @@ from reader.columns.values import PictureForm, are_views, as_array
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
 from reader.monitoring.stalls import named_in_time, within
+from reader.samples.members import JsonField
 from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
@@ -77,11 +80,17 @@ def batch_schema(
     read = partial(_read, dataset, recipe, images[0], timeout)
     first, second = None, None
     if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):
-        first = _first_sound(read, candidates[: _TRIES if skips_bad else 1])
+        first = _first_readable(read, candidates[: _TRIES if skips_bad else 1])
         if is_mapped and not is_one_size:
             second = _of_other_size(dataset, read, candidates)
     form = PictureForm(dataset.channels, is_mapped)
-    chosen = _Chooser(recipe, form, images, sizes, is_one_size, first, second)
+    numbers = [number % len(dataset) for number in candidates]
+    of_json = {
+        member.name: member.common(dataset, numbers)
+        for member in recipe.members
+        if is_batched and isinstance(member, JsonField) and not (is_mapped or member.is_optional)
+    }
+    chosen = _Chooser(recipe, form, images, sizes, is_one_size, first, second, of_json)
     columns = tuple(map(chosen.column, recipe.names))
     is_gathered = all(c.is_gathered for c in columns) and any(c is images[0] for c in columns)
     is_gathered = is_gathered and can_gather(dataset, recipe.transforms)
@@ -97,6 +106,7 @@ class _Chooser:
     is_one_size: bool
     first: Sample | None
     second: Sample | None
+    of_json: Mapping[str, NDArray[Any] | None]  # values of JSON fields whose samples are alike
 
     def column(self, name: str) -> Column:
         if name in _OF_NUMBER:
@@ -126,7 +136,7 @@ class _Chooser:
         array = as_array(self._value(self.first, name, view))
         if not is_mapped:
             member = next(member for member in self.recipe.members if member.name == name)
-            learnt = array if member.is_learnt else None
+            learnt = array if member.is_learnt else self.of_json.get(name)
             seen = Seen(part, member, form, learnt, self.sizes[view], self.is_one_size)
             return kind_for(member.field).column(seen)
         if array is None:
@@ -149,7 +159,7 @@ def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, numbe
     number %= len(dataset)
     reader = SampleReader(dataset, recipe, source=image.pixel_source)
 
-    def give_up() -> NoReturn:
+    def fail() -> NoReturn:
         raise WorkerError(
             f"{named_in_time(dataset, number)} took longer than timeout={timeout:g} allows, before "
             "the workers began: map_sample, a decoder or the disk hangs. Give a larger timeout=, "
@@ -161,19 +171,19 @@ def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, numbe
 
     with kept_generators():
         try:
-            return within(timeout, read, give_up) if timeout else read()
+            return within(timeout, read, fail) if timeout else read()
         except UserCodeError as found:
             raised = found
     raise raised.at(dataset.describe(number))
 
 
-def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
+def _first_readable(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
     try:
         return read(candidates[0])
     except SampleError:
         if len(candidates) == 1:
             raise
-    return _first_sound(read, candidates[1:])
+    return _first_readable(read, candidates[1:])
 
 
 def _of_other_size(
@@ -187,7 +197,7 @@ def _of_other_size(
 
     others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
     try:
-        return _first_sound(read, list(islice(others, _TRIES)))
+        return _first_readable(read, list(islice(others, _TRIES)))
     except WorkerError:
         raise  # it hangs
     except Exception:

@@ -19,8 +19,6 @@ _BLOCK = 1 << 14  # sample numbers that are computed at a time; a few cost almos
 
 
 class TaskPlanner:
-    """Divides the steps of one order into tasks with unique numbers."""
-
     def __init__(self, order: Order, chunk: int, spare: int) -> None:
         self._order = order
         self._chunk = chunk

@@ -1,6 +1,6 @@
-"""Pictures of what is read: most bugs are augmentations that nobody looked at.
+"""Draw delivered batches, to check augmentations by eye.
 
-`batch` finds images, labels, boxes and masks in a batch as it was delivered, `pixels` brings images
-back from what they were normalised to, `sheet` draws them side by side, `page` is the small HTML of
-notebooks. Pillow alone draws; torch is not imported for it.
+`batch` finds images, labels, boxes and masks in a delivered batch, `pixels` undoes normalisation,
+`sheet` draws the images side by side, and `page` is the HTML of notebooks. It uses Pillow and does
+not import torch.
 """

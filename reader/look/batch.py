@@ -1,4 +1,4 @@
-"""A batch as it was delivered, as pictures with what belongs to them."""
+"""Turn a delivered batch into pictures with their annotations."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.errors import ArgumentError
+from reader.format.members import captions_of
 from reader.geometry import CORNERS_OF
 from reader.look.pixels import array_of, images_of, shown
 from reader.look.sheet import Sheet, Tile
 
-_MOST = 32  # images of a sheet
+_MOST = 32  # images on a sheet
 _KEYS = ("label", "labels", "target", "targets", "y")
 
 
@@ -26,24 +27,24 @@ def show(
     boxes: str = "xyxy",
     most: int = _MOST,
 ) -> Sheet:
-    """A contact sheet of a batch, as the training loop got it.
+    """Return a contact sheet of a batch that the training loop got.
 
-    Images are what a model would see: after all transforms, brought back from normalised floats,
-    with boxes and masks drawn over them, and labels, keys and captions beneath. A notebook shows
-    what comes; ``.save("batch.png")`` writes it.
+    Images are shown after all transforms, with normalisation undone, with boxes and masks drawn
+    over them, and labels, keys and captions below. A notebook shows the sheet;
+    ``.save("batch.png")`` writes it.
 
     Args:
-        batch: of a Loader, a CUDAPrefetcher or any DataLoader: a tuple, a dict or a dataclass of
-            tensors on whatever device, or the images alone. Several views come one after the other.
-        fields: the names of what a tuple consists of; None to tell it from types and shapes.
-        classes: their names, in label order.
-        mean, std: that the images were normalised by; None to tell it from their values, which the
-            sheet says.
-        boxes: the format of the boxes: "xyxy", "xywh" or "cxcywh".
-        most: images that are shown.
+        batch: batch of a Loader, a CUDAPrefetcher or any DataLoader: a tuple, dict or dataclass of
+            tensors on any device, or only the images. Several views are shown one after the other.
+        fields: names of a tuple's entries; None to derive them from types and shapes.
+        classes: class names in label order.
+        mean, std: the normalisation of the images; None to derive it from their values, which the
+            sheet states.
+        boxes: format of the boxes: "xyxy", "xywh" or "cxcywh".
+        most: number of images to show.
 
     Raises:
-        ArgumentError: there are no images in it, or no such format of boxes.
+        ArgumentError: the batch has no images, or `boxes` is not a format.
 
     Example:
         >>> with reader.Loader("shards", batch_size=4, transforms=[reader.Resize(64)]) as loader:
@@ -52,13 +53,13 @@ def show(
         <reader.Sheet of 4 images, ... pixels>
     """
     if boxes not in CORNERS_OF:
-        raise ArgumentError(f"boxes={boxes!r}: a format of boxes is {', '.join(CORNERS_OF)}.")
+        raise ArgumentError(f"boxes is one of {', '.join(CORNERS_OF)}, not {boxes!r}.")
     named = list(_named(batch, fields))
     views = next((views for views in map(_views, (value for _, value in named)) if views), None)
     if views is None:
         raise ArgumentError(
-            "There are no images in the batch: tensors (B, 3, H, W) or (B, 1, H, W), or a list of "
-            "(3, H, W). Give reader.show what the loop got."
+            "The batch has no images: tensors (B, 3, H, W) or (B, 1, H, W), or a list of "
+            "(3, H, W). Pass a batch of the loop to reader.show."
         )
     count = len(views[0])
     rows = [
@@ -91,7 +92,10 @@ def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]
     elif isinstance(batch, (tuple, list)) and images_of(batch) is None:
         names = fields or getattr(batch, "_fields", None) or [""] * len(batch)
         if len(names) != len(batch):
-            raise ArgumentError(f"{len(names)} fields do not name {len(batch)} entries of a batch.")
+            raise ArgumentError(
+                f"fields has {len(names)} names, but the batch has {len(batch)} entries. Give one "
+                "name for each."
+            )
         for name, value in zip(names, batch, strict=True):
             yield from _named(value, None) if isinstance(value, Mapping) else [(name, value)]
     else:
@@ -132,6 +136,8 @@ def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) 
         yield _Part(line=one)
     elif isinstance(one, Mapping) and "boxes" in one:
         yield _Part(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
+    elif isinstance(one, Mapping):
+        yield from (_Part(line=caption) for caption in captions_of(one)[:1])
     elif array is None:
         if isinstance(one, (int, np.integer)):
             yield _Part(line=_label(name, int(one), classes))

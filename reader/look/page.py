@@ -1,4 +1,4 @@
-"""The small HTML by which notebooks show a dataset and a table; whatever is in it is escaped."""
+"""The HTML by which notebooks show a dataset and a table; all text is escaped."""
 
 import base64
 from collections.abc import Iterable
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reader.look.sheet import Sheet
 
-_WIDE = "max-width: 100%"  # of a notebook that may be narrow
+_WIDE = "max-width: 100%"  # a notebook may be narrow
 _CELL = "padding: 1px 10px 1px 0; text-align: left"
 
 
 def table(title: str, rows: Iterable[tuple[str, str]], sheet: "Sheet | None" = None) -> str:
-    """A title, rows of a name and a value, and the sheet beneath them."""
     cells = "".join(
         f'<tr><th style="{_CELL}">{escape(name)}</th><td style="{_CELL}">{escape(value)}</td></tr>'
         for name, value in rows

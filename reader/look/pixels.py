@@ -1,4 +1,4 @@
-"""Images as people see them, from tensors as models get them."""
+"""Convert the tensors of a model's input to images."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,11 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 
 Pixels = NDArray[np.uint8]
 
-_SLACK = 0.01  # of rounding in half precision
+_SLACK = 0.01  # for rounding in half precision
 
 
 def array_of(value: Any) -> NDArray[Any] | None:
-    """A tensor of any device, or an array; None for anything else."""
+    """Return a tensor of any device, or an array, as an array; None for other values."""
     if hasattr(value, "detach"):  # torch's
         value = value.detach().cpu()
         value = value.float() if str(value.dtype) == "torch.bfloat16" else value  # numpy has none
@@ -48,7 +48,7 @@ def _channels_last(image: NDArray[Any]) -> NDArray[Any] | None:
 def shown(
     images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
 ) -> tuple[list[Pixels], str]:
-    """The images as uint8 RGB, and how they were brought back from what they had become."""
+    """Return the images as uint8 RGB, and how their normalisation was undone."""
     if all(image.dtype == np.uint8 for image in images):
         return [_rgb(image) for image in images], "uint8"
     kind = str(images[0].dtype)
@@ -58,7 +58,7 @@ def shown(
         values = np.nan_to_num(image.astype(np.float32) * scale + shift).clip(0, 1)
         found.append(_rgb((values * 255).round().astype(np.uint8)))
     if not all(np.isfinite(image).all() for image in images if image.dtype.kind == "f"):
-        how += ", WITH VALUES THAT ARE NO NUMBERS"
+        how += ", WITH NaN OR INFINITE VALUES"
     return found, f"{kind}, {how}"
 
 
@@ -66,11 +66,11 @@ def _scale_of(
     images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
 ) -> tuple[Any, Any, str]:
     if mean is not None and std is not None:
-        return np.array(std, np.float32), np.array(mean, np.float32), "brought back by mean and std"
+        return np.array(std, np.float32), np.array(mean, np.float32), "mean and std undone"
     numbers = [image[np.isfinite(image).all(axis=-1)] for image in images]
     pixels = [each.astype(np.float32) for each in numbers if each.size]
     if not pixels:
-        return 1.0, 0.0, "of no numbers"
+        return 1.0, 0.0, "without finite values"
     low = np.min([each.min(axis=0) for each in pixels], axis=0).astype(np.float64)
     high = np.max([each.max(axis=0) for each in pixels], axis=0).astype(np.float64)
     if low.min() >= -_SLACK and high.max() <= 1 + _SLACK:
@@ -78,11 +78,11 @@ def _scale_of(
     if low.min() >= 0 and high.max() <= 255:
         return 1 / 255, 0.0, "from 0 to 255"
     if low.min() >= -1 - _SLACK and high.max() <= 1 + _SLACK:
-        return 0.5, 0.5, "taken for normalised to -1..1"
+        return 0.5, 0.5, "probably normalised to -1..1"
     mean_, std_ = np.array(IMAGENET_MEAN), np.array(IMAGENET_STD)
     least_, most_ = -mean_ / std_ - _SLACK, (1 - mean_) / std_ + _SLACK
     if len(low) == len(mean_) and (low >= least_).all() and (high <= most_).all():
-        return std_, mean_, "taken for normalised by IMAGENET_MEAN and IMAGENET_STD"
+        return std_, mean_, "probably normalised by IMAGENET_MEAN and IMAGENET_STD"
     least, most = float(low.min()), float(high.max())
     spread = (most - least) or 1.0
     return 1 / spread, -least / spread, f"stretched: values are {least:.3g} to {most:.3g}"

@@ -1,4 +1,4 @@
-"""A contact sheet: images side by side, with what belongs to them, as a PNG."""
+"""Draw a contact sheet: images side by side, with their annotations."""
 
 import colorsys
 import io
@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from reader.errors import ArgumentError
 
-SIDE = 192  # pixels of a tile, which an image is fitted into
+SIDE = 192  # pixels of a tile
 _GAP = 8
 _LINE = 15
 _COLUMNS = 8
@@ -35,7 +35,7 @@ class Tile:
 
 
 class Sheet:
-    """Images side by side: a notebook shows it; `save` writes it as a PNG.
+    """Images side by side, which a notebook shows and `save` writes to a file.
 
     Example:
         >>> with reader.Loader("shards", batch_size=4, transforms=[reader.Resize(64)]) as loader:
@@ -47,19 +47,23 @@ class Sheet:
     __module__ = "reader"
 
     def __init__(self, tiles: Sequence[Tile], head: str) -> None:
-        """Draw them; `head` is the line above."""
+        """Draw the tiles below the line `head`."""
         self._count = len(tiles)
         self.image = _drawn(tiles, head)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to `path`; the extension chooses the format: .png, .jpg, .jpeg or .webp."""
+        """Write it to `path`; the extension chooses the format: .png, .jpg, .jpeg or .webp.
+
+        Raises:
+            ArgumentError: the extension is another one.
+        """
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         if suffix not in _FORMATS:
-            raise ArgumentError(f"{path}: a sheet is written as .png, .jpg or .webp, not {suffix}.")
+            raise ArgumentError(f"{path}: the extension is .png, .jpg or .webp, not {suffix}.")
         self.image.save(path, _FORMATS[suffix], quality=_QUALITY)
 
     def png(self) -> bytes:
-        """Its bytes, as a PNG."""
+        """Return it as the bytes of a PNG."""
         file = io.BytesIO()
         self.image.save(file, "PNG")
         return file.getvalue()
@@ -106,7 +110,7 @@ def _tile(tile: Tile) -> Image.Image:
         pixels = _under_mask(pixels, tile.mask)
     scale = SIDE / max(height, width)
     size = max(round(width * scale), 1), max(round(height * scale), 1)
-    # Small images are shown pixel by pixel, as they are.
+    # Small images are enlarged without smoothing.
     filter_ = Image.Resampling.NEAREST if scale > 1 else Image.Resampling.LANCZOS
     picture = Image.fromarray(pixels).resize(size, filter_)
     draw = ImageDraw.Draw(picture)
@@ -128,7 +132,7 @@ def _label(
     color: tuple[int, int, int],
     size: tuple[int, int],
 ) -> None:
-    """A box's name on a plate of the box's colour, at its upper left corner inside the image."""
+    """Draw a box's name on its colour, at its upper left corner inside the image."""
     _, _, width, height = draw.textbbox((0, 0), name, font())
     left, top = (
         min(max(at, 0), max(most - length, 0))
@@ -150,13 +154,13 @@ def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[n
 
 
 _SIZE = 12
-_LACKING = "\U0010ffff"  # which no font has
+_LACKING = "\U0010ffff"  # in no font
 
 
 @lru_cache(maxsize=1)
 def font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     name = "DejaVuSans.ttf"
-    spec = find_spec("matplotlib")  # an extra, that has it: it need not be imported
+    spec = find_spec("matplotlib")  # an extra with this font; it is not imported
     of_matplotlib = Path(spec.origin).parent / "mpl-data/fonts/ttf" if spec and spec.origin else ""
     for path in (Path(of_matplotlib, name), name):
         try:
@@ -167,7 +171,7 @@ def font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def fitted(text: str, width: int) -> str:
-    """A text in one line of at most `width` pixels, with escapes for what cannot be drawn."""
+    """Return text in one line of at most `width` pixels, with escapes for missing characters."""
     shown = "".join(map(_shown, text.replace("\n", " ")[:width]))
     if font().getlength(shown) <= width:
         return shown

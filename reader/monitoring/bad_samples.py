@@ -11,6 +11,7 @@ from reader.errors import SampleError, warn
 class BadSamples:
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
         self.reasons: dict[int, str] = {}
+        self.filtered: set[int] = set()  # samples that `map_sample` dropped
         self._count = count
         self._max_bad = max_bad
         # Computed with the decimal fraction as written: 0.07 of 100 is 7.
@@ -19,7 +20,12 @@ class BadSamples:
         self._has_none = on_error == "substitute"  # until a readable one is delivered
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
-        self.reasons.update(found)
+        """Count samples by number, with the reason; "" if `map_sample` dropped one."""
+        for number, reason in found:
+            if reason:
+                self.reasons[number] = reason
+            else:
+                self.filtered.add(number)
         if len(self.reasons) > self._most:
             raise SampleError(
                 f"{len(self.reasons)} samples cannot be read; max_bad={self._max_bad} allows "
@@ -28,7 +34,6 @@ class BadSamples:
             )
 
     def delivered(self, valid: Any, own: int, world_size: int) -> None:
-        """Count a batch with `own` rows that are not padding, of which `valid` could be read."""
         if not self._has_none:
             return
         self._has_none = not valid.any()
@@ -37,6 +42,8 @@ class BadSamples:
             raise SampleError(
                 f"None of {self._count} samples can be read, so nothing can be substituted. "
                 f"Restore the dataset. The first error: {self._first}"
+                if self.reasons
+                else f"map_sample returned None for all of {self._count} samples."
             )
 
     @property
@@ -48,6 +55,7 @@ def warn_of_boxes(count: int) -> None:
     boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
     warn(
         f"{boxes} {were} dropped so far: a side was below min_size= before any crop, or the box "
-        "was outside the image. If that is wrong, check format= and normalized= of reader.Boxes, "
-        "or give a smaller min_size=. loader.statistics().dropped_boxes has the count."
+        "was outside the image. If that is wrong, check format= and normalized= of reader.Boxes "
+        "or reader.Polygons, or give a smaller min_size=. loader.statistics().dropped_boxes has "
+        "the count."
     )

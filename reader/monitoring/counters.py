@@ -37,6 +37,7 @@ class Loop(NamedTuple):
     copying: float = 0.0  # seconds of it
     restarts: int = 0  # workers that died and were replaced
     bad: int = 0  # samples that could not be read and were substituted or masked
+    filtered: int = 0  # samples that `map_sample` dropped
 
 
 class Spent(NamedTuple):
@@ -48,7 +49,7 @@ class Spent(NamedTuple):
     transform: float = 0.0  # part of `busy`: the transforms' code and `map_sample`
     read_bytes: int = 0
     cached: int = 0  # decoded images from memory, with ``cache="decoded"``
-    dropped_boxes: int = 0  # too small before any crop, or outside their image
+    dropped_boxes: int = 0  # and polygons: too small before any crop, or outside
     waiting: float = 0.0  # part of `busy`: waiting for a store; the rest is `decode`
 
 
@@ -60,8 +61,6 @@ class Samples(NamedTuple):
 
 
 class Now(NamedTuple):
-    """The current state of a loader."""
-
     workers: int = 1  # worker processes
     cores: int = 1  # that this process may use
     starting: int = 0  # workers that cannot take tasks yet

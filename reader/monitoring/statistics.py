@@ -80,6 +80,7 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
     troubles = {
         "images from the cache": spent.cached,
         "samples that could not be read": loop.bad,
+        "samples that map_sample dropped": loop.filtered,
         "boxes dropped": spent.dropped_boxes,
         "batches copied out": loop.copied,
         "workers replaced": loop.restarts,

@@ -22,8 +22,6 @@ class Piece(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows that steps read."""
-
     step: Numbers
     place: Numbers  # counted over all shards
 
@@ -52,7 +50,6 @@ class AccessPattern:
 
     @property
     def span(self) -> int:
-        """Number of positions in a step of all ranks."""
         return self.steps.batch_size * self.steps.world_size
 
     def position(self, step: Any) -> Any:
@@ -60,7 +57,6 @@ class AccessPattern:
         return self.steps.start + step * self.span
 
     def pieces(self, step: int) -> list[Piece]:
-        """Return the pieces that a step reads first."""
         if self.is_by_shard:
             return self._blocks(step)
         begins, stops, _ = runs(self.rows(step, step + 1), self.ends)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reader.checks import is_count
-from reader.dataset.places import grouped
+from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
 from reader.rng import mix64
@@ -104,7 +104,6 @@ class BlockShuffled(Order):
         )
 
     def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the shards in the order of `epoch`, and the ends of shards and windows."""
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)

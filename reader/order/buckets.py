@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reader.checks import is_count
 from reader.dataset.dataset import Dataset
-from reader.dataset.places import grouped
+from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle, Numbers, Order
 from reader.order.steps import Step

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reader.checks import is_integer
-from reader.dataset.places import described, sample_number
+from reader.dataset.locator import described, sample_number
 from reader.errors import ArgumentError
 from reader.order.shuffle import Numbers, Order
 

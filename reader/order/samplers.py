@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
-from reader.dataset.places import array_of, described
+from reader.dataset.locator import array_of, described
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios

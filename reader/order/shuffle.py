@@ -42,8 +42,6 @@ class Blocks(NamedTuple):
 
 
 class Order:
-    """An order of `count` samples in each epoch."""
-
     count: int  # positions in an epoch
     is_in_turn = False
     is_given = False

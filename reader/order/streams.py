@@ -11,7 +11,7 @@ from math import gcd
 
 import numpy as np
 
-from reader.dataset.places import grouped
+from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order

@@ -1,4 +1,4 @@
-"""How a process is started and ended: executed, or forked from one that has loaded its modules.
+"""Start and end processes: executed, or forked from one that has loaded its modules.
 
-`child` is a process as its parent sees it, `fork_server` the process that it is forked from.
+`child` is the parent's handle of a process, `fork_server` the process that it is forked from.
 """

@@ -1,7 +1,6 @@
-"""Processes that are executed or forked from one that was, and end with the one that wants them.
+"""Child processes that end with their parent.
 
-No ``__main__`` guard is needed, nothing that the user's process has loaded is in them, and no
-thread of it can hold a lock in them.
+They need no ``__main__`` guard, have no modules of the user's process, and no locks of its threads.
 """
 
 import contextlib
@@ -17,8 +16,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Protocol
 
-# Like ``python -m MODULE``, but no module in the working directory can get in the way, and Ctrl-C
-# is left to the parent, which says when to end.
+# Like ``python -m MODULE``, but without modules of the working directory, and the parent handles
+# Ctrl-C.
 _START = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "sys.path[:] = filter(None, sys.path); "
@@ -30,19 +29,19 @@ _ONE_THREAD = dict.fromkeys(
 
 
 class Child:
-    """A process that the system kills when this one's end of a pipe is closed."""
+    """A process that the system kills when its parent's end of a pipe is closed."""
 
     def __init__(self, process: Any, life: int) -> None:
-        self._process = process  # a subprocess.Popen, or what stands for one
-        self._life = FileIO(life, "wb")  # which two threads may close
+        self._process = process  # a subprocess.Popen, or a `_Forked`
+        self._life = FileIO(life, "wb")  # two threads may close it
 
     @property
     def pid(self) -> int:
-        """Its number; before it is forked, that of the process that it will be forked from."""
+        """Its pid; before it is forked, that of its fork server."""
         return self._process.pid
 
     def let_go(self) -> None:
-        """Close this process's end of the pipe; without another fork that has it, it ends."""
+        """Close this process's end of the pipe; the child ends when no fork has it any more."""
         self._life.close()
 
     def kill(self) -> None:
@@ -52,15 +51,14 @@ class Child:
     def wait(self, timeout: float) -> int:
         try:
             return self._process.wait(timeout)
-        except subprocess.TimeoutExpired:  # the system ends it when the disk lets go
+        except subprocess.TimeoutExpired:  # the system ends it after its disk access
             return -signal.SIGKILL
 
 
 def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Child:
-    """Execute ``main`` of `module` with `descriptors`, that of its life, and `arguments`."""
+    """Execute ``main`` of `module` with `descriptors`, its pipe's descriptor and `arguments`."""
     theirs, life = os.pipe()
-    # Held back until the process ignores it: an interpreter that is half started dies of it with a
-    # traceback.
+    # Blocked until the child ignores it: it would end a starting interpreter with a traceback.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         inherited = (*descriptors, theirs)
@@ -80,17 +78,17 @@ def start(module: str, descriptors: Sequence[int], *arguments: int | str) -> Chi
 
 
 class Held(Protocol):
-    """What a forked child must not keep, or the end of its owner would not be seen."""
+    """An object that a forked child must release, so that others notice its owner's end."""
 
     def let_go(self) -> None:
-        """Close this process's ends, and leave the other ends alone."""
+        """Close this process's descriptors only."""
 
 
 _held: "weakref.WeakSet[Held]" = weakref.WeakSet()
 
 
 def let_go_in_forks(held: Held) -> None:
-    """Have `held` let go in each child that is forked from this process while it exists."""
+    """Call `held.let_go` in each child that is forked from this process while it exists."""
     _held.add(held)
 
 
@@ -109,15 +107,15 @@ def environment() -> dict[str, str]:
 
 
 def can_be_ended() -> bool:
-    """Whether closing its pipe ends a process whatever it does, as on Linux."""
+    """Whether closing its pipe ends a process in any state, as on Linux."""
     return hasattr(fcntl, "F_SETSIG")
 
 
 def end_with_parent(life: int) -> None:
-    """Have the system kill this process when the parent's end of the pipe `life` is closed.
+    """Make the system kill this process when the parent's end of the pipe `life` is closed.
 
-    A process that is stopped or within a user's callable would not see that from a connection.
-    (PR_SET_PDEATHSIG would kill it also when just the thread ends that started it.)
+    A process that is stopped, or runs a user's function, would not notice a closed connection.
+    (PR_SET_PDEATHSIG would also kill it when only the thread that started it ends.)
     """
     if can_be_ended():
         with contextlib.suppress(OSError):
@@ -126,5 +124,5 @@ def end_with_parent(life: int) -> None:
             fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
         end = select.poll()
         end.register(life, 0)
-        if end.poll(0):  # it was closed before
+        if end.poll(0):  # it is already closed
             os.kill(os.getpid(), signal.SIGKILL)

@@ -1,11 +1,11 @@
-"""The process that others are forked from, on Linux: `main` of this module, executed once.
+"""The process from which others are forked, on Linux: `main` of this module, executed once.
 
-Processes start in a few milliseconds and share the memory of what all of them import.
+Processes start in a few milliseconds and share the memory of their common modules.
 
-Guarantees: it imports the module whose ``main`` its processes run, what it is asked to load before,
-and nothing of the user's. What a process inherits (environment, working directory, cores, limits,
-output) is what the parent has when it is started, or another server is executed. It ends with its
-parent, and after `_KEPT_SECONDS` without a process. It runs one thread, so it may fork.
+Guarantees: it imports the module whose ``main`` its processes run, the modules `load`, and nothing
+of the user's. A process inherits the parent's current environment, working directory, cores, limits
+and output; if these have changed, another server is executed. It ends with its parent, and after
+`_KEPT_SECONDS` without a process. It has one thread, so it may fork.
 """
 
 import contextlib
@@ -40,10 +40,9 @@ _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith(
 
 
 class ForkServer:
-    """That process, as its parent's threads see it; it ends when this is gone."""
+    """The parent's handle of the server, which ends with this object."""
 
     def __init__(self, module: str, load: Sequence[str] = ()) -> None:
-        """Execute it, for processes that run ``main`` of `module`, with the modules `load`."""
         self._socket, theirs = socket.socketpair()
         try:
             with theirs:
@@ -66,7 +65,7 @@ class ForkServer:
         return self._socket.fileno() >= 0
 
     def fork(self, descriptors: Sequence[int], argument: int = 0) -> Child:
-        """Start a process, with the arguments of `start`; of an ended server, an ended one."""
+        """Start a process with the arguments of `start`; an ended one if the server has ended."""
         theirs, life = os.pipe()
         folder = os.open(".", os.O_PATH)
         try:
@@ -84,20 +83,19 @@ class ForkServer:
         return Child(_Forked(self, number), life)
 
     def pid(self, number: int) -> int:
-        """Return a process's pid; before it is forked, that of the server."""
         self.is_alive()
         return self.pids.get(number, self.process)
 
     def code(self, number: int, timeout: float) -> int | None:
-        """Return the exit status of a process that ends within `timeout` seconds; else None."""
+        """Return the exit status of a process; None if it does not end within `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while number not in self._codes and (left := deadline - time.monotonic()) > 0:
-            # A slice at a time: another thread may take the news of this process.
+            # In short waits: another thread may receive the news of this process.
             if not self._hear(min(left, _SLICE_SECONDS)) and self._socket.fileno() < 0:
                 break
         if number in self._codes or self._socket.fileno() >= 0:
             return self._codes.get(number)
-        return self._child.wait(_ENDING_SECONDS)  # a process that it leaves behind has its status
+        return self._child.wait(_ENDING_SECONDS)  # its processes end with the server's status
 
     def let_go(self) -> None:
         if self.close.detach():
@@ -105,7 +103,7 @@ class ForkServer:
             self._child.let_go()
 
     def _hear(self, timeout: float) -> bool:
-        """Take the next of its news, after a wait of up to `timeout` seconds; whether there was."""
+        """Receive one message within `timeout` seconds; return whether there was one."""
         if self._socket.fileno() < 0:
             return False
         news = select.poll()
@@ -136,8 +134,6 @@ def _close(child: Child, connection: socket.socket) -> None:
 
 
 class _Forked:
-    """A forked process, as far as a `subprocess.Popen` is needed."""
-
     def __init__(self, server: ForkServer, number: int) -> None:
         self._server = server
         self._number = number
@@ -147,7 +143,7 @@ class _Forked:
         return self._server.pid(self._number)
 
     def kill(self) -> None:
-        """Do nothing: the system kills it when the pipe that holds it alive is closed."""
+        """Do nothing: the system kills it when its pipe is closed."""
 
     def wait(self, timeout: float | None = None) -> int:
         code = self._server.code(self._number, timeout or 0.0)
@@ -184,7 +180,7 @@ def end() -> None:
 
 
 def _let_go_after_fork() -> None:
-    # A forked child that kept its ends would keep it alive after its parent.
+    # A forked child must not keep the server alive after its parent.
     global _lock
     _lock = threading.Lock()
     for other in living:
@@ -211,7 +207,7 @@ def main(arguments: Sequence[str]) -> None:
     end_with_parent(life)
     run = import_module(arguments[3]).main
     for name in arguments[4:]:
-        with contextlib.suppress(Exception):  # a process that needs it says why it cannot have it
+        with contextlib.suppress(Exception):  # a process that needs it raises the error
             import_module(name)
     requests = socket.socket(fileno=requests_fd)
     noticed, notice = os.pipe()
@@ -219,7 +215,7 @@ def main(arguments: Sequence[str]) -> None:
     signal.set_wakeup_fd(notice, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     gc.collect()
-    gc.freeze()  # a collection in a worker would copy it all
+    gc.freeze()  # a collection in a worker would copy the memory
     news = select.poll()
     for descriptor in (requests.fileno(), noticed):
         news.register(descriptor, select.POLLIN)
@@ -229,18 +225,18 @@ def main(arguments: Sequence[str]) -> None:
         if noticed in descriptors:
             os.read(noticed, 1 << 10)
             for pid, code in _ended(numbers):
-                _tell(requests, numbers.pop(pid), pid, code)
+                _report(requests, numbers.pop(pid), pid, code)
         if requests.fileno() in descriptors:
             content, received, *_ = socket.recv_fds(
                 requests, _REQUEST.size, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
             if not content:
-                return  # the parent is gone
+                return  # the parent has ended
             number, argument = _REQUEST.unpack(content)
             try:
                 pid = os.fork()
             except OSError:
-                _tell(requests, number, os.getpid(), 1)
+                _report(requests, number, os.getpid(), 1)
             else:
                 if not pid:
                     signal.set_wakeup_fd(-1)
@@ -249,17 +245,17 @@ def main(arguments: Sequence[str]) -> None:
                     os.fchdir(folder)
                     for descriptor in (noticed, notice, life, requests.detach(), folder):
                         os.close(descriptor)
-                    np.random.seed()  # as in a process of its own
+                    np.random.seed()  # as in an executed process
                     run([*own, argument])
                     return
                 numbers[pid] = number
-                _tell(requests, number, pid, _BEGUN)
+                _report(requests, number, pid, _BEGUN)
             for descriptor in received:
                 os.close(descriptor)
 
 
-def _tell(requests: socket.socket, number: int, pid: int, news: int) -> None:
-    with contextlib.suppress(ConnectionError):  # the parent is gone, which is noticed elsewhere
+def _report(requests: socket.socket, number: int, pid: int, news: int) -> None:
+    with contextlib.suppress(ConnectionError):  # the parent has ended; `main` notices it
         requests.sendall(_NEWS.pack(number, pid, news))
 
 

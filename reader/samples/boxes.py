@@ -11,13 +11,13 @@ from reader.checks import Rule, check, is_number, is_text, or_none
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
+from reader.format.members import at_path
 from reader.geometry import CORNERS_OF
 from reader.samples.overlays import (
     RULES,
     SHARE,
     Field,
     Overlay,
-    at_path,
     is_left,
     limits_of,
     rows_of_lines,
@@ -189,8 +189,8 @@ def _carried(
     corners: NDArray[np.float64], view: View
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return both corners of each box in the output, the upper left one first."""
-    first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
-    return np.minimum(first, second), np.maximum(first, second)  # a flip swaps them
+    points = view.carry(corners.reshape(-1, 2)).reshape(-1, 2, 2)
+    return points.min(axis=1), points.max(axis=1)  # a flip swaps them
 
 
 def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:

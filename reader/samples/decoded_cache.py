@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
-from reader.dataset.shared_memory import Shared, Wanted, share
+from reader.dataset.shared_memory import MemoryRequest, Shared, share
 from reader.transforms import FIXED, MIRRORS, Transform, largest_output
 
 _PAGE = 4096
@@ -105,7 +105,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
         os.pwrite(descriptor, starts.tobytes(), first)
 
     size = int(starts[-1])
-    wanted = Wanted("decoded", identity, size, what, is_constant=False)
+    wanted = MemoryRequest("decoded", identity, size, what, is_constant=False)
     shared = share(wanted, write_starts, dataset.cache_limit)
     return DecodedImages(shared, count, size, channels, result is not None)
 
@@ -113,7 +113,6 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
 def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
-    """Return transforms and their output (height, width), if only mirroring follows them."""
     fixed = [*pipelines[0]]
     while fixed and type(fixed[-1]) in MIRRORS:
         fixed.pop()

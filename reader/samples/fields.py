@@ -90,14 +90,14 @@ Field = str | Mask | Overlay | Member
 class ResolvedField:
     """A field that is read from a member; each kind has a class in `reader.samples.members`."""
 
-    field: Any  # as the user wrote it; of an `Overlay` with what dataset.json records
+    field: Any  # the user's; an `Overlay` is completed by dataset.json
     name: str  # in the dict of a sample
     ext: str  # the member's extension
-    is_optional: bool  # a sample may have no such member: `absent` is its value then
-    is_learnt: bool = False  # an array, whose type and shape the first sample tells
+    is_optional: bool  # a sample without the member has the value `absent`
+    is_learnt: bool = False  # an array with the first sample's type and shape
 
-    follows_image: ClassVar[bool] = False  # each view shows its own
-    is_picture: ClassVar[bool] = False  # it arrives as the image does, if it has colours
+    follows_image: ClassVar[bool] = False  # it is transformed in each view
+    is_picture: ClassVar[bool] = False  # it is delivered like the image, if it is in colour
     absent: ClassVar[Any] = None
 
     def shown(self, data: bytes, planned: "Planned", tools: "Tools") -> Sequence[Any]:

@@ -1,16 +1,21 @@
 """Read the kinds of members: decoded by a function, coordinates, or pictures over the image."""
 
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from reader.dataset.dataset import Dataset
 from reader.decode.decoder import draw_mask
 from reader.decode.formats import has_colours, read_values
+from reader.errors import SampleError
 from reader.format.bands import bands_of
-from reader.format.members import picture_format
+from reader.format.members import Missing, at_path, picture_format
 from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
 from reader.samples.overlays import Overlay
 from reader.samples.pixels import Planned
@@ -25,6 +30,38 @@ class DecodedField(ResolvedField):
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
         return [self.decode(data)]
+
+
+@dataclass(frozen=True)
+class JsonField(ResolvedField):
+    """A value of a JSON member, by the path to it."""
+
+    path: str = ""
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        try:
+            return [at_path(json.loads(data), self.path)]
+        except Missing as error:
+            if self.is_optional:
+                return [None]
+            advice = f'to get None for it, write "{self.name}?" in fields='
+            reason = f"its .{self.ext}: {error}; {advice}"
+            raise planned.shard.error(planned.row, reason) from None
+
+    def common(self, dataset: Dataset, numbers: Sequence[int]) -> NDArray[Any] | None:
+        """Return the value of one of these samples, if all are numbers of one shape."""
+        places = [dataset.locate(number) for number in numbers]
+        for shard, row in places:
+            shard.read_ahead(row, 0, 1)  # a store brings all of them at a time
+        values = []
+        for shard, row in places:
+            with suppress(SampleError, ValueError):  # its batch raises what is wrong with it
+                values.append(at_path(json.loads(shard.read(row, self.ext)), self.path))
+        try:
+            found = np.asarray(values)
+        except ValueError:  # lists of different lengths
+            return None
+        return found[0] if found.size and found.dtype.kind in "bif" else None
 
 
 @dataclass(frozen=True)

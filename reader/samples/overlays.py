@@ -10,12 +10,12 @@ from reader.checks import FUNCTION, TEXT, Rule, is_flag, is_number, is_text, or_
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
 from reader.format.manifest import BoxEncoding
-from reader.format.members import kind_of
+from reader.format.members import at_path, kind_of
 
 Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
 Own = TypeVar("Own", bound="Overlay")
 
-_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+_BEYOND = 0.5  # of the image's size: coordinates further outside are not fractions
 _ROUNDING = 1e-9  # of an area: what products of floats may be off
 
 PATH: Rule = or_none(is_text), "a path, or None"
@@ -120,18 +120,6 @@ def is_left(area: Any, share: float, whole: Any) -> Any:
     return area >= share * whole * (1 - _ROUNDING)
 
 
-def at_path(content: Any, path: str) -> Any:
-    step, _, rest = path.partition(".")
-    if step == "*":
-        return [at_path(entry, rest) if rest else entry for entry in content]
-    try:
-        found = content[step]
-    except (KeyError, TypeError):
-        has = f"; it has {', '.join(map(str, content))[:200]}" if isinstance(content, dict) else ""
-        raise ValueError(f"it has nothing at {path!r}{has}") from None
-    return at_path(found, rest) if rest else found
-
-
 def rows_of_lines(data: bytes) -> list[tuple[int, list[float]]]:
     """The numbers of each line that has any, with the line's own."""
     found = []
@@ -139,7 +127,7 @@ def rows_of_lines(data: bytes) -> list[tuple[int, list[float]]]:
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
-            raise ValueError(f"line {number} is not of numbers: {line[:40]!r}") from None
+            raise ValueError(f"line {number} is not a list of numbers: {line[:40]!r}") from None
         if numbers:
             found.append((number, numbers))
     return found
@@ -151,5 +139,5 @@ def _whole(found: Any, path: str) -> NDArray[np.int64]:
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     if not (numbers == np.floor(numbers)).all():
-        raise ValueError(f"at {path!r} are not whole numbers")
+        raise ValueError(f"its {path!r} is not a list of integers")
     return numbers.astype(np.int64)

@@ -40,8 +40,6 @@ class Planned(NamedTuple):
 
 
 class PixelSource:
-    """Decodes the views of images."""
-
     def __init__(self, decoder: Decoder, images: DecodedImages | None = None) -> None:
         self._decoder = decoder
         self._images = images

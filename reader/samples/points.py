@@ -1,4 +1,4 @@
-"""Key points that lie over an image, and what becomes of them in its transforms."""
+"""Key points of an image, transformed with it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import TEXT, Rule, check, is_integer, is_text, one_of, or_none
+from reader.checks import FLAG, TEXT, Rule, check, is_integer, is_text, one_of, or_none
 from reader.decode.plan import View
 from reader.decode.stored import UPRIGHT
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
-from reader.samples.overlays import RULES, Field, Overlay, at_path, limits_of, rows_of_lines
+from reader.format.members import at_path
+from reader.samples.overlays import RULES, Field, Overlay, limits_of, rows_of_lines
 
 _SEEN = 2  # the visibility of a point without one
+_MIDDLE = 0.5  # of a pixel, from its edge
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -28,6 +30,7 @@ def _are(kind: Callable[[Any], bool], given: Any, length: int | None = None) -> 
 _RULES: dict[str, Rule] = RULES | {
     "path": TEXT,
     "format": (one_of("xyv", "xy"), '"xyv" or "xy"'),
+    "centers": FLAG,
     "names": (or_none(lambda given: _are(is_text, given)), "a list of names, or None"),
     "flip": (
         or_none(lambda given: _are(lambda pair: _are(is_integer, pair, 2), given)),
@@ -68,9 +71,12 @@ class Points(Overlay):
         flip: pairs of the numbers of points, from 0, that a mirrored image exchanges; ``()`` for
             none. None: those of `names`.
         normalized, upright, decode: as in `Boxes`. `normalized` is True for the lines of a ``txt``.
+        centers: whole numbers are the middles of pixels, as given and as delivered: so torchvision
+            and albumentations count key points. False: they are edges, as in `Boxes`.
 
     Raises:
-        ArgumentError: an argument is not of its kind; `flip` names a point that there is not.
+        ArgumentError: an argument is not of its kind; `flip` has a point that there is not, or one
+            twice; `centers` with fractions.
         SampleError: a member has no such points.
 
     Example:
@@ -91,9 +97,12 @@ class Points(Overlay):
     normalized: bool | None = None
     upright: bool | None = None
     decode: Callable[[bytes], Any] | None = None
+    centers: bool = False
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
+        if self.centers and self.normalized:
+            raise ArgumentError(f"{self}: fractions count no pixels. Leave centers= out.")
         numbers = [number for pair in self.flip or () for number in pair]
         most = len(self.names) if self.names else max(numbers, default=0) + 1
         if len(set(numbers)) < len(numbers) or not all(0 <= number < most for number in numbers):
@@ -139,10 +148,11 @@ class Points(Overlay):
         x, y, visible = found[is_labelled].T
         points = np.column_stack([x, y])
         self._check_scale(points)
-        points = view.carry(self._as_stored(points, view.image, orientation))
+        shift = _MIDDLE * self.centers
+        points = view.carry(self._as_stored(points + shift, view.image, orientation))
         low, high = limits_of(view)
         is_inside = view.is_seen & ((low <= points) & (points <= high)).all(axis=1)
-        found[is_labelled] = np.column_stack([points, visible * is_inside])
+        found[is_labelled] = np.column_stack([points - shift, visible * is_inside])
         turned = UPRIGHT[orientation] if self.is_upright else ()
         if len(self.pairs) and len(found) and view.is_mirrored ^ bool(sum(turned) % 2):
             left, right = np.transpose(self.pairs)
@@ -162,7 +172,7 @@ class Points(Overlay):
         except (TypeError, ValueError):
             what = "x, y and a visibility" if size == 3 else "x and y"
             raise ValueError(
-                f"at {self.path!r} are not lists of {what} for each object; is "
+                f"its {self.path!r} has no list of {what} for each object; is "
                 f"format={self.format!r} right?"
             ) from None
         counts = {len(row) for row in rows if row is not None}

@@ -1,4 +1,4 @@
-"""Polygons that lie over an image, and what becomes of them in its transforms."""
+"""Polygons of an image, transformed with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
+from reader.format.members import at_path
 from reader.samples.overlays import (
     RULES,
     SHARE,
     Field,
     Overlay,
-    at_path,
     is_left,
     limits_of,
     rows_of_lines,
@@ -119,30 +119,42 @@ class Polygons(Overlay):
         return {self.path: [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
     def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
-        """Return the polygons as `view` shows them, and how many lie outside of the image."""
+        """Return the polygons as `view` shows them, and the number outside the image."""
         objects = at_path(content, self.path)
         labels = self._labels(content, len(objects))
         try:
             owned = [(at, ring) for at, entry in enumerate(objects) for ring in self._rings(entry)]
         except (KeyError, TypeError, ValueError):
             what = "x and y" if self.format == "xy" else "five numbers"
-            raise ValueError(f"at {self.path!r} are not lists of {what} for each object") from None
-        points = np.concatenate([*(ring for _, ring in owned), np.zeros((0, 2))])
+            raise ValueError(f"its {self.path!r} has no list of {what} for each object") from None
+        if not owned:
+            return self._field([], [], labels), 0
+        owners, given = zip(*owned, strict=True)
+        points = np.concatenate(given)
         self._check_scale(points)
         points = view.carry(self._as_stored(points, view.image, orientation))
-        rings = np.split(points, np.cumsum([len(ring) for _, ring in owned])[:-1])
-        limits, size = limits_of(view), (view.image.width, view.image.height)
-        edges = view.carry(np.array([(0, 0), size]))
-        found, kept, outside = [], [], 0
-        for (at, _), ring in zip(owned, rings, strict=False):  # without any, there is an empty one
-            inside = _clipped(ring, edges.min(axis=0), edges.max(axis=0))
-            seen = _clipped(inside, *limits)
-            area, whole = _area(seen), _area(inside)
-            outside += view.is_seen and not len(inside)
-            if len(seen) and (area or not whole) and is_left(area, self.min_visible, whole):
+        starts = np.cumsum([0, *map(len, given)])[:-1]
+        least, most = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
+        low, high = limits_of(view)
+        size = view.image.width, view.image.height
+        edges = np.sort(view.carry(np.array([(0, 0), size])), axis=0)
+        is_whole = np.all((low <= least) & (most <= high) & view.is_seen, axis=1)
+        is_gone = np.any((most <= low) | (high <= least), axis=1) & ~is_whole
+        found, kept = [], []
+        for number in np.flatnonzero(~is_gone).tolist():
+            ring = points[starts[number] :][: len(given[number])]
+            seen = ring if is_whole[number] else _clipped(ring, low, high)
+            if is_whole[number] or self._is_enough(seen, ring, edges):
                 found.append(seen if self.clip else ring)
-                kept.append(at)
-        return self._field(found, kept, labels), outside
+                kept.append(owners[number])
+        outside = ((most <= edges[0]) | (edges[1] <= least)).any(axis=1) & view.is_seen
+        return self._field(found, kept, labels), int(outside.sum())
+
+    def _is_enough(self, seen: Ring, ring: Ring, edges: NDArray[np.float64]) -> bool:
+        """Whether enough is seen of a polygon that a crop cuts; `edges` are the image's."""
+        area = _area(seen)
+        share = self.min_visible
+        return area > 0 and (not share or is_left(area, share, _area(_clipped(ring, *edges))))
 
     def none(self) -> Field:
         """The field of a sample without the member."""
@@ -177,23 +189,28 @@ class Polygons(Overlay):
 
 def _clipped(ring: Ring, low: NDArray[np.float64], high: NDArray[np.float64]) -> Ring:
     """The part of a polygon between two corners, by Sutherland and Hodgman; maybe of no points."""
-    if ((low <= ring) & (ring <= high)).all():
-        return ring
     for axis, sign, edge in (
         (axis, sign, limit[axis]) for axis in (0, 1) for sign, limit in ((1, low), (-1, high))
     ):
         depth = sign * (ring[:, axis] - edge)  # of each point within the edge
-        is_inside, following = depth >= 0, np.roll(ring, -1, axis=0)
-        after = np.roll(depth, -1)
+        is_inside = depth >= 0
+        if is_inside.all():
+            continue
+        after = _turned(depth)
         crosses = is_inside != (after >= 0)
         share = depth / np.where(crosses, depth - after, 1)
-        cuts = ring + share[:, None] * (following - ring)
+        cuts = ring + share[:, None] * (_turned(ring) - ring)
         cuts[:, axis] = edge
         both = np.stack([ring, cuts], axis=1)
         ring = both[np.column_stack([is_inside, crosses])]
     return ring
 
 
+def _turned(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The value that follows each, the first one after the last."""
+    return np.concatenate([values[1:], values[:1]])
+
+
 def _area(ring: Ring) -> float:
     x, y = ring.T
-    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+    return float(abs(x @ _turned(y) - y @ _turned(x))) / 2

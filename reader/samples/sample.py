@@ -34,12 +34,11 @@ class Recipe:
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")
     members: tuple[ResolvedField, ...] = ()
-    map_sample: Callable[[Sample], Sample] | None = None
+    map_sample: Callable[[Sample], Sample | None] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
 
     @property
     def mapped_names(self) -> set[str]:
-        """The fields that `map_sample` can change."""
         return set(self.names) - READ_ONLY
 
     @property
@@ -49,13 +48,16 @@ class Recipe:
 
     @property
     def shown_names(self) -> list[str]:
-        """The fields that differ between views."""
         shown = {
             "image",
             "geometry",
             *(member.name for member in self.members if member.follows_image),
         }
         return [name for name in self.names if name in shown]
+
+
+class Filtered(SampleError):
+    """A sample for which `map_sample` returned None."""
 
 
 class SampleReader:
@@ -132,13 +134,13 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
-        shown: Sequence[Any] = [member.absent] * len(planned.views)
+        shown: Sequence[Any]
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
                 shown = member.shown(data, planned, self.tools)
-            except MemoryError:
-                raise  # the member is not to blame
+            except (MemoryError, SampleError):
+                raise  # the member is not to blame, or the error says all
             except Exception as error:  # a user's decoder may raise anything
                 is_own = getattr(member.field, "decode", None) is not None
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
@@ -147,6 +149,8 @@ class SampleReader:
             what = "None" if member.absent is None else f"no {member.name}"
             advice = f'to get {what} for it, write "{member.ext}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
+        else:
+            shown = [member.absent] * len(planned.views)
         return shown if self._recipe.further and member.follows_image else shown[0]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
@@ -159,6 +163,11 @@ class SampleReader:
         except Exception as error:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
+        if mapped is None:
+            raise Filtered(
+                f"map_sample returned None for the sample {key!r}. To drop samples, pass "
+                'on_error="substitute" (the next one takes its place) or on_error="mask".'
+            )
         self._check_mapped(mapped, planned, key)
         if self._read_only:
             mapped = mapped | {name: planned.value(name) for name in self._read_only}
@@ -186,8 +195,6 @@ class SampleReader:
 
 
 class WholeSamples:
-    """Decodes whole samples of a shard, to check whether they decode."""
-
     def __init__(self, shard: Shard) -> None:
         self._shard = shard
         self._decoder = Decoder()
@@ -196,7 +203,6 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        """Return a member decoded by its extension."""
         image, data = self._shard.image(row), self._shard.read(row, ext)
         kind = picture_format(ext)
         try:

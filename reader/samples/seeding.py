@@ -31,7 +31,6 @@ def seed_sample(seed: int, epoch: int, position: int) -> None:
 
 @contextmanager
 def kept_generators() -> Iterator[None]:
-    """Restore the global generators at the end."""
     torch = sys.modules.get("torch")
     state = random.getstate(), np.random.get_state(), torch and torch.get_rng_state()
     try:

@@ -1,7 +1,7 @@
-"""Object stores and servers of files, asked and written to; only this room knows obstore.
+"""Read and write object stores and HTTP servers; only this room imports obstore.
 
-`urls` says which stores there are, `credentials` sends a provider of them to the process that asks,
-`client` reads objects, `calls` by blocking calls in threads, `limits` bounds what is asked and what
-comes, and `errors` says what failed. For commands `listing` lists a store, `writing` writes to it,
-and `download` copies a whole dataset.
+`urls` checks URLs, `credentials` sends a credential provider to other processes, and `client` reads
+objects; `calls` does so by blocking calls in threads. `limits` bounds requests and answers, and
+`errors` explains failures. For commands, `listing` lists a store, `writing` writes to it, and
+`download` copies a whole dataset.
 """

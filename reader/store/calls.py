@@ -1,8 +1,8 @@
-"""A store that is asked by blocking calls in threads, awaited by an event loop.
+"""Read a store by blocking calls in threads, awaited by an event loop.
 
-This costs two thirds of the processor's time of the network library's own coroutines, which hand
-every answer through three threads. A call begins at once, however many are under way; one that
-nobody awaits any more runs to its end. The threads end with the process.
+This takes two thirds of the CPU time of the network library's own coroutines, which pass every
+answer through three threads. A call begins at once, regardless of how many are running; a cancelled
+one runs to its end. The threads end with the process.
 """
 
 import asyncio
@@ -20,14 +20,12 @@ T = TypeVar("T")
 
 
 class Calls:
-    """Threads of one event loop; made when there is something to call, and used again."""
-
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]]]
         self._waiting = queue.SimpleQueue()
         self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
-        self._idle = 0  # threads that nothing was given to
-        self._is_told = False  # whether the loop is about to look at what is done
+        self._idle = 0  # threads without a call
+        self._is_scheduled = False  # whether the loop will call `_deliver`
 
     async def run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
@@ -44,17 +42,17 @@ class Calls:
             future, call = self._waiting.get()
             try:
                 self._done.append((future, call(), None))
-            except BaseException as error:  # whatever it is, it is the caller's
+            except BaseException as error:  # raised in the caller
                 self._done.append((future, None, error))
-            if not self._is_told:  # one call of the loop for all that was done meanwhile
-                self._is_told = True
+            if not self._is_scheduled:  # once for all calls that have finished
+                self._is_scheduled = True
                 try:
-                    loop.call_soon_threadsafe(self._tell)
-                except RuntimeError:  # it is closed: nobody waits
+                    loop.call_soon_threadsafe(self._deliver)
+                except RuntimeError:  # the loop is closed
                     return
 
-    def _tell(self) -> None:
-        self._is_told = False  # first: what is done from here on calls again
+    def _deliver(self) -> None:
+        self._is_scheduled = False  # first: later calls schedule again
         while self._done:
             future, result, error = self._done.popleft()
             self._idle += 1

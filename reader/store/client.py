@@ -1,8 +1,8 @@
-"""A store as this process sees it; it, `calls`, `listing` and `writable` ask a network library.
+"""Read objects of a store through the network library.
 
-Guarantees: what fails in passing is tried again until `retry_timeout`; then it is an error. All
-bytes of an object are of one version of it: the first answer tells its ETag, the following requests
-ask for that one (If-Match), and where a store does not heed that, its answers are compared.
+Guarantees: a transient failure is retried until `retry_timeout`; then it is an error. All bytes of
+an object are of one version: the first answer has its ETag, and later requests require it
+(If-Match). If a store ignores this condition, the ETags of its answers are compared.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from reader.store.limits import Body, Gate, Pace, Requests
 from reader.store.urls import folder_of
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
-_UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
-_TRIES = 3  # of an answer that is wrong
+_FIRST_ANSWER_SECONDS = 8.0  # limit for a store that has never answered
+_TRIES = 3  # after wrong answers
 _MOST_BYTES = 1 << 30  # of an object that is read whole
 _RETRY_TIMEOUT = 60.0
 _CONNECT = {"connect_timeout": "5s"}
@@ -53,9 +53,9 @@ class Store:
         self._patience = float(options.get("retry_timeout", _RETRY_TIMEOUT))
         self._has_answered = False
         self._versions: dict[str, Version] = {}
-        self._is_redirected = url.startswith("hf://")  # where each answer is another server's
+        self._is_redirected = url.startswith("hf://")  # answers come from several servers
         self._options, self._provider = options, provider
-        self._is_accepted = False  # whether what it was opened with was found to be right
+        self._is_accepted = False  # whether a request with these credentials succeeded
         self._store = self._opened()
 
     @property
@@ -67,12 +67,11 @@ class Store:
             return self._open(dict(self._options), times)
         except StoreError:
             raise
-        except Exception as error:  # the library may raise anything, and quote what it was given
+        except Exception as error:  # the library may raise anything, and quote credentials
             names = ", ".join(sorted(map(str, self._options))) or "none"
             raise StoreError(
-                f"{self.url} cannot be opened as a store ({type(error).__name__}): look at the "
-                f"names in storage_options ({names}) and at what the environment says of "
-                "credentials."
+                f"{self.url} cannot be opened as a store ({type(error).__name__}). Check the "
+                f"names in storage_options= ({names}), and the credentials in the environment."
             ) from None
 
     def _open(self, options: dict[str, Any], times: Mapping[str, str]) -> Any:
@@ -82,7 +81,7 @@ class Store:
         places = url, options.get("endpoint"), *map(os.environ.get, _ENDPOINTS)
         if any(str(place).startswith("http://") for place in places):
             client["allow_http"] = True
-        retry = {"max_retries": 0}  # the library's own would hide that it is too much for the store
+        retry = {"max_retries": 0}  # the library's retries would hide throttling
         if url.startswith("hf://"):
             token = options.pop("token", None) or os.environ.get("HF_TOKEN")
             if token:
@@ -103,9 +102,8 @@ class Store:
         return from_url(url, client_options=client, retry_config=retry, **options)
 
     def _find(self, folder: Path) -> None:
-        """See that a folder of this machine is there, which the library tells in other words."""
         if not folder.exists():
-            raise StoreError(f"{self.url}: there is no folder {folder}.")
+            raise StoreError(f"{self.url}: the folder {folder} does not exist.")
 
     async def whole(self, name: str, most: int = _MOST_BYTES) -> bytes:
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
@@ -124,12 +122,13 @@ class Store:
         except errors.NotPartial as failure:
             with self._asking(name) as store:
                 found = await obstore.head_async(store, name)
-            if int(found["size"]) != size:  # there is less of it than dataset.json says
+            if int(found["size"]) != size:  # it is smaller than dataset.json records
                 raise self._replaced(name) from None
-            told = f"the server does not support range requests: {failure} {errors.NO_PARTS}"
-            raise self._error(name, told) from None
+            reason = f"the server does not support range requests: {failure} {errors.NO_PARTS}"
+            raise self._error(name, reason) from None
         if len(content) != stop - start:
-            raise errors.Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
+            what = f"the server sent {len(content)} of {stop - start} bytes"
+            raise errors.Passing(what, is_answer=True)
         return content
 
     async def _get(
@@ -147,7 +146,7 @@ class Store:
 
     @contextmanager
     def _asking(self, name: str) -> Iterator[Any]:
-        """A request to the library's store, counted; what fails becomes an error of ours."""
+        """Count a request to the library's store, and translate its errors."""
         began, store = time.monotonic(), self._store
         self._add(requests=1, in_flight=1)
         try:
@@ -156,7 +155,7 @@ class Store:
             raise
         except errors.Failure as failure:
             raise self._meaning(name, self._store, failure) from None
-        except Exception as error:  # the library's, and whatever a provider of credentials does
+        except Exception as error:  # the library's, or a credential provider's
             raise self._meaning(name, store, errors.meaning(error)) from None
         finally:
             self._add(in_flight=-1, asking=time.monotonic() - began)
@@ -186,27 +185,27 @@ class Store:
     def _replaced(self, name: str) -> StoreError:
         return self._error(
             name,
-            "it was replaced since the dataset was opened, or is not the one that dataset.json "
-            "describes. Open the dataset anew.",
+            "it was replaced since the dataset was opened, or is not the file that dataset.json "
+            "describes. Open the dataset again.",
         )
 
     def _meaning(self, name: str, store: Any, failure: errors.Failure) -> Exception:
-        """What is to be raised, or done, about a request that failed."""
+        """Return the exception for a failed request; open the store again if it was refused."""
         if isinstance(failure, errors.Missing | errors.NotPartial | errors.Passing):
             return failure
-        if isinstance(failure, errors.NoPlace):
-            return self._no_place()
+        if isinstance(failure, errors.NoBucket):
+            return self._no_bucket()
         if isinstance(failure, errors.Replaced):
             return self._replaced(name)
         if isinstance(failure, errors.Refused) and self._provider is not None:
-            if store is self._store and self._is_accepted:  # they may have expired since
+            if store is self._store and self._is_accepted:  # credentials may have expired
                 self._store, self._is_accepted = self._opened(), False
             if store is not self._store:
                 return errors.Passing(str(failure), is_answer=True)
         return self._error(name, str(failure))
 
     async def _persisting(self, name: str, call: Callable[[], Awaitable[T]], least: int = 1) -> T:
-        """What `call` gives, tried again while it fails in passing; `least` times at least."""
+        """Return the result of `call`; retry transient failures, with at least `least` tries."""
         began, pause, tries, wrong = time.monotonic(), _FIRST_PAUSE, 0, 0
         while True:
             try:
@@ -218,19 +217,19 @@ class Store:
                     self.gate.throttled()
                 patience = self._patience
                 if not self._has_answered:
-                    patience = min(patience, _UNKNOWN_PLACE_SECONDS)
+                    patience = min(patience, _FIRST_ANSWER_SECONDS)
                 waited = time.monotonic() - began
                 tries += 1
                 wrong += failed.is_answer
                 if (waited + pause > patience and tries >= least) or wrong >= _TRIES:
-                    told = f"{failed}, also after {waited:.0f} seconds. {failed.advice}"
-                    raise self._error(name, told) from None
+                    reason = f"{failed}, also after {waited:.0f} seconds. {failed.advice}"
+                    raise self._error(name, reason) from None
                 self._add(retries=1)
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _no_place(self) -> StoreError:
-        return self._error("", "there is no such bucket or container.")
+    def _no_bucket(self) -> StoreError:
+        return self._error("", "the bucket or container does not exist.")
 
     def _error(self, name: str, reason: str) -> StoreError:
         place = f"{self.url}/{name}" if name else self.url
@@ -247,11 +246,10 @@ class Store:
 
 def _check_none(options: dict[str, Any]) -> None:
     if options:
-        raise ValueError("there are no such options")
+        raise ValueError("unknown options")
 
 
 def _resolved(url: str) -> str:
-    """The path below which a server of Hugging Face has the files of hf://datasets/OWNER/NAME."""
     kind, owner, name, *folder = url.removeprefix("hf://").split("/")
     name, _, revision = name.partition("@")
     return "/".join([kind, owner, name, "resolve", revision or "main", *folder])

@@ -1,4 +1,4 @@
-"""A provider of credentials, on its way from the user's process to those that ask a store."""
+"""Send a credential provider from the user's process to the one that reads a store."""
 
 import pickle
 import sys
@@ -15,15 +15,15 @@ def sent(provider: Callable[..., Any] | None, url: str) -> bytes | None:
         return None
     if url.partition("://")[0] not in _SIGNED:
         raise ArgumentError(
-            f"credential_provider= is for {', '.join(f'{known}://' for known in _SIGNED)}; {url} "
-            "takes what storage_options= says."
+            f"credential_provider= is for {', '.join(f'{known}://' for known in _SIGNED)} only. "
+            f"For {url}, use storage_options=."
         )
-    import cloudpickle  # few need it
+    import cloudpickle  # rarely used
 
     return pickle.dumps((sys.path, cloudpickle.dumps(provider)))
 
 
 def received(content: bytes) -> Callable[..., Any]:
-    """That provider; what it imports is found where its sender finds it, from now on."""
+    """Unpickle the provider, with the sender's `sys.path` for its imports."""
     sys.path[:], provider = pickle.loads(content)
     return pickle.loads(provider)

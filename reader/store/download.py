@@ -1,6 +1,6 @@
-"""A whole dataset from a store into a folder: for who looks at every byte once, such as a check.
+"""Copy a whole dataset from a store into a folder, for commands that read every byte once.
 
-It loads the network library into this process, so it is for commands, not for the reader.
+It loads the network library into this process, which the reader does not.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Advance = Callable[[int], object]
 def download(
     url: str, folder: Path, *, is_whole: bool, advance: Advance = lambda count: None
 ) -> None:
-    """Fetch dataset.json and the indexes, and the tars if it is to be whole; nothing is checked."""
+    """Fetch dataset.json and the indexes, and with `is_whole` the tars, without any check."""
     store = Store(checked(url), {}, None)
     asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))
 

@@ -1,4 +1,4 @@
-"""What bounds requests: how many are under way, how many bytes come, and how long that takes."""
+"""Limits of requests: their number, the size of an answer, and its time."""
 
 import time
 from dataclasses import dataclass
@@ -7,18 +7,19 @@ from typing import NamedTuple
 
 from reader.store.errors import Failure, Passing
 
-PART = 8 << 20  # bytes of a request, for what lies side by side
+PART = 8 << 20  # bytes of a request for adjacent samples
 MOST_IN_FLIGHT = 256  # requests of a process
 
 _FIRST_IN_FLIGHT = 64
 _CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
 _SLOW = (
-    "Is the network slow, or the server busy? Open the dataset again: what came is in the cache."
+    "The network is slow or the server busy. Open the dataset again to continue: fetched samples "
+    "are in the cache."
 )
 
 
 class Gate:
-    """How many requests may be under way: one more as they succeed, half where it is too many."""
+    """The number of simultaneous requests: one more after a success, half after throttling."""
 
     def __init__(self) -> None:
         self.most = float(_FIRST_IN_FLIGHT)
@@ -34,17 +35,14 @@ class Gate:
 
 
 class Requests(NamedTuple):
-    """What a store was asked."""
-
     fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
-    asking: float = 0.0  # seconds of all requests, those at the same time added up
-    in_flight: int = 0  # requests under way now
-    latency: float = 0.0  # seconds of a request, lately
+    asking: float = 0.0  # seconds of all requests, added up
+    in_flight: int = 0  # current requests
+    latency: float = 0.0  # recent seconds of a request
 
     def since(self, before: "Requests") -> "Requests":
-        """Return the counts since then, and how things are now."""
         return Requests(*map(sub, self[:4], before[:4]))._replace(
             in_flight=self.in_flight, latency=self.latency
         )
@@ -87,8 +85,8 @@ class Body:
     def _check_size(self, size: int) -> None:
         if size > self._most:
             raise Failure(
-                f"it has {size:,} bytes, and at most {self._most:,} are read. It was replaced, or "
-                "is not a file of a dataset: upload the dataset again."
+                f"it has {size:,} bytes, but at most {self._most:,} are read. It was replaced, or "
+                "is not a file of a dataset. Upload the dataset again."
             )
 
     def _check_time(self, pace: Pace, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A store whose objects are listed before they are read, each in the version that was listed."""
+"""List a store's objects, and read them only in the listed version."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LISTED = 1000  # names at a time
 @dataclass(frozen=True)
 class Listed:
     size: int
-    tag: str | None  # of its content, in quotes; None where the store tells none
+    tag: str | None  # ETag, in quotes; None if the store sends none
     mtime_ns: int
 
 
@@ -31,7 +31,7 @@ class ListingStore(Store):
         try:
             return await self._persisting("", self._names)
         except Missing:
-            raise self._no_place() from None
+            raise self._no_bucket() from None
 
     def expect(self, name: str, listed: Listed) -> None:
         self._versions[name] = Version(listed.tag, listed.size)
@@ -54,6 +54,6 @@ class ListingStore(Store):
 
 def _listed(meta: Any) -> Listed:
     written, tag = meta["last_modified"].timestamp(), meta["e_tag"]
-    if tag and not tag.endswith('"'):  # Azure lists them bare, and answers with quotes
+    if tag and not tag.endswith('"'):  # Azure lists them without quotes
         tag = f'"{tag}"'
     return Listed(meta["size"], tag, round(written * 1_000_000) * 1000)

@@ -1,4 +1,4 @@
-"""Which URLs name a dataset in a store."""
+"""Check URLs of datasets in a store."""
 
 import re
 from importlib.util import find_spec
@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from reader.errors import ArgumentError, StoreError
 
-LIBRARY = "obstore"  # that asks stores
+LIBRARY = "obstore"  # the network library
 _SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
 _HUGGING_FACE = re.compile(r"datasets/[^/]+/[^/]+")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -21,21 +21,23 @@ def checked(url: str) -> str:
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in _SCHEMES:
         raise ArgumentError(
-            f"{scheme}:// names no store that is known here: there are "
-            f"{', '.join(f'{known}://' for known in _SCHEMES)}, and folders by their path."
+            f"{scheme}:// is not supported. Use one of "
+            f"{', '.join(f'{known}://' for known in _SCHEMES)}, or the path of a folder."
         )
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise ArgumentError(
-            f"A URL is {scheme}://PLACE/FOLDER alone here: credentials go into "
-            "storage_options=, or into the environment, where they are not shown."
+            f"The URL has credentials or a query; write only {scheme}://HOST/FOLDER. Give "
+            "credentials in storage_options=, or in the environment."
         )
     if not rest.strip("/"):
-        raise ArgumentError(f"{url} names no place: a URL is {scheme}://PLACE/FOLDER.")
+        raise ArgumentError(f"{url} has no bucket or host: a URL is {scheme}://HOST/FOLDER.")
     if scheme.lower() == "file" and parts.netloc:
         raise ArgumentError(f"{url}: a file URL has three slashes, as in file:///{rest}.")
     if scheme == "hf" and not _HUGGING_FACE.match(rest):
-        raise ArgumentError(f"{url}: of Hugging Face, hf://datasets/OWNER/NAME/FOLDER is read.")
+        raise ArgumentError(
+            f"{url} is not a dataset's URL on Hugging Face: write hf://datasets/OWNER/NAME/FOLDER."
+        )
     return url.rstrip("/")
 
 
@@ -46,5 +48,5 @@ def folder_of(url: str) -> Path:
 def need(module: str, url: str) -> None:
     if find_spec(module) is None:
         raise StoreError(
-            f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."
+            f"{url}: reading from a store needs {module}. Run `pip install 'shardfeed[remote]'`."
         )

@@ -1,9 +1,9 @@
-"""A store that is written to: objects that appear whole, and never in place of others.
+"""Write to a store: objects appear whole, and never replace others.
 
-Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
-does not, `create` looks first, which another writer of the same moment may slip through. An object
-of up to `MOST_BYTES` is written by one request, so it is there whole or not at all. What fails in
-passing is tried again, as in reading.
+Guarantees: `create` replaces nothing if the store supports conditions (If-None-Match); otherwise
+`create` looks first, and could only miss a writer of the same moment. An object of up to
+`MOST_BYTES` is written by one request, so it is complete or absent. Transient failures are retried,
+as in reading.
 """
 
 from contextlib import suppress
@@ -20,19 +20,17 @@ from reader.store.listing import ListingStore
 MOST_BYTES = 4 * 10**9  # the stores allow 5 GiB (S3) or 5000 MiB (Azure)
 
 _SLOWEST = 250_000  # bytes a second, of one request
-_TRIES = 3  # at least, however long each takes
+_TRIES = 3  # at least, regardless of time
 
 
 class WritableStore(ListingStore):
-    """Reads and writes the objects below a URL."""
-
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         super().__init__(url, options, provider)
         self.heeds_conditions = True  # until `create` was seen to replace something
         self._patient: dict[int, tuple[Any, Any]] = {}
 
     async def create(self, name: str, content: bytes | memoryview) -> bool:
-        """Write an object; False if there is one, maybe of an earlier try whose answer was lost."""
+        """Write an object; False if it exists, perhaps by an earlier try whose answer was lost."""
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
     async def replace(self, name: str, content: bytes | memoryview, tag: str | None) -> bool:
@@ -46,10 +44,10 @@ class WritableStore(ListingStore):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._error("", f"the folder cannot be made: {error.strerror}.") from error
+            raise self._error("", f"the folder cannot be created: {error.strerror}.") from error
 
-    def _no_place(self) -> StoreError:
-        return self._error("", "there is no such bucket or container. Make it first.")
+    def _no_bucket(self) -> StoreError:
+        return self._error("", "the bucket or container does not exist. Create it first.")
 
     async def _create(self, name: str, content: bytes | memoryview) -> bool:
         if not self.heeds_conditions and await self._is_there(name):
@@ -61,10 +59,10 @@ class WritableStore(ListingStore):
             except exceptions.AlreadyExistsError:
                 return False
             except FileNotFoundError:
-                raise self._no_place() from None
+                raise self._no_bucket() from None
             except NotImplementedError:
                 self.heeds_conditions = False
-                raise Passing("it takes no conditions") from None
+                raise Passing("the store does not support conditional writes") from None
         return True
 
     async def _is_there(self, name: str) -> bool:
@@ -86,12 +84,12 @@ class WritableStore(ListingStore):
         return True
 
     async def _put(self, store: Any, name: str, content: bytes | memoryview, mode: Any) -> None:
-        """Write by one request, for as long as that many bytes may take to send."""
+        """Write by one request, with a timeout by its size."""
         seconds = 60
         while len(content) > seconds * _SLOWEST:
             seconds *= 2
         known, patient = self._patient.get(seconds, (None, None))
-        if known is not store:  # it was opened anew meanwhile, with other credentials
+        if known is not store:  # it was opened again, with other credentials
             patient = self._opened({"timeout": f"{seconds}s", "read_timeout": f"{seconds}s"})
             self._patient[seconds] = store, patient
         await obstore.put_async(patient, name, content, mode=mode, use_multipart=False)

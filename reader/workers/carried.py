@@ -101,7 +101,6 @@ class _Stop(Exception):
 def _frame(
     file: str, name: str, position: tuple[int, int, int, int], following: TracebackType | None
 ) -> TracebackType:
-    """Make a traceback entry, by running code that raises at that position."""
     line, last, first, end = position
     where = {"lineno": line, "end_lineno": last, "col_offset": first, "end_col_offset": end}
     stop = ast.Raise(ast.Name("stop", ast.Load(), **where), None, **where)

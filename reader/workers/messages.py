@@ -24,7 +24,7 @@ from reader.samples.sample import Recipe
 from reader.workers.carried import Carried
 
 MAX_TASK_BYTES = 1 << 16
-_BROKEN = "The connection between the loader and a worker is broken; make a new reader.Loader"
+_UNREADABLE = "A message between the loader and a worker cannot be read; make a new reader.Loader"
 
 Message = TypeVar("Message")
 
@@ -101,8 +101,6 @@ class Ready:
 
 @dataclass(frozen=True)
 class Idle:
-    """Worker to parent: no task is running."""
-
     number: int
 
 
@@ -112,7 +110,7 @@ class Done:
 
     number: int
     spent: Spent
-    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable samples
+    bad: tuple[tuple[int, str], ...] = ()  # (sample number, reason) of unreadable ones; "": dropped
     loose: tuple[tuple[Any, ...], ...] = ()  # values of each row that are not in arrays
 
 
@@ -149,7 +147,7 @@ def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message
     try:
         content = connection.recv_bytes()
     except (MemoryError, OverflowError) as error:  # by its length
-        raise WorkerError(f"{_BROKEN} ({error!r}).") from error
+        raise WorkerError(f"{_UNREADABLE} ({error!r}).") from error
     return parse(content, kinds)
 
 
@@ -157,7 +155,7 @@ def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
     try:
         message = pickle.loads(content)
     except Exception as error:  # a damaged pickle may raise anything
-        raise WorkerError(f"{_BROKEN} ({error!r}).") from error
+        raise WorkerError(f"{_UNREADABLE} ({error!r}).") from error
     if not isinstance(message, kinds):
-        raise WorkerError(f"{_BROKEN} (unexpected message {message!r:.200}).")
+        raise WorkerError(f"{_UNREADABLE} (unexpected message {message!r:.200}).")
     return message

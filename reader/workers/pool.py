@@ -78,7 +78,6 @@ class Pool:
 
     @property
     def starting(self) -> int:
-        """Number of workers that are not yet ready."""
         return sum(not process.is_ready for process in self._staying())
 
     def worker_seconds_since(self, moment: float) -> float:
@@ -91,7 +90,6 @@ class Pool:
         return len(self._processes) == self.size and not self.starting
 
     def resize(self, workers: int) -> None:
-        """Start workers, or end some after their current tasks."""
         for process in self._staying()[workers:]:
             process.is_retiring = True
             process.send(Retire())
@@ -109,7 +107,6 @@ class Pool:
         self._queue.put(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
-        """Remove tasks that no worker has begun, and return their numbers."""
         taken = self._queue.cancel(numbers)
         for number in taken:
             del self._outstanding[number]
@@ -134,7 +131,6 @@ class Pool:
         self._close_own()
 
     def let_go(self) -> None:
-        """Close the inherited descriptors in a fork of the owner; the workers continue."""
         for process in self._processes:
             process.let_go()
         self._close_own()
@@ -156,7 +152,6 @@ class Pool:
         )
 
     def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
-        """Handle all messages, and return the processes that have died."""
         died = []
         by_control = {process.control: process for process in self._processes}
         for control in self._wait(list(by_control), timeout):

@@ -61,7 +61,6 @@ class WorkerProcess:
             self.control.send(message)
 
     def go(self) -> None:
-        """Let it take tasks once it is ready."""
         self.is_going = True
         self.send(Go())
 

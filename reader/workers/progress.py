@@ -56,7 +56,6 @@ class ProgressBoard:
         return WorkerSlot(self._words[begin : begin + 2])
 
     def close(self) -> None:
-        """Close the file; the last slot frees the memory."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

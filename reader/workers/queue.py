@@ -26,7 +26,6 @@ class TaskQueue:
         self.flush()
 
     def flush(self) -> None:
-        """Fill the socket from the backlog."""
         while self._backlog:
             try:
                 self._inlet.send(pickle.dumps(self._backlog[0]), socket.MSG_DONTWAIT)
@@ -39,7 +38,6 @@ class TaskQueue:
             self._backlog.popleft()
 
     def take_back(self) -> set[int]:
-        """Take back the tasks that no worker has begun, and return their numbers."""
         taken: list[Task] = []
         while True:
             try:

@@ -40,7 +40,7 @@ from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
 from reader.samples.pixels import Planned
 from reader.samples.raw import RawBatchReader
-from reader.samples.sample import SampleReader
+from reader.samples.sample import Filtered, SampleReader
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -127,7 +127,7 @@ class Worker:
             except SampleError as error:
                 if self._setup.on_error == "raise":
                     raise
-                bad.append((sample, str(error)))
+                bad.append((sample, "" if isinstance(error, Filtered) else str(error)))
                 loose.append(self._replaced(sample, task, step))
 
     def _clocks(self) -> Spent:

@@ -11,46 +11,34 @@ import contextlib
 import io
 import os
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image
 
-from benchmarks.runner import Candidate, Rows, most_memory, own_usage
+import reader
+from benchmarks.runner import Candidate, step
 
 BASELINE = None
+OPTIONS = {"sets": ["200000x1", "20000x10", "1000x1300", "10000x270"], "pack": False}
+OPTIONS |= {"jobs": os.cpu_count() or 1, "folder": None}
 LINKS = 30_000  # to one file; ext4 has at most 65,000
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    sets = ["200000x1", "20000x10", "1000x1300", "10000x270"]
-    parser.add_argument("--sets", nargs="+", default=sets)
-    parser.add_argument("--pack", action="store_true", help="pack and read, too")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--folder", type=Path, help="where there is room")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Make the folders; return the steps for each."""
     found = []
     steps = {"scan and plan": dry_run, **({"pack": pack} if given.pack else {})}
-    for name in given.sets:
-        classes, files = map(int, name.split("x"))
+    for classes, files in (map(int, name.split("x")) for name in given.sets):
         root = Path(tempfile.mkdtemp(dir=given.folder or work))
         make(root / "images", classes, files)
-        for step, run in steps.items():
-            label = f"{classes:,} classes x {files:,}: {step}"
-            found.append(Candidate(label, measure, (label, run, root, given.jobs)))
+        for name, run in steps.items():
+            label = f"{classes:,} classes x {files:,}: {name}"
+            found.append(Candidate(label, step, (run, root, given.jobs)))
     return found
 
 
 def make(root: Path, classes: int, files: int) -> None:
-    """Write the class folders."""
-    content = io.BytesIO()
+    content, first = io.BytesIO(), ""
     Image.new("RGB", (8, 8)).save(content, "PNG")
-    first = ""
     for number in range(classes * files):
         label, file = divmod(number, files)
         folder = f"{root}/class{label:06d}"
@@ -64,23 +52,11 @@ def make(root: Path, classes: int, files: int) -> None:
             Path(path).write_bytes(content.getvalue())
 
 
-def measure(label: str, step: Callable[[Path, int], None], root: Path, jobs: int) -> Rows:
-    """Return the figures of one step."""
-    began = time.perf_counter()
-    step(root, jobs)
-    seconds = time.perf_counter() - began
-    return {label: {"CPU s": own_usage(), "s": seconds, "MiB": most_memory() / 1.048576}}
-
-
 def dry_run(root: Path, jobs: int) -> None:
-    """Run `packer pack --dry-run`."""
     command("pack", str(root / "images"), str(root / "dry"), "--dry-run", "--quiet")
 
 
 def pack(root: Path, jobs: int) -> None:
-    """Pack, and read the labels."""
-    import reader
-
     options = ["--jobs", str(jobs), "--quiet", "--overwrite"]
     command("pack", str(root / "images"), str(root / "shards"), *options)
     dataset = reader.Dataset(root / "shards")

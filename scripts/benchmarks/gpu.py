@@ -15,9 +15,7 @@ import datetime
 import math
 import os
 import platform
-import statistics
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import islice, repeat
 from pathlib import Path
@@ -30,20 +28,17 @@ from training import resnet50
 
 import reader
 from benchmarks import material
-from benchmarks.gpu_ways import Job, ways
-from benchmarks.runner import Candidate, Rows
-from benchmarks.waiting import Waiting
+from benchmarks.gpu_ways import Batches, ways
+from benchmarks.peers import Task
+from benchmarks.runner import Candidate, Figures
+from benchmarks.waiting import Waiting, synchronise
 from reader.system import usable_cores
 
-Batches = Iterator[tuple[Tensor, Tensor]]
 BASELINE = "DataLoader, pinned, apex prefetcher"
+OPTIONS = {"images": None, "samples": 4096, "batch-size": 256, "workers": usable_cores()}
+OPTIONS |= {"batches": 40, "device": "cuda"}
 LIMIT = "one batch, again and again"
-SYNCHRONISING = (
-    "cudaStreamSynchronize",
-    "cudaEventSynchronize",
-    "cudaDeviceSynchronize",
-    "cudaMemcpy",
-)
+WAITING = ("cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize", "cudaMemcpy")
 
 
 class Model:
@@ -68,29 +63,17 @@ class Model:
         self.optimizer.step()
 
 
-def synchronise(device: torch.device) -> None:
-    """Wait for all that is queued."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-
-
-def rate(batches: Batches, steps: int, device: torch.device) -> float:
-    """Return the images a second that arrive when nothing is done with them."""
+def fed(
+    batches: Batches, steps: int, device: torch.device, model: Model | None = None
+) -> tuple[float, float]:
+    """Return the images a second, untouched without a model, and the share of time waited."""
     synchronise(device)
-    began = time.perf_counter()
-    count = sum(len(images) for images, _ in islice(batches, steps))
-    synchronise(device)
-    return count / (time.perf_counter() - began)
-
-
-def train(batches: Batches, steps: int, model: Model) -> tuple[float, float]:
-    """Return the images a second of training, and the share of the time that the device waited."""
-    synchronise(model.device)
-    waiting, count, began = Waiting(model.device), 0, time.perf_counter()
+    waiting, count, began = Waiting(device), 0, time.perf_counter()
     for images, labels in waiting.over(islice(batches, steps)):
-        model.step(images, labels)
+        if model is not None:
+            model.step(images, labels)
         count += len(images)
-    synchronise(model.device)
+    synchronise(device)
     return count / (time.perf_counter() - began), waiting.share()
 
 
@@ -107,50 +90,11 @@ def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
     if not any(event.name.startswith("cudaLaunch") for event in events):
         return math.nan  # the profiler may not look at this GPU
     span = next(event.time_range for event in events if event.name == "measured")
-    calls = [
-        event
-        for event in events
-        if event.name in SYNCHRONISING and span.start <= event.time_range.start <= span.end
-    ]
-    return len(calls) / steps
-
-
-def bandwidth(host: Tensor, device: torch.device) -> float:
-    """Return the GB/s of copies to the GPU."""
-    there = torch.empty_like(host, device=device)
-    seconds = []
-    for _ in range(12):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        there.copy_(host, non_blocking=True)
-        end.record()
-        end.synchronize()
-        seconds.append(begin.elapsed_time(end) / 1e3)
-    return host.nbytes / statistics.median(seconds) / 1e9
-
-
-def copies(job: Job) -> str:
-    """Return the speed of copies from the ring, beside that of the machine."""
-    with reader.Loader(
-        job.shards,
-        batch_size=job.batch_size,
-        transforms=[reader.CenterCrop(224)],
-        workers=job.workers,
-    ) as loader:
-        reader.CUDAPrefetcher(loader, device=job.device)
-        images = next(iter(loader))[0]
-        ours = bandwidth(images, job.device)
-        state = "page-locked" if images.is_pinned() else "NOT page-locked"
-        plain = torch.empty_like(images).copy_(images)
-        return (
-            f"copies to the GPU: {ours:.1f} GB/s from the reader's slots ({state}), "
-            f"{bandwidth(plain.pin_memory(), job.device):.1f} GB/s from torch's pinned memory, "
-            f"{bandwidth(plain, job.device):.1f} GB/s from ordinary memory"
-        )
+    calls = [event.time_range.start for event in events if event.name in WAITING]
+    return sum(span.start <= start <= span.end for start in calls) / steps
 
 
 def machine(device: torch.device) -> str:
-    """Return the hardware and versions."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return (
         f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, "
@@ -158,57 +102,42 @@ def machine(device: torch.device) -> str:
     )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    parser.add_argument("--images", type=Path, help="default: made")
-    parser.add_argument("--samples", type=int, default=4096, help="to make")
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--workers", type=int, default=usable_cores())
-    parser.add_argument("--steps", type=int, default=40, help="measured, a round")
-    parser.add_argument("--device", default="cuda")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack the images; return the ways that can run here."""
     if given.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
-    images = given.images or work / "images"
+    images, shards = (given.images or work / "images").absolute(), work / "shards"
     if given.images is None:
         make(images, range(given.samples), classes=10)
-    material.pack(images, work / "shards")
+    material.pack(images, shards)
     device = reader.CUDAPrefetcher([], device=given.device).device
-    job = Job(work / "shards", images.absolute(), given.batch_size, given.workers, device)
+    task = Task(shards, images, work, "random", given.batch_size, given.workers)
     print(machine(device))
     print(
-        f"{len(reader.Dataset(job.shards))} images, batch {job.batch_size}, {job.workers} workers, "
-        f"{given.steps} steps"
+        f"{len(reader.Dataset(shards))} images, batch {task.batch_size}, {task.workers} workers, "
+        f"{given.batches} steps"
     )
-    if device.type == "cuda":
-        print(copies(job))
     names = [*ways(device), LIMIT]
-    return [Candidate(name, measure, (name, job, given.steps)) for name in names]
+    return [Candidate(name, measure, (name, task, device, given.batches)) for name in names]
 
 
-def measure(name: str, job: Job, steps: int) -> Rows:
-    """Return the figures of one way's round."""
-    device = job.device
+def measure(name: str, task: Task, device: torch.device, steps: int) -> Figures:
     if device.type == "cuda":
         torch.cuda.set_device(device)  # whose streams and events those without a device are
     else:
         torch.set_num_threads(1)  # which spin while they wait for each other
     torch.backends.cudnn.benchmark = True
     model = Model(device)
-    batches: Any = ways(device)["shardfeed" if name == LIMIT else name](job)
+    batches: Any = ways(device)["shardfeed" if name == LIMIT else name](task, device)
+    figures: dict[str, float] = {}
     if name == LIMIT:
         source, batches = batches, repeat(next(batches))
         source.close()
-    figures: dict[str, float] = {}
-    if name != LIMIT:
-        rate(batches, 2 * job.workers + 4, device)  # what lay ready does not count
-        figures["alone, images/s"] = rate(batches, 2 * steps, device)
-    train(batches, max(2, steps // 5), model)
-    figures["training, images/s"], waited = train(batches, steps, model)
+    else:
+        fed(batches, 2 * task.workers + 4, device)  # what lay ready does not count
+        figures["alone, images/s"] = fed(batches, 2 * steps, device)[0]
+    fed(batches, max(2, steps // 5), device, model)
+    figures["training, images/s"], waited = fed(batches, steps, device, model)
     figures["GPU waits %"] = 100 * waited
     if device.type == "cuda" and name != LIMIT:
         figures["syncs a batch"] = synchronising_calls(batches, max(2, steps // 4), model)
-    return {name: figures}
+    return figures

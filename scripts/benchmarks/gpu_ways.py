@@ -1,13 +1,12 @@
 """The ways to feed a GPU that `gpu` compares: each as its users would write it.
 
-A way is a function from a `Job` to an endless iterator of (images, labels) on the device: images
-float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are left out.
+A way is a function from a `Task` and a device to an endless iterator of (images, labels) there:
+images float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are left out.
 """
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,44 +15,28 @@ from torch import Tensor
 from torch.utils.data import RandomSampler
 
 import reader
-from benchmarks.peers import Task, pipeline
-from benchmarks.peers.data_loader import Folder, loader_of
+from benchmarks import pipeline
+from benchmarks.peers import Folder, Task, loader_of
 from reader.gpu_decode.nvjpeg import require
 
 SIZE = 224
-Batches = Generator[tuple[Tensor, Tensor], None, None]
+Batches = Iterator[tuple[Tensor, Tensor]]
+Way = Callable[[Task, torch.device], Batches]
 
 
-@dataclass(frozen=True)
-class Job:
-    """What every way does: the same images, crops of 224, batch, workers and device."""
-
-    shards: Path
-    images: Path
-    batch_size: int
-    workers: int
-    device: torch.device
-
-
-def shardfeed(job: Job, decode: Literal["cpu", "gpu"] = "cpu") -> Batches:
-    """This reader."""
+def shardfeed(task: Task, device: torch.device, decode: Literal["cpu", "gpu"] = "cpu") -> Batches:
+    """This reader; with "gpu", its workers send what nvJPEG is to decode."""
     with reader.Loader(
-        job.shards,
-        batch_size=job.batch_size,
+        task.shards,
+        batch_size=task.batch_size,
         transforms=[reader.RandomResizedCrop(SIZE), reader.RandomHorizontalFlip()],
         shuffle=True,
         epochs=None,
-        workers=job.workers,
+        workers=task.workers,
         decode=decode,
     ) as loader:
-        yield from reader.CUDAPrefetcher(
-            loader, reader.IMAGENET_MEAN, reader.IMAGENET_STD, device=job.device
-        )
-
-
-def shardfeed_gpu_decode(job: Job) -> Batches:
-    """This reader, whose workers send what nvJPEG is to decode."""
-    return shardfeed(job, "gpu")
+        norm = reader.IMAGENET_MEAN, reader.IMAGENET_STD
+        yield from reader.CUDAPrefetcher(loader, *norm, device=device)
 
 
 def apex(batches: Iterable[Any], device: torch.device) -> Batches:
@@ -89,24 +72,21 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
 
 
 def data_loader(
-    job: Job, decode: Callable[[bytes, str], np.ndarray], **options: Any
+    task: Task, decode: Callable[[bytes, str], np.ndarray], **options: Any
 ) -> Iterable[Any]:
     """DataLoader over the folder, shuffled forever, so that no epoch's end makes it wait."""
-    cache = job.shards.parent  # DataLoader needs none
-    task = Task(job.shards, job.images, cache, "random", job.batch_size, job.workers)
-    folder = Folder(task, decode)
+    folder = Folder(decode, task)
     forever = RandomSampler(folder, num_samples=10**9)
     return loader_of(folder, task, shuffle=False, sampler=forever, prefetch_factor=2, **options)
 
 
-def data_loader_apex(job: Job) -> Batches:
+def data_loader_apex(task: Task, device: torch.device) -> Batches:
     """DataLoader with simplejpeg and OpenCV, pin_memory, and apex's prefetcher."""
-    return apex(
-        data_loader(job, pipeline.with_cv2, pin_memory=job.device.type == "cuda"), job.device
-    )
+    pinned = {"pin_memory": device.type == "cuda"}
+    return apex(data_loader(task, pipeline.with_cv2, **pinned), device)
 
 
-def data_loader_gpu_decode(job: Job) -> Batches:
+def data_loader_gpu_decode(task: Task, device: torch.device) -> Batches:
     """DataLoader that reads bytes; torchvision decodes (nvJPEG), crops and resizes on the GPU."""
     from torchvision.io import ImageReadMode, decode_jpeg
     from torchvision.transforms.v2 import functional
@@ -117,11 +97,11 @@ def data_loader_gpu_decode(job: Job) -> Batches:
         return image.flip(-1) if torch.rand(()) < 0.5 else image
 
     def decoded() -> Batches:
-        for encoded, sizes, labels in data_loader(job, _encoded, collate_fn=_end_to_end):
-            images = decode_jpeg(list(encoded.split(sizes)), ImageReadMode.RGB, device=job.device)
+        for encoded, sizes, labels in data_loader(task, _encoded, collate_fn=_end_to_end):
+            images = decode_jpeg(list(encoded.split(sizes)), ImageReadMode.RGB, device=device)
             yield torch.stack([crop(image) for image in images]), labels
 
-    return apex(decoded(), job.device)
+    return apex(decoded(), device)
 
 
 def _encoded(data: bytes, crop: str) -> np.ndarray:
@@ -136,25 +116,19 @@ def _end_to_end(samples: list[tuple[Tensor, int]]) -> tuple[Tensor, list[int], T
     return torch.cat(flat), [len(image) for image in flat], torch.tensor(labels)
 
 
-def _can_decode(device: torch.device) -> bool:
-    """Whether there is a torchvision, and it was built with nvJPEG."""
-    try:
-        require([device])
-    except reader.ReaderError:
-        return False
-    return True
-
-
-def ways(device: torch.device) -> dict[str, Callable[[Job], Batches]]:
-    """Those that can run here, by name."""
-    found = {
+def ways(device: torch.device) -> dict[str, Way]:
+    """Return those that can run here, by name; nvJPEG needs a torchvision that has it."""
+    found: dict[str, Way] = {
         "shardfeed": shardfeed,
-        "shardfeed, GPU decode": shardfeed_gpu_decode,
+        "shardfeed, GPU decode": partial(shardfeed, decode="gpu"),
         "DataLoader, pinned, apex prefetcher": data_loader_apex,
         "DataLoader, torchvision GPU decode": data_loader_gpu_decode,
     }
     if device.type == "cpu":  # where this reader's own decoder stands in
         del found["DataLoader, torchvision GPU decode"]
-    elif not _can_decode(device):
+        return found
+    try:
+        require([device])
+    except reader.ReaderError:
         found = {name: way for name, way in found.items() if "GPU decode" not in name}
     return found

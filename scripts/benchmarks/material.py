@@ -27,14 +27,9 @@ CLASSES = 21
 def make(
     images: Path, cache: Path, kind: str, side: int | None, masks: bool = False
 ) -> tuple[Path, Path]:
-    """Return a folder of such images, and the same packed.
+    """Return a folder of images of a kind of `FORMATS`, made of class folders, and the same packed.
 
-    Args:
-        images: a folder of class folders, or of splits of them.
-        cache: where both are written.
-        kind: of `FORMATS`.
-        side: the shorter one, if not that of `FORMATS`.
-        masks: beside each image X lies X.mask.png, of up to `CLASSES` classes.
+    With `masks`, beside each image X lies X.mask.png, of up to `CLASSES` classes.
     """
     folder, shards = cache / "images", cache / "shards"
     paths = [Path(path) for path, _ in pipeline.labelled(images)]
@@ -47,7 +42,6 @@ def make(
 
 
 def pack(images: Path, shards: Path, *options: str) -> None:
-    """Pack a folder by the command."""
     command = [sys.executable, "-m", "packer", "pack", str(images), str(shards), "--quiet"]
     subprocess.run([*command, *options], check=True)
 

@@ -14,41 +14,51 @@ measured ones.
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import reader
-from benchmarks import material
-from benchmarks.peers import CROPS, PEERS, Task, is_installed
-from benchmarks.peers.masks import MASKS
-from benchmarks.runner import Candidate, Rows, cpu_seconds, family
+from benchmarks import dali, material, peers
+from benchmarks.peers import Build, Folder, Peer, Task, over
+from benchmarks.pipeline import with_cv2, with_cv2_reduced, with_pillow
+from benchmarks.runner import Candidate, Figures, cpu_seconds, family
 
 OURS = "shardfeed"
 BASELINE = "DataLoader, simplejpeg + cv2"
+TASK = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
+OPTIONS = {**TASK, "format": None, "side": None, "masks": False, "epochs": 2}
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
-Build = Callable[[Task], Iterable[Any]]
+
+def _of_folder(decode: Callable[[bytes, str], np.ndarray]) -> Peer:
+    return Peer("torch", partial(over, partial(Folder, decode)))
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    add_task_options(parser)
-    parser.add_argument("--format", choices=material.FORMATS)
-    parser.add_argument("--side", type=int, help="shorter side in pixels")
-    parser.add_argument("--masks", action="store_true", help="with a mask beside each image")
-    parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
+def _own(write: peers.Write, folder: str, task: Task) -> None:
+    write(task.images, task.cache / folder, task.workers)
 
 
-def add_task_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `task_of` takes."""
-    parser.add_argument("--images", type=Path, required=True, help="class folders")
-    parser.add_argument("--shards", type=Path, help="the same, packed; default: packed for the run")
-    parser.add_argument("--crop", choices=CROPS, default="random")
-    parser.add_argument("--batch-size", type=int, default=256, help="default: %(default)s")
-    parser.add_argument("--workers", type=int, default=2, help="default: %(default)s")
+PEERS = {
+    BASELINE: Peer("torch", partial(over, partial(Folder, with_cv2))),
+    "DataLoader, simplejpeg reduced": Peer(
+        "torch", partial(over, partial(Folder, with_cv2_reduced))
+    ),
+    "DataLoader, Pillow": Peer("torch", partial(over, partial(Folder, with_pillow))),
+    "webdataset, simplejpeg + cv2": Peer("webdataset", peers.webdataset),
+    "Grain, simplejpeg + cv2": Peer("grain", peers.grain),
+    "HF datasets, simplejpeg + cv2": Peer("datasets", peers.huggingface, peers.write_arrow),
+    "DALI (CPU), its ROI decoder": Peer("nvidia.dali", dali.Epochs, dali.prepare),
+    "LitData, simplejpeg + cv2": Peer(
+        "litdata", peers.litdata, partial(_own, peers.write_chunks, "litdata")
+    ),
+    "MosaicML, simplejpeg + cv2": Peer(
+        "streaming", peers.mosaic, partial(_own, peers.write_mds, "mosaic")
+    ),
+    "SPDL, simplejpeg + cv2": Peer("spdl", peers.SPDL),
+}
 
 
 def task_of(given: argparse.Namespace, work: Path) -> Task:
@@ -72,54 +82,46 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     print(f"{count} images, {task.crop} crop 224, batch {task.batch_size}, {task.workers} workers")
     if remark := too_few(count, task):
         print(remark, file=sys.stderr)
-    found = {OURS: ours_with_masks if given.masks else ours}
-    found |= MASKS if given.masks else prepared(task, given.only)
+    fields = ("image", "label", *(["mask.png"] if given.masks else []))
+    found: dict[str, Build] = {OURS: partial(ours, fields=fields)}
+    if given.masks:
+        found[BASELINE] = partial(over, peers.FolderWithMasks)
+    else:
+        found |= {name: peer.build for name, peer in prepared(task, given.only).items()}
     return [
         Candidate(name, measure, (name, build, task, given.epochs)) for name, build in found.items()
     ]
 
 
-def prepared(task: Task, only: str) -> dict[str, Build]:
-    """Return the peers whose names contain `only`, with their formats written beside the images."""
+def prepared(task: Task, *only: str) -> dict[str, Peer]:
+    """Return the peers whose names contain one of `only`, with their formats written."""
     found = {}
     for name, peer in PEERS.items():
-        if only not in name:
-            continue
-        if not is_installed(peer.package):
-            print(f"{name}: left out, {peer.package} is not installed", file=sys.stderr)
-            continue
-        if peer.prepare is not None:
-            peer.prepare(task)
-        found[name] = peer.build
+        if any(part in name for part in only) and not peers.left_out(name, peer.package):
+            found[name] = peer
+            if peer.prepare is not None:
+                peer.prepare(task)
     return found
 
 
 def transforms(crop: str) -> list[reader.Transform]:
-    """Return the transforms that all candidates run."""
     if crop == "center":
         return [reader.Resize(256), reader.CenterCrop(224)]
     return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
 
 
 def ours(task: Task, fields: tuple[str, ...] = ("image", "label")) -> reader.Loader:
-    """Return this reader's loader."""
     return reader.Loader(
         task.shards,
         batch_size=task.batch_size,
         transforms=transforms(task.crop),
-        shuffle=task.crop == "random",
+        shuffle=task.is_random,
         workers=task.workers,
         fields=fields,
     )
 
 
-def ours_with_masks(task: Task) -> reader.Loader:
-    """Return this reader's loader of images with masks."""
-    return ours(task, ("image", "label", "mask.png"))
-
-
-def measure(name: str, build: Build, task: Task, epochs: int) -> Rows:
-    """Return the figures of one candidate's round."""
+def measure(name: str, build: Build, task: Task, epochs: int) -> Figures:
     began = time.perf_counter()
     batches, seen, first = build(task), [], 0.0
     for images, labels, *_ in batches:
@@ -133,14 +135,8 @@ def measure(name: str, build: Build, task: Task, epochs: int) -> Rows:
     pss = [process.memory_full_info().pss / 1e6 for process in family()]
     if isinstance(batches, reader.Loader):
         batches.close()
-    return {
-        name: {
-            "images/s": count / seconds,
-            "CPU ms an image": cpu / count * 1e3,
-            "first batch s": first,
-            "PSS MB": sum(pss),
-        }
-    }
+    figures = {"images/s": count / seconds, "CPU ms an image": cpu / count * 1e3}
+    return figures | {"first batch s": first, "PSS MB": sum(pss)}
 
 
 def wrong(seen: list[tuple[tuple[int, ...], np.ndarray]], labels: np.ndarray) -> str | None:

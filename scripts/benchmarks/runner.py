@@ -1,15 +1,14 @@
 """Runs candidates in interleaved rounds, each in a process of its own, and prints medians.
 
-A candidate returns rows: {row: {column: figure}}. Its processes end before the next one starts, so
-that it leaves neither memory nor workers behind. The candidates of a round begin with another one
-each time, and a machine that is busy with other programs slows all of them alike.
+A candidate's processes end before the next one starts, so that it leaves neither memory nor workers
+behind. The candidates of a round begin with another one each time, and a machine that is busy with
+other programs slows all of them alike.
 """
 
 import argparse
 import json
 import multiprocessing
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,21 +16,21 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
-from typing import Any, Protocol
+from statistics import median
+from typing import Any
 
 import psutil
 
-Rows = Mapping[str, Mapping[str, float]]
-Rounds = dict[str, list[dict[str, float]]]
+Figures = Mapping[str, float]  # by their columns
 BUSY = 0.1  # of the processors, from which on other programs are reported
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A function that takes part; it and its arguments can be pickled."""
+    """A function that takes part and returns figures, or figures by rows; it can be pickled."""
 
     name: str
-    run: Callable[..., Rows]
+    run: Callable[..., Figures | Mapping[str, Figures]]
     arguments: tuple[Any, ...] = ()
 
 
@@ -39,24 +38,11 @@ class Candidate:
 class Measured:
     """The figures of each row and round, and the share of the processors that others took."""
 
-    rows: dict[str, dict[int, Mapping[str, float]]] = field(default_factory=dict)
+    rows: dict[str, dict[int, Figures]] = field(default_factory=dict)
     others: list[float] = field(default_factory=list)
 
 
-class Case(Protocol):
-    """A module of this package."""
-
-    BASELINE: str | None
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the case's options."""
-
-    def candidates(self, given: argparse.Namespace, work: Path) -> list[Candidate]:
-        """Prepare the data below `work`, and return the candidates."""
-
-
-def run(case: Case, given: argparse.Namespace, work: Path) -> None:
-    """Measure a case and print its table."""
+def run(case: Any, given: argparse.Namespace, work: Path) -> None:
     candidates = [one for one in case.candidates(given, work) if given.only in one.name]
     measured = interleaved(candidates, given.rounds)
     if given.json:
@@ -64,8 +50,7 @@ def run(case: Case, given: argparse.Namespace, work: Path) -> None:
         return
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
     print(table(measured, case.BASELINE))
-    others = statistics.median(measured.others or [0.0])
-    if others > BUSY:
+    if (others := median(measured.others or [0.0])) > BUSY:
         print(
             f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "
             "of a quiet machine; CPU times nearly are."
@@ -80,17 +65,18 @@ def interleaved(candidates: Sequence[Candidate], rounds: int) -> Measured:
         for one in [*candidates[begin:], *candidates[:begin]]:
             if one.name in failed:
                 continue
-            began, used, busy = time.perf_counter(), _cpu_of_children(), _busy_seconds()
-            rows = _in_process(one)
-            others = _busy_seconds() - busy - (_cpu_of_children() - used)
-            if rows is None:
+            began, used, busy = time.perf_counter(), _used(RUSAGE_CHILDREN), _busy_seconds()
+            found = _in_process(one)
+            others = _busy_seconds() - busy - (_used(RUSAGE_CHILDREN) - used)
+            if found is None:
                 failed.add(one.name)
                 print(f"{one.name}: left out, it failed (see above)", file=sys.stderr)
                 continue
             seconds = time.perf_counter() - began
             measured.others.append(max(others, 0) / seconds / (os.cpu_count() or 1))
-            for row, figures in rows.items():
-                measured.rows.setdefault(row, {})[number] = figures
+            is_row = not any(isinstance(value, Mapping) for value in found.values())
+            for row, figures in ({one.name: found} if is_row else found).items():
+                measured.rows.setdefault(row, {})[number] = figures  # type: ignore[assignment]
     return measured
 
 
@@ -100,11 +86,11 @@ def table(measured: Measured, baseline: str | None) -> str:
         dict.fromkeys(name for rows in measured.rows.values() for name in rows[min(rows)])
     )
     of_baseline = measured.rows.get(baseline or "", {})
-    heads = [columns[0], *(["ratio"] if of_baseline else []), *columns[1:]] if columns else []
+    heads = [*columns[:1], *(["ratio"] if of_baseline else []), *columns[1:]]
     lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     for name, rounds in measured.rows.items():
         cells = {
-            column: _number(statistics.median(figures[column] for figures in rounds.values()))
+            column: _number(median(figures[column] for figures in rounds.values()))
             for column in columns
             if all(column in figures for figures in rounds.values())
         }
@@ -113,14 +99,12 @@ def table(measured: Measured, baseline: str | None) -> str:
             for number, figures in rounds.items()
             if number in of_baseline and columns[0] in figures
         ]
-        if ratios:
-            cells["ratio"] = f"{statistics.median(ratios):.2f}"
+        cells |= {"ratio": f"{median(ratios):.2f}"} if ratios else {}
         lines.append(f"| {name} | {' | '.join(cells.get(head, '') for head in heads)} |")
     return "\n".join(lines)
 
 
 def family() -> list[psutil.Process]:
-    """Return this process and all its descendants."""
     me = psutil.Process()
     return [me, *me.children(recursive=True)]
 
@@ -130,30 +114,35 @@ def cpu_seconds(without: psutil.Process | None = None) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in family() if one != without)
 
 
+def step(act: Callable[..., Any], *arguments: Any) -> Figures:
+    """Do something; return its time, and the CPU and memory of this process so far, with children.
+
+    If it returns a number, this is the memory of the largest worker.
+    """
+    began = time.perf_counter()
+    largest = act(*arguments)
+    seconds, used = time.perf_counter() - began, own_usage()
+    figures = {"CPU s": used, "s": seconds, "MiB": getrusage(RUSAGE_SELF).ru_maxrss / 1024}
+    return figures | ({"of a worker": largest} if largest else {})
+
+
 def own_usage() -> float:
     """Return the CPU time of this process and of the children that it has waited for."""
-    used = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return _used(RUSAGE_SELF) + _used(RUSAGE_CHILDREN)
 
 
-def most_memory(pid: int | str = "self") -> float:
-    """Return the peak memory of a process in MB."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1.024e-3
-
-
-def _in_process(one: Candidate) -> Rows | None:
+def _in_process(one: Candidate) -> Figures | Mapping[str, Figures] | None:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(one, theirs))
     process.start()
     theirs.close()
     try:
-        rows: Rows | None = ours.recv()
+        return ours.recv()  # type: ignore[no-any-return]
     except EOFError:
-        rows = None
-    process.join()
-    return rows
+        return None
+    finally:
+        process.join()
 
 
 def _child(one: Candidate, results: Connection) -> None:
@@ -161,8 +150,8 @@ def _child(one: Candidate, results: Connection) -> None:
     results.send(one.run(*one.arguments))
 
 
-def _cpu_of_children() -> float:
-    used = getrusage(RUSAGE_CHILDREN)
+def _used(whose: int) -> float:
+    used = getrusage(whose)
     return used.ru_utime + used.ru_stime
 
 
@@ -174,10 +163,5 @@ def _busy_seconds() -> float:
 
 
 def _number(value: float) -> str:
-    return (
-        f"{value:,.0f}"
-        if abs(value) >= 100
-        else f"{value:.2f}"
-        if abs(value) >= 1
-        else f"{value:.3f}"
-    )
+    places = 0 if abs(value) >= 100 else 2 if abs(value) >= 1 else 3
+    return f"{value:,.{places}f}"

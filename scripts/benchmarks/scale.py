@@ -12,7 +12,6 @@ import argparse
 import io
 import itertools
 import tempfile
-import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +23,14 @@ from PIL import Image
 
 import reader
 from benchmarks.classes import command
-from benchmarks.runner import Candidate, Rows, family, most_memory, own_usage
+from benchmarks.runner import Candidate, family, step
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.columns import FORMATS, MEMBER, ROW
 from reader.format.index import metadata_of, serialize
 
 BASELINE = None
+OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}
 ORDERS = {
     "order": (True, None),
     "order, blocks": (reader.BlockShuffle(8), None),
@@ -65,8 +65,7 @@ def make(folder: Path, shards: int, samples: int, *, with_images: bool) -> None:
                 (folder / f"{name}.{suffix}").hardlink_to(folder / other)
             entries.append(replace(entry, file=f"{name}.tar"))
             continue
-        columns = _columns(number, samples)
-        content = b""
+        columns, content = _columns(number, samples), b""
         if templates is not None:
             content = _images(templates, number, samples, columns)
         with open(folder / f"{name}.tar", "wb") as file:
@@ -74,10 +73,8 @@ def make(folder: Path, shards: int, samples: int, *, with_images: bool) -> None:
             file.truncate(size)
         index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
         (folder / f"{name}.safetensors").write_bytes(index)
-        checksums = f"xxh3-128:{number:032x}", checksum_of(index)
-        entries.append(
-            ShardEntry(f"{name}.tar", "", samples, size, checksums[0], len(index), checksums[1])
-        )
+        sums = f"xxh3-128:{number:032x}", len(index), checksum_of(index)
+        entries.append(ShardEntry(f"{name}.tar", "", samples, size, *sums))
     classes = tuple(f"class{label:04d}" for label in range(CLASSES))
     content_of = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
     (folder / "dataset.json").write_text(content_of.dump())
@@ -101,15 +98,13 @@ def _columns(number: int, samples: int) -> dict[str, NDArray[np.generic]]:
         "cls.size": np.full(samples, 1),
         "cls.crc32": np.zeros(samples),
     }
-    columns = {name: values.astype({**ROW, **_CLS}[name]) for name, values in columns.items()}
+    kinds = ROW | {f"cls.{name}": kind for name, kind in MEMBER.items()}
+    columns = {name: values.astype(kinds[name]) for name, values in columns.items()}
     digits = (number * samples + rows)[:, None] // 10 ** np.arange(8, -1, -1) % 10
     for text in ("key", "name"):
         columns[text] = (digits + ord("0")).astype("u1").ravel()
         columns[f"{text}_offset"] = (np.arange(samples + 1) * 9).astype("<u8")
     return columns
-
-
-_CLS = {f"cls.{name}": kind for name, kind in MEMBER.items()}
 
 
 def _templates() -> NDArray[np.uint8]:
@@ -139,48 +134,35 @@ def _images(
     return content
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    parser.add_argument("--sets", nargs="+", default=["100000x10", "10000x10000"])
-    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS[:-1])
-    parser.add_argument("--folder", type=Path, help="where there is room")
-    parser.add_argument("--keep", action="store_true", help="keep the datasets, and use them again")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Make the datasets; return the steps for each."""
     root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
+    steps = given.steps or STEPS[:-1]
     found = []
     for name in given.sets:
         shards, samples = map(int, name.split("x"))
-        folder = root / (name + "-images" * ("report" in given.steps))
+        folder = root / (name + "-images" * ("report" in steps))
         if not folder.exists():
-            make(folder, shards, samples, with_images="report" in given.steps)
-        for step in given.steps:
-            label = f"{name} {step}"
-            found.append(Candidate(label, measure, (label, step, folder, shards * samples)))
+            make(folder, shards, samples, with_images="report" in steps)
+        for what in steps:
+            found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
     return found
 
 
-def measure(label: str, step: str, folder: Path, samples: int) -> Rows:
-    """Return the figures of one step."""
-    began, largest = time.perf_counter(), 0.0
-    if step in COMMANDS:
-        command(*(word.format(folder=folder) for word in COMMANDS[step]))
-    elif step in ORDERS:
-        walk(folder, *ORDERS[step])
-    elif step == "loader":
-        largest = load(folder)
+def do(what: str, folder: Path, samples: int) -> float | None:
+    """Do one step; return the MiB of the largest worker, if there are any."""
+    if what in COMMANDS:
+        command(*(word.format(folder=folder) for word in COMMANDS[what]))
+    elif what in ORDERS:
+        walk(folder, *ORDERS[what])
+    elif what == "loader":
+        return load(folder)
     else:
         dataset = reader.Dataset(folder)
-        assert len(dataset if step == "open" else dataset.labels) == samples
-    seconds = time.perf_counter() - began
-    figures = {"CPU s": own_usage(), "s": seconds, "MiB": most_memory() / 1.048576}
-    return {label: figures | ({"of a worker": largest} if largest else {})}
+        assert len(dataset if what == "open" else dataset.labels) == samples
+    return None
 
 
 def walk(folder: Path, shuffle: Any, sampler: Any) -> None:
-    """Compute the whole order of an epoch."""
     from reader.order.samplers import build_order
 
     order = build_order(reader.Dataset(folder), shuffle, 0, sampler)
@@ -193,9 +175,7 @@ def load(folder: Path) -> float:
 
     The workers open as many datasets as a loader's do, and read no sample: the tars are empty.
     """
-    with reader.Loader(
-        folder, fields=("index",), shuffle=True, workers=2, batch_size=256
-    ) as loader:
-        for _ in itertools.islice(loader, 200):
-            pass
+    numbers = {"fields": ("index",), "shuffle": True, "workers": 2, "batch_size": 256}
+    with reader.Loader(folder, **numbers) as loader:
+        list(itertools.islice(loader, 200))
         return max(one.memory_full_info().pss for one in family()[1:]) / 2**20

@@ -9,9 +9,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
-from typing import NamedTuple
-
-import psutil
 
 BUCKET = "bucket"
 
@@ -35,17 +32,6 @@ _SERVER = """server {{
 }}"""
 
 
-class Served(NamedTuple):
-    """Requests and bytes that were served."""
-
-    requests: int
-    bytes: int
-
-    def since(self, earlier: "Served") -> "Served":
-        """Return the difference."""
-        return Served(self.requests - earlier.requests, self.bytes - earlier.bytes)
-
-
 class SlowStore:
     """A running server.
 
@@ -53,58 +39,45 @@ class SlowStore:
         endpoints: by milliseconds of latency, what comes before /bucket/name in a URL.
     """
 
-    def __init__(self, work: Path, endpoints: dict[int, str], pid: int) -> None:
+    def __init__(self, work: Path, endpoints: dict[int, str]) -> None:
         self.endpoints = endpoints
         self._log = work / "served"
-        self._pid = pid
 
-    def served(self) -> Served:
-        """Return the requests and bytes of its log."""
-        lines = [line.split() for line in self._log.read_text().splitlines()]
-        return Served(len(lines), sum(int(size) for _, size in lines))
+    def served(self) -> tuple[int, int]:
+        """Return the requests and the bytes of its log."""
+        sizes = [int(line.split()[1]) for line in self._log.read_text().splitlines()]
+        return len(sizes), sum(sizes)
 
-    def cpu_seconds(self) -> float:
-        """Return its CPU time."""
-        master = psutil.Process(self._pid)
-        return sum(sum(p.cpu_times()[:2]) for p in (master, *master.children()))
+
+def _program() -> str | None:
+    return which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
 def missing() -> str | None:
     """Return why there can be no such server here; None if there can."""
-    if which("nginx", path=_path()) is None or not _MODULE.exists():
+    if _program() is None or not _MODULE.exists():
         return "nginx with its echo module is not installed (Debian: libnginx-mod-http-echo)"
     return None
 
 
 def start(root: Path, work: Path, latencies: Sequence[int]) -> SlowStore:
     """Serve `root`, whose folders are buckets, at each latency in ms, until this process ends."""
-    ports = {latency: _free_port() for latency in latencies}
+    with contextlib.ExitStack() as held:
+        bound = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in latencies]
+        ports = [one.getsockname()[1] for one in bound]
     servers = (
         _SERVER.format(port=port, root=root, seconds=latency / 1e3)
-        for latency, port in ports.items()
+        for latency, port in zip(latencies, ports, strict=True)
     )
-    configuration = work / "nginx.conf"
     user = "user root;" if os.geteuid() == 0 else ""
     text = _CONFIGURATION.format(module=_MODULE, work=work, user=user, servers="\n".join(servers))
-    configuration.write_text(text)
-    program = which("nginx", path=_path())
-    assert program is not None
-    process = subprocess.Popen([program, "-c", configuration, "-p", work])
+    (work / "nginx.conf").write_text(text)
+    process = subprocess.Popen([str(_program()), "-c", work / "nginx.conf", "-p", work])
     atexit.register(process.terminate)
-    for port in ports.values():
+    for port in ports:
         _wait(port)
-    endpoints = {latency: f"http://127.0.0.1:{port}" for latency, port in ports.items()}
-    return SlowStore(work, endpoints, process.pid)
-
-
-def _path() -> str:
-    return f"{os.environ.get('PATH', '')}:/usr/sbin"
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port: int = held.getsockname()[1]
-        return port
+    urls = (f"http://127.0.0.1:{port}" for port in ports)
+    return SlowStore(work, dict(zip(latencies, urls, strict=True)))
 
 
 def _wait(port: int) -> None:

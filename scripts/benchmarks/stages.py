@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,37 +19,30 @@ import cv2
 import numpy as np
 import simplejpeg
 
+from benchmarks import pipeline
 from benchmarks.peers import Task as ReadTask
-from benchmarks.read import add_task_options, task_of, transforms
-from benchmarks.runner import Candidate, Rows
+from benchmarks.read import TASK, task_of, transforms
+from benchmarks.runner import Candidate, Figures
 from reader.batch.ring import RingMemory
 from reader.columns.schema import BatchSchema
 from reader.dataset import tar_bytes
 from reader.dataset.dataset import Dataset
-from reader.decode import (
-    decoder as decode,
-)
-from reader.decode import (
-    plan as view,
-)
-from reader.decode import (
-    splice,
-)
+from reader.decode import decoder as decode
+from reader.decode import plan as view
+from reader.decode import splice
 from reader.samples.sample import Recipe
-from reader.workers.messages import (
-    Setup,
-    Task,
-)
+from reader.workers.messages import Setup, Task
 from reader.workers.progress import ProgressBoard
 from reader.workers.worker import Worker
 
 CHUNK = 32
 SAMPLES = 1600
+_DECODE = simplejpeg.decode_jpeg
 
 
 def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
     """Return milliseconds of CPU an image, the best of `repeats` passes over the same samples."""
-    cv2.setNumThreads(1)
+    pipeline.single_thread()
     schema = BatchSchema.of_images(CHUNK, (224, 224))
     memory = RingMemory.create(1, schema.layout)
     worker = Worker(
@@ -98,53 +91,32 @@ def account(dataset: Dataset, transforms: list[Any]) -> dict[str, float]:
     return stages
 
 
-@contextlib.contextmanager
-def _fresh_memory() -> Iterator[None]:
-    """Let every decode allocate its own memory."""
-    original = simplejpeg.decode_jpeg
-
-    def call(*args: Any, buffer: object = None, **kwargs: Any) -> Any:
-        return original(*args, **kwargs)
-
-    with mock.patch.object(simplejpeg, "decode_jpeg", call):
-        yield
+def _fresh(*args: Any, buffer: object = None, **kwargs: Any) -> Any:
+    return _DECODE(*args, **kwargs)  # into memory of its own
 
 
-@contextlib.contextmanager
-def _copy_into_batch() -> Iterator[None]:
-    """Resize to memory of its own, mirror with numpy, and copy that into the batch."""
-
-    def place(self: decode.Decoder, pixels: Any, shown: view.View, out: Any) -> None:
-        resized = cv2.resize(pixels, out.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-        out[:] = resized[:, ::-1] if shown.hflip else resized
-
-    with mock.patch.object(decode.Decoder, "_place", place):
-        yield
+def _copied(self: decode.Decoder, pixels: Any, shown: view.View, out: Any) -> None:
+    resized = cv2.resize(pixels, out.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    out[:] = resized[:, ::-1] if shown.hflip else resized  # by numpy, and not by OpenCV
 
 
 ABLATIONS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
     "all optimisations": contextlib.nullcontext,
     "decode whole images": lambda: mock.patch.object(view, "_cut", return_value=None),
     "no reduced scale": lambda: mock.patch.object(view, "MIN_REDUCTION", math.inf),
-    "fresh memory for each decode": _fresh_memory,
-    "copy into the batch": _copy_into_batch,
+    "fresh memory for each decode": lambda: mock.patch.object(simplejpeg, "decode_jpeg", _fresh),
+    "copy into the batch": lambda: mock.patch.object(decode.Decoder, "_place", _copied),
 }
 BASELINE = "all optimisations"
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    add_task_options(parser)
+OPTIONS = TASK
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Return all optimisations, and each switched off."""
     task = task_of(given, work)
     return [Candidate(name, measure, (name, task)) for name in ABLATIONS]
 
 
-def measure(name: str, task: ReadTask) -> Rows:
-    """Return milliseconds of CPU an image, whole and by stage."""
+def measure(name: str, task: ReadTask) -> Figures:
     dataset, steps = Dataset(task.shards), transforms(task.crop)
     with ABLATIONS[name]():
-        return {name: {"ms of CPU": run(dataset, steps), **account(dataset, steps)}}
+        return {"ms of CPU": run(dataset, steps), **account(dataset, steps)}

@@ -17,36 +17,23 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 import reader
-from benchmarks.peers import Task, data_loader
-from benchmarks.read import Build, add_task_options, ours, task_of
-from benchmarks.runner import Candidate, Rows
+from benchmarks.peers import Build, Task
+from benchmarks.read import BASELINE, PEERS, TASK, ours, task_of
+from benchmarks.runner import Candidate, Figures, family
 
-BASELINE = "DataLoader, simplejpeg + cv2"
-CANDIDATES: dict[str, Build] = {
-    "shardfeed": ours,
-    BASELINE: data_loader.with_simplejpeg,
-    "DataLoader, Pillow": data_loader.with_pillow,
-}
+OPTIONS = TASK
 _MIDDLE = 5  # batches into an epoch
 _SETTLED = 1.0  # seconds in which the workers have done what they can
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    add_task_options(parser)
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Return this reader and torch's DataLoader."""
     task = task_of(given, work)
-    return [Candidate(name, measure, (name, build, task)) for name, build in CANDIDATES.items()]
+    builds = {"shardfeed": ours} | {n: PEERS[n].build for n in (BASELINE, "DataLoader, Pillow")}
+    return [Candidate(name, measure, (build, task)) for name, build in builds.items()]
 
 
-def measure(name: str, build: Build, task: Task) -> Rows:
-    """Return the figures of one candidate's round."""
+def measure(build: Build, task: Task) -> Figures:
     import cv2  # noqa: F401  # what a DataLoader's workers inherit
     import simplejpeg  # noqa: F401
     from PIL import Image  # noqa: F401
@@ -68,20 +55,12 @@ def measure(name: str, build: Build, task: Task) -> Rows:
     del loader
     gc.collect()
     _, second = first_batch(build, task)
-    return {
-        name: {
-            "first loader s": first,
-            "second loader s": second,
-            "PSS MB before": before,
-            "in an epoch": middle[0],
-            "with shared memory": middle[1],
-            "after it": after[0],
-        }
-    }
+    seconds = {"first loader s": first, "second loader s": second, "PSS MB before": before}
+    memories = {"in an epoch": middle[0], "with shared memory": middle[1], "after it": after[0]}
+    return seconds | memories
 
 
 def first_batch(build: Build, task: Task) -> tuple[Any, float]:
-    """Return a loader, and the seconds until it had a batch."""
     began = time.perf_counter()
     loader = build(task)
     next(iter(loader))
@@ -90,20 +69,18 @@ def first_batch(build: Build, task: Task) -> tuple[Any, float]:
 
 def memory() -> tuple[float, float]:
     """Return the MB of this process and its workers: PSS, and with memory that none has mapped."""
-    me = psutil.Process()
-    family = [me.pid, *(child.pid for child in me.children(recursive=True))]
-    pss = mapped = 0.0
-    for pid in family:
+    pids, pss, mapped = [process.pid for process in family()], 0.0, 0.0
+    for pid in pids:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
         sizes = {line.split(":")[0]: int(line.split()[1]) * 1.024e-3 for line in lines}
         pss, mapped = pss + sizes["Pss"], mapped + sizes["Pss_Shmem"]
-    return pss, pss - mapped + max(mapped, shared(family))
+    return pss, pss - mapped + max(mapped, shared(pids))
 
 
-def shared(family: list[int]) -> float:
+def shared(pids: list[int]) -> float:
     """Return the MB of the shared memory that these processes hold by a descriptor."""
     found: dict[tuple[int, int], float] = {}
-    for descriptor in (one for pid in family for one in Path(f"/proc/{pid}/fd").iterdir()):
+    for descriptor in (one for pid in pids for one in Path(f"/proc/{pid}/fd").iterdir()):
         with contextlib.suppress(OSError):  # it is closed
             if os.readlink(descriptor).startswith(("/dev/shm/", "/memfd:")):
                 seen = descriptor.stat()

@@ -15,7 +15,6 @@ MB are the server's.
 
 import argparse
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,11 +25,13 @@ import psutil
 
 import reader
 from benchmarks import material, slow_store
-from benchmarks.peers import PEERS, Stored, Task, is_installed
-from benchmarks.runner import Candidate, Rows, cpu_seconds, most_memory
+from benchmarks.peers import Build, Peer, Stored, Task
+from benchmarks.read import prepared, transforms
+from benchmarks.runner import Candidate, Figures, cpu_seconds
 
 BASELINE = "local disk"
-_SHARD_SIZE = "20MB"
+OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
+OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False, "quick": False}
 _BLOCKS = 4  # shards of a window: half of the data has room for two
 _PEERS = ("LitData", "MosaicML", "webdataset")
 
@@ -41,30 +42,17 @@ class Reading:
 
     Attributes:
         epochs: the name of each, or None for one that is not reported.
-        peer: whose loader; None for ours.
+        build: a peer's loader; None for ours.
     """
 
     epochs: tuple[str | None, ...]
     task: Task
     store: slow_store.SlowStore
     is_block: bool = False
-    peer: str | None = None
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    parser.add_argument("--images", type=Path, required=True)
-    parser.add_argument("--shards", type=Path, help="the same packed, with shards of 20MB")
-    parser.add_argument("--count", type=int, default=4000, help="to which they are repeated")
-    parser.add_argument("--latency", type=int, nargs="+", default=[0, 50, 100], help="in ms")
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--quick", action="store_true")
+    build: Build | None = None
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack and serve; return all ways to read."""
     if reason := slow_store.missing():
         raise SystemExit(f"left out: {reason}")
     images, stored = work / "images", work / "stored"
@@ -74,17 +62,11 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     work.chmod(0o755)  # for the server
     material.repeated(given.images, given.count, images)
     if given.shards is None:
-        material.pack(images, shards, "--shard-size", _SHARD_SIZE)
+        material.pack(images, shards, "--shard-size", given.shard_size)
     else:
         shards.symlink_to(given.shards.absolute())
     task = Task(shards, images, shards.parent, "random", given.batch_size, given.workers)
-    peers = [name for name in PEERS if given.peers and name.startswith(_PEERS)]
-    for name in peers.copy():
-        if not is_installed(PEERS[name].package):
-            print(f"{name}: left out, {PEERS[name].package} is not installed", file=sys.stderr)
-            peers.remove(name)
-        elif (prepare := PEERS[name].prepare) is not None:
-            prepare(task)
+    peers = prepared(task, *(_PEERS if given.peers else ()))
     latencies = [max(given.latency)] if given.quick else given.latency
     store = slow_store.start(stored, work, latencies)
     size = sum(path.stat().st_size for path in shards.rglob("*.*"))
@@ -97,13 +79,13 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
 
 
 def readings(
-    latency: int, task: Task, store: slow_store.SlowStore, peers: list[str], size: int
+    latency: int, task: Task, store: slow_store.SlowStore, peers: dict[str, Peer], size: int
 ) -> Iterator[tuple[str, Reading]]:
     """Yield the ways to read at a latency, with a whole and with half a cache."""
     ways: dict[str, dict[str, Any]] = {
         "global shuffle": {},
         "BlockShuffle": {"is_block": True},
-        **{name: {"peer": name} for name in peers},
+        **{name: {"build": peer.build} for name, peer in peers.items()},
     }
     for way, options in ways.items():
         name = f"{latency} ms, {way}"
@@ -116,27 +98,23 @@ def readings(
 
 
 def ours(reading: Reading) -> reader.Loader:
-    """Return this reader's loader."""
-    task = reading.task
-    data: reader.Dataset | Path = task.shards
+    task, data = reading.task, reader.Dataset(reading.task.shards)
     if task.stored is not None:
         url = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
-        limit = task.stored.limit
-        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=limit)
+        data = reader.Dataset(url, cache_dir=task.stored.cache, cache_limit=task.stored.limit)
     return reader.Loader(
         data,
         batch_size=task.batch_size,
-        transforms=[reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()],
+        transforms=transforms(task.crop),
         shuffle=reader.BlockShuffle(_BLOCKS) if reading.is_block else True,
         workers=task.workers,
     )
 
 
-def measure(reading: Reading) -> Rows:
-    """Return the figures of each epoch that has a name."""
-    task, store, is_ours = reading.task, reading.store, reading.peer is None
-    began, before, served = time.perf_counter(), store.cpu_seconds(), store.served()
-    loader: Any = ours(reading) if is_ours else PEERS[reading.peer or ""].build(task)
+def measure(reading: Reading) -> dict[str, Figures]:
+    task, store, is_ours = reading.task, reading.store, reading.build is None
+    began, served = time.perf_counter(), store.served()
+    loader: Any = reading.build(task) if reading.build else ours(reading)
     fetching = loader.dataset.fetching if is_ours else None
     fetcher = None if fetching is None else psutil.Process(fetching.pid)
     fetched, waiting, found = 0.0, (0.0, 0.0), {}
@@ -159,12 +137,10 @@ def measure(reading: Reading) -> Rows:
         if fetcher is not None:
             total = sum(fetcher.cpu_times()[:2])
             figures["of fetching"] = (total - fetched) / count * 1e3
-            figures["fetching MB"] = most_memory(fetcher.pid)
             fetched = total
-        now, grown = store.cpu_seconds(), store.served().since(served)
-        figures["of the server"] = (now - before) / count * 1e3
-        figures["requests"], figures["MB"] = grown.requests, grown.bytes / 1e6
-        before, served = now, store.served()
+        requests, sent = store.served()
+        figures["requests"], figures["MB"] = requests - served[0], (sent - served[1]) / 1e6
+        served = requests, sent
         if name is not None:
             found[name] = figures
         began = time.perf_counter()  # the first epoch begins with the loader

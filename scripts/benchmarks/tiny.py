@@ -18,38 +18,29 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import packer
 import reader
-from benchmarks.peers import is_installed
-from benchmarks.runner import Candidate, Rows
+from benchmarks.peers import left_out
+from benchmarks.runner import Candidate, Figures
 
 BASELINE = "DataLoader, no workers"
+OPTIONS = {"samples": 50_000, "batch-size": 512, "workers": 2, "epochs": 4}
 CLASSES = 10
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the case's options."""
-    parser.add_argument("--samples", type=int, default=50_000)
-    parser.add_argument("--batch-size", type=int, default=512)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--epochs", type=int, default=4, help="measured epochs a round")
-
-
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
-    """Pack random pixels; return what reads them."""
     pixels = np.random.default_rng(0).integers(0, 256, (given.samples, 32, 32, 3), np.uint8)
     np.save(work / "pixels.npy", pixels)
     samples = [{"image": one, "label": number % CLASSES} for number, one in enumerate(pixels)]
     packer.pack(samples, work / "shards", raw=(32, 32), jobs=1, progress=False)
     names = ["shardfeed", "shardfeed, crop and flip", "tensor indexing", BASELINE]
     names.append("DataLoader, workers")
-    if is_installed("ffcv"):
+    if not left_out("FFCV", "ffcv"):
         write_ffcv(pixels, work)
         names += ["FFCV", "FFCV, translate and flip"]
     given.work = work
     return [Candidate(name, measure, (name, given)) for name in names]
 
 
-def measure(name: str, given: argparse.Namespace) -> Rows:
-    """Return the figures of one candidate's round."""
+def measure(name: str, given: argparse.Namespace) -> Figures:
     began = time.perf_counter()
     batches = build(name, given)
     iterator = iter(batches)
@@ -62,11 +53,10 @@ def measure(name: str, given: argparse.Namespace) -> Rows:
     rate = count / (time.perf_counter() - began)
     if isinstance(batches, reader.Loader):
         batches.close()
-    return {name: {"images/s": rate, "first batch s": first}}
+    return {"images/s": rate, "first batch s": first}
 
 
 def build(name: str, given: argparse.Namespace) -> Iterable[Any]:
-    """Return the batches of a candidate."""
     if name.startswith("shardfeed"):
         augment = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
         return reader.Loader(
@@ -78,10 +68,8 @@ def build(name: str, given: argparse.Namespace) -> Iterable[Any]:
         )
     if name.startswith("FFCV"):
         return ffcv(given, is_augmented="flip" in name)
-    pixels = torch.from_numpy(np.load(given.work / "pixels.npy"))
-    data = TensorDataset(
-        pixels.permute(0, 3, 1, 2).contiguous(), torch.arange(len(pixels)) % CLASSES
-    )
+    pixels = torch.from_numpy(np.load(given.work / "pixels.npy")).permute(0, 3, 1, 2)
+    data = TensorDataset(pixels.contiguous(), torch.arange(len(pixels)) % CLASSES)
     if name == "tensor indexing":
         return TensorBatches(data, given.batch_size)
     workers = 0 if name == BASELINE else given.workers
@@ -102,18 +90,11 @@ class TensorBatches:
 
 
 def write_ffcv(pixels: NDArray[np.uint8], work: Path) -> None:
-    """Write FFCV's file."""
     from ffcv import fields, writer
 
-    class Indexed:
-        def __len__(self) -> int:
-            return len(pixels)
-
-        def __getitem__(self, number: int) -> tuple[NDArray[np.uint8], int]:
-            return pixels[number], number % CLASSES
-
     columns = {"image": fields.RGBImageField(write_mode="raw"), "label": fields.IntField()}
-    writer.DatasetWriter(str(work / "images.beton"), columns).from_indexed_dataset(Indexed())
+    samples = [(one, number % CLASSES) for number, one in enumerate(pixels)]
+    writer.DatasetWriter(str(work / "images.beton"), columns).from_indexed_dataset(samples)
 
 
 def ffcv(given: argparse.Namespace, is_augmented: bool) -> Iterable[Any]:

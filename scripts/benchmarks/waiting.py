@@ -17,13 +17,11 @@ class Waiting:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device  # which need not be the current one
-        self._is_gpu = device.type == "cuda"
-        self._marks: list[list[Any]] = []  # of each loop: begin, end, begin, end, ...
+        self._loops: list[list[Any]] = []  # of each the marks: begin, end, begin, end, ...
 
     def over(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The batches, with marks around what is done with each."""
-        marks: list[Any] = []
-        self._marks.append(marks)
+        self._loops.append(marks := [])
         for batch in batches:
             marks.append(self._now())
             yield batch
@@ -31,22 +29,25 @@ class Waiting:
 
     def share(self) -> float:
         """Waited, of the time from the first batch to the end of the last, from 0 to 1."""
-        if self._is_gpu:
-            torch.cuda.synchronize(self._device)
+        synchronise(self._device)
         whole = waited = 0.0
-        for marks in self._marks:
-            complete = marks[: len(marks) // 2 * 2]  # a loop that was left has no last end
-            if complete:
-                whole += self._between(complete[0], complete[-1])
-                waited += sum(map(self._between, complete[1:-1:2], complete[2::2]))
+        for marks in self._loops:
+            marks = marks[: len(marks) // 2 * 2]  # a loop that was left has no last end
+            whole += self._between(marks[0], marks[-1]) if marks else 0
+            waited += sum(map(self._between, marks[1:-1:2], marks[2::2]))
         return waited / whole if whole else 0.0
 
     def _now(self) -> Any:
-        if not self._is_gpu:
+        if self._device.type != "cuda":
             return time.perf_counter()
         event = torch.cuda.Event(enable_timing=True)
         event.record(torch.cuda.current_stream(self._device))
         return event
 
     def _between(self, begin: Any, end: Any) -> float:
-        return begin.elapsed_time(end) if self._is_gpu else end - begin
+        return begin.elapsed_time(end) if self._device.type == "cuda" else end - begin
+
+
+def synchronise(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -28,7 +28,6 @@ _GREY = bytes.fromhex(  # a JPEG of 24 x 16 pixels
 
 
 def jpeg(number: int) -> bytes:
-    """Return a JPEG of 24 x 16 pixels that no encoder had a part in."""
     step = _GREY.index(b"\xff\xdb") + 5  # of the DC coefficients
     changed = _GREY[:step] + bytes([1 + number % 60]) + _GREY[step + 1 :]
     comment = b"\xff\xfe\0\x06%04d" % number
@@ -87,7 +86,6 @@ def photos() -> dict[str, bytes]:
 
 
 def npy(seed: int, *shape: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
-    """Return random bytes of this shape."""
     return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
 
 
@@ -103,7 +101,6 @@ def write(root: Path, files: Files) -> Path:
 
 
 def tar_of(files: Files) -> bytes:
-    """Return a tar of a tree."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, content in files.items():
@@ -123,5 +120,7 @@ def zip_of(files: Files) -> bytes:
 
 
 def gzip_of(files: Files) -> bytes:
-    """Return a tar of a tree that is compressed as a whole."""
     return gzip.compress(tar_of(files), mtime=0)
+
+
+ARCHIVES = {"zip": zip_of, "tar": tar_of, "tar.gz": gzip_of}

@@ -9,8 +9,7 @@ from PIL import Image
 
 import packer
 from freezing.material import images, jpeg, npy, png, write
-from freezing.record import Case, Record, record
-from freezing.rows import USUAL, VERBATIM
+from freezing.record import KEPT, USUAL, VERBATIM, Case
 
 
 class Numbered:
@@ -32,15 +31,8 @@ class Numbered:
 
 def _dicts() -> list[dict[str, Any]]:
     return [
-        {
-            "image": jpeg(n) if n % 2 else png(n),
-            "label": n % 3,
-            "key": f"some/{n}",
-            "json": {"n": n},
-            "caption.txt": f"number {n}",
-            "depth": npy(n, 4, 5),
-            "more": n,
-        }
+        {"image": jpeg(n) if n % 2 else png(n), "label": n % 3, "key": f"some/{n}"}
+        | {"json": {"n": n}, "caption.txt": f"number {n}", "depth": npy(n, 4, 5), "more": n}
         for n in range(8)
     ]
 
@@ -92,77 +84,55 @@ DATASETS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
 }
 
 
-def pack_dataset(make: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Record:
-    """Pack what Python has."""
-    given = {**USUAL, **options}
-    return record(tmp / "dst", lambda: packer.pack(make(), tmp / "dst", **given))
+def pack_dataset(make: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any:
+    return packer.pack(make(), tmp / "dst", **{**USUAL, **options})
 
 
-def paths(tmp: Path) -> Record:
-    """Pack a list of paths with labels."""
+def paths(tmp: Path) -> Any:
     files = images("1.jpg 2.jpg 3.png")
     src = write(tmp / "src", files)
     items = [(src / name, number % 2) for number, name in enumerate(files)]
-    return record(tmp / "dst", lambda: packer.pack(items, tmp / "dst", **VERBATIM))
+    return packer.pack(items, tmp / "dst", **VERBATIM)
 
 
-def append_items(tmp: Path) -> Record:
+def append_items(tmp: Path) -> Any:
     """Pack a dataset, then append the items behind those that are packed."""
-
-    def run() -> Any:
-        packer.pack(Numbered(4), tmp / "dst", **USUAL)
-        return packer.pack(Numbered(9), tmp / "dst", append=True, **USUAL)
-
-    return record(tmp / "dst", run)
+    packer.pack(Numbered(4), tmp / "dst", **USUAL)
+    return packer.pack(Numbered(9), tmp / "dst", append=True, **USUAL)
 
 
-def loop(items: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Record:
-    """Write items in a loop."""
-
-    def run() -> Any:
-        given = {"jobs": 1, "progress": False, **options}
-        with packer.Writer(tmp / "dst", **given) as writer:
-            for item in items():
-                writer.write(item)
-        return writer.report
-
-    return record(tmp / "dst", run)
+def loop(items: Callable[[], Any], options: Mapping[str, Any], tmp: Path) -> Any:
+    with packer.Writer(tmp / "dst", **{"jobs": 1, "progress": False, **options}) as writer:
+        for item in items():
+            writer.write(item)
+    return writer.report
 
 
-def two_loops(tmp: Path) -> Record:
-    """Write items in a loop, then append others."""
-    kept: dict[str, Any] = {"jobs": 1, "progress": False, "jpeg": "verbatim", "png": "verbatim"}
+def two_loops(tmp: Path) -> Any:
+    loop(lambda: _dicts()[:3], KEPT, tmp)
+    return loop(lambda: _dicts()[3:], {**KEPT, "append": True}, tmp)
 
-    def run() -> Any:
-        with packer.Writer(tmp / "dst", **kept) as writer:
-            for item in _dicts()[:3]:
-                writer.write(item)
-        with packer.Writer(tmp / "dst", append=True, **kept) as writer:
-            for item in _dicts()[3:]:
-                writer.write(item)
-        return writer.report
 
-    return record(tmp / "dst", run)
+LOOPS: Mapping[str, tuple[Callable[[], Any], Mapping[str, Any]]] = {
+    "dicts": (_dicts, KEPT),
+    "splits": (_in_turn, {**KEPT, "shard_samples": 2}),
+    "pairs": (_pictures, NAMED),
+    "masks": (_masked, {}),
+    "columns": (_columns, {**KEPT, **COLUMNS}),
+    "raw": (_pictures, {**NAMED, "raw": (6, 6)}),
+    "quality": (_pictures, {**NAMED, "quality": 60}),
+    "split by keys": (_dicts, {**KEPT, "split": {"a": 0.5, "b": 0.5}}),
+    "two threads": (_dicts, {**KEPT, "jobs": 2, "shard_samples": 3}),
+}
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {
-        f"python/{name}": partial(pack_dataset, make, options)
-        for name, (make, options) in DATASETS.items()
+        f"python/{name}": partial(pack_dataset, *given) for name, given in DATASETS.items()
     }
-    kept: dict[str, Any] = {"jpeg": "verbatim", "png": "verbatim"}
+    found |= {f"writer/{name}": partial(loop, *given) for name, given in LOOPS.items()}
     return found | {
         "python/paths": paths,
         "python/append": append_items,
-        "writer/dicts": partial(loop, _dicts, kept),
-        "writer/splits": partial(loop, _in_turn, {**kept, "shard_samples": 2}),
-        "writer/pairs": partial(loop, _pictures, NAMED),
-        "writer/masks": partial(loop, _masked, {}),
-        "writer/columns": partial(loop, _columns, {**kept, **COLUMNS}),
-        "writer/raw": partial(loop, _pictures, {**NAMED, "raw": (6, 6)}),
-        "writer/quality": partial(loop, _pictures, {**NAMED, "quality": 60}),
-        "writer/split by keys": partial(loop, _dicts, {**kept, "split": {"a": 0.5, "b": 0.5}}),
-        "writer/two threads": partial(loop, _dicts, {**kept, "jobs": 2, "shard_samples": 3}),
         "writer/append": two_loops,
     }

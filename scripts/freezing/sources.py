@@ -2,54 +2,21 @@
 
 import json
 import pickle
-from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import pyarrow as pa
 from layouts.huggingface import CAT_AND_DOG, STATE, arrow, parquet, table
 from layouts.torchvision import idx
 
-import packer
-from freezing.material import (
-    Files,
-    gzip_of,
-    images,
-    jpeg,
-    npy,
-    png,
-    tar_of,
-    write,
-    zip_of,
-)
-from freezing.record import Case, Record, record, without_fingerprint
-from freezing.rows import VERBATIM
-
-
-class Kind(NamedTuple):
-    """A kind of source.
-
-    Attributes:
-        files: its tree.
-        src: what is packed, below the tree.
-        options: arguments of `packer.pack`; those that name folders are relative to the tree.
-    """
-
-    files: Callable[[], Files]
-    src: str = ""
-    options: Mapping[str, Any] = {}
+from freezing.layouts import Kind, pack
+from freezing.material import ARCHIVES, Files, images, jpeg, npy, png, tar_of
+from freezing.record import Case
 
 
 def _folder() -> Files:
     found = images("b/1.jpg b/2.png a/3.jpg a/4.ppm a/deep/5.png b/ä%.jpg c/.hidden.jpg c/6.ppm")
-    more = {
-        "a/3.json": b'{"n": 3}',
-        "a/3.txt": b"three",
-        "a/3.mask.png": png(9),
-        "a/notes.md": b"x",
-    }
-    return found | more | {"b/1.npy": b"not an array", "c/broken.jpg": b"broken"}
+    found |= {"a/3.json": b'{"n": 3}', "a/3.txt": b"three", "a/3.mask.png": png(9)}
+    return found | {"a/notes.md": b"x", "b/1.npy": b"not an array", "c/broken.jpg": b"broken"}
 
 
 def _splits() -> Files:
@@ -66,55 +33,50 @@ def _flat() -> Files:
 
 
 def _pairs() -> Files:
-    names = [f"photos/{name}" for name in ("1.jpg", "2.jpg", "deep/3.jpg", "4.jpg")]
-    found = images(" ".join(names))
-    masks = images("masks/1.png masks/2.png masks/deep/3.png", first=20)
-    return found | masks | {"texts/1.txt": b"one", "texts/4.txt": b"four"}
+    found = images("photos/1.jpg photos/2.jpg photos/deep/3.jpg photos/4.jpg")
+    found |= images("masks/1.png masks/2.png masks/deep/3.png", first=20)
+    return found | {"texts/1.txt": b"one", "texts/4.txt": b"four"}
 
 
 NAMES = [f"img/{number}.{'png' if number % 3 else 'jpg'}" for number in range(6)]
 
 
-def _csv(text: str, name: str = "list.csv") -> Files:
-    return images(" ".join(NAMES)) | {name: text.encode(), "other.txt": b"x"}
+def _csv(*lines: str, name: str = "list.csv") -> Files:
+    return images(" ".join(NAMES)) | {name: "\n".join(lines).encode(), "other.txt": b"x"}
 
 
 def _labels() -> Files:
-    rows = [f"{name},{'dog|cat' if n % 2 else 'cat'},{n}" for n, name in enumerate(NAMES)]
-    return _csv("\n".join(["path,label,age", *rows]))
+    rows = (f"{name},{'dog|cat' if n % 2 else 'cat'},{n}" for n, name in enumerate(NAMES))
+    return _csv("path,label,age", *rows)
 
 
 def _columns() -> Files:
-    rows = [f"{name[4:]};kind{n % 2};{'train' if n else 'val'}" for n, name in enumerate(NAMES)]
-    return _csv("\n".join(["picture;species;part", *rows]))
+    rows = (f"{name[4:]};kind{n % 2};{'train' if n else 'val'}" for n, name in enumerate(NAMES))
+    return _csv("picture;species;part", *rows)
 
 
 def _boxes() -> Files:
-    rows = [f"{name},{box},cat" for name in NAMES for box in ("1,2,4,5", "0,0,3,3")]
-    return _csv("\n".join(["image,x,y,w,h,label", *rows]))
+    rows = (f"{name},{box},cat" for name in NAMES for box in ("1,2,4,5", "0,0,3,3"))
+    return _csv("image,x,y,w,h,label", *rows)
 
 
 def _one_box() -> Files:
-    rows = [f'{name},"[1, 2, 14, 15]",cat' for name in NAMES]
-    return _csv("\n".join(["image,bbox,class", *rows]))
+    return _csv("image,bbox,class", *(f'{name},"[1, 2, 14, 15]",cat' for name in NAMES))
 
 
 def _jsonl() -> Files:
-    rows = [
+    rows = (
         {"file_name": name, "label": ["cat", "dog"][n % 2], "split": "val" if n > 3 else "train"}
         | {"text": f"number {n}", "more": {"n": n}}
         for n, name in enumerate(NAMES)
-    ]
-    return _csv("\n".join(map(json.dumps, rows)), "metadata.jsonl")
+    )
+    return _csv(*map(json.dumps, rows), name="metadata.jsonl")
 
 
 def _list_in_parquet() -> Files:
-    columns = {
-        "image": NAMES,
-        "label": [n % 3 for n in range(6)],
-        "weight": [n / 4 for n in range(6)],
-    }
-    return images(" ".join(NAMES)) | {"list.parquet": parquet(pa.table(columns))}
+    numbers = {"label": [n % 3 for n in range(6)], "weight": [n / 4 for n in range(6)]}
+    listed = parquet(pa.table({"image": NAMES, **numbers}))
+    return images(" ".join(NAMES)) | {"list.parquet": listed}
 
 
 def _rows(first: int, count: int) -> "pa.Table":
@@ -129,11 +91,9 @@ def _parquet() -> Files:
 
 
 def _arrow() -> Files:
-    return {
-        "data-00000-of-00001.arrow": arrow(_rows(0, 5)),
-        "state.json": STATE.encode(),
-        "dataset_info.json": json.dumps({"features": CAT_AND_DOG}).encode(),
-    }
+    info = json.dumps({"features": CAT_AND_DOG}).encode()
+    data = {"data-00000-of-00001.arrow": arrow(_rows(0, 5))}
+    return data | {"state.json": STATE.encode(), "dataset_info.json": info}
 
 
 def _coco() -> Files:
@@ -170,11 +130,9 @@ def _voc() -> Files:
             f"<depth>3</depth></size><object><name>{kind}</name><difficult>0</difficult><bndbox>"
             f"{box}</bndbox></object></annotation>"
         ).encode()
-    lists = {"train": names[:3], "val": names[3:]}
-    return found | {
-        f"VOC2012/ImageSets/Main/{part}.txt": "\n".join(listed).encode()
-        for part, listed in lists.items()
-    }
+    for part, listed in (("train", names[:3]), ("val", names[3:])):
+        found[f"VOC2012/ImageSets/Main/{part}.txt"] = "\n".join(listed).encode()
+    return found
 
 
 def _yolo() -> Files:
@@ -185,20 +143,21 @@ def _yolo() -> Files:
     return found | {"data.yaml": text.encode()}
 
 
+BATCHES = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
+
+
 def _cifar() -> Files:
-    batches = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
     names = [b"kind%d" % number for number in range(10)]
     found = {"batches.meta": pickle.dumps({b"label_names": names}, 2)}
-    for seed, name in enumerate(batches):
+    for seed, name in enumerate(BATCHES):
         content = {b"data": npy(seed, 3, 3072), b"labels": [seed, 1, 9]}
         found[name] = pickle.dumps(content, 2)
     return found
 
 
 def _cifar_binary() -> Files:
-    names = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
     found = {"batches.meta.txt": b"\n".join(b"kind%d" % number for number in range(10))}
-    for seed, name in enumerate(names):
+    for seed, name in enumerate(BATCHES):
         rows = [bytes([seed + n]) + npy(seed + n, 3072).tobytes() for n in range(3)]
         found[f"{name}.bin"] = b"".join(rows)
     return found
@@ -231,6 +190,8 @@ def _tar_of_tars() -> Files:
     return {"train.tar": tar_of(inner)}
 
 
+COLUMNS = {"image_column": "picture", "label_column": "species", "split_column": "part"}
+COLUMNS |= {"root": "img"}
 KINDS = {
     "folder": Kind(_folder),
     "folder with splits": Kind(_splits),
@@ -239,20 +200,11 @@ KINDS = {
     "folder, one level": Kind(_deep, options={"class_depth": 1}),
     "flat": Kind(_flat),
     "flat, as such": Kind(_splits, options={"kind": "flat"}),
-    "pairs": Kind(_pairs, "photos", {"pairs": {"mask?": "masks", "text?": "texts"}}),
+    "pairs": Kind(_pairs, "photos", {"pairs": {"mask?": "../masks", "text?": "../texts"}}),
     "csv": Kind(_labels, "list.csv", {"label_separator": "|"}),
     "csv, one label": Kind(_labels, "list.csv", {"label_separator": "none"}),
     "csv in its folder": Kind(_labels, options={"label_separator": "|"}),
-    "csv, columns": Kind(
-        _columns,
-        "list.csv",
-        {
-            "image_column": "picture",
-            "label_column": "species",
-            "split_column": "part",
-            "root": "img",
-        },
-    ),
+    "csv, columns": Kind(_columns, "list.csv", COLUMNS),
     "csv, classes": Kind(_labels, "list.csv", {"classes": ["dog", "cat", "dog|cat"]}),
     "csv with boxes": Kind(_boxes, "list.csv", {"box_format": "xywh"}),
     "csv with a column of boxes": Kind(_one_box, "list.csv", {"box_format": "xyxy"}),
@@ -263,7 +215,7 @@ KINDS = {
     "parquet file": Kind(_parquet, "data/train-00000-of-00002.parquet"),
     "arrow": Kind(_arrow),
     "coco": Kind(_coco),
-    "coco file": Kind(_coco, "annotations/instances_train2017.json", {"root": "train2017"}),
+    "coco file": Kind(_coco, "annotations/instances_train2017.json", {"root": "../train2017"}),
     "voc": Kind(_voc),
     "yolo": Kind(_yolo),
     "yolo file": Kind(_yolo, "data.yaml"),
@@ -274,52 +226,16 @@ KINDS = {
     "webdataset tar": Kind(_webdataset, "train-000000.tar"),
     "tar of tars": Kind(_tar_of_tars, "train.tar"),
 }
-ARCHIVES = {"zip": zip_of, "tar": tar_of, "tar.gz": gzip_of}
-
-
-def _given(kind: Kind, tree: Path) -> dict[str, Any]:
-    given = {**VERBATIM, **kind.options}
-    if "root" in given:
-        given["root"] = tree / given["root"]
-    if "pairs" in given:
-        given["pairs"] = {name: tree / path for name, path in given["pairs"].items()}
-    return given
-
-
-def pack_path(kind: Kind, tmp: Path) -> Record:
-    """Pack a source at its path."""
-    tree = write(tmp / "src", kind.files())
-    given = _given(kind, tree)
-    return record(tmp / "dst", lambda: packer.pack(tree / kind.src, tmp / "dst", **given))
-
-
-def pack_archive(ext: str, kind: Kind, tmp: Path) -> Record:
-    """Pack a source from an archive of its tree."""
-    src = write(tmp / "archives", {f"src.{ext}": ARCHIVES[ext](kind.files())}) / f"src.{ext}"
-    given = {**VERBATIM, **kind.options}
-    return record(tmp / "dst", lambda: packer.pack(src, tmp / "dst", **given))
-
-
-def pack_url(kind: Kind, archive: str, tmp: Path) -> Record:
-    """Pack a source, or an archive of its tree, from a store."""
-    files = {f"src.{archive}": ARCHIVES[archive](kind.files())} if archive else kind.files()
-    url = (write(tmp / "src", files) / (f"src.{archive}" if archive else kind.src)).as_uri()
-    given = {**VERBATIM, **kind.options, "scratch": tmp / "scratch"}
-    found = record(tmp / "dst", lambda: packer.pack(url, tmp / "dst", **given))
-    return without_fingerprint(found)
 
 
 def cases() -> dict[str, Case]:
-    """Return the cases by name."""
     found: dict[str, Case] = {}
     for name, kind in KINDS.items():
-        found[f"source/{name}"] = partial(pack_path, kind)
-        if kind.options.keys() & {"root", "pairs"}:  # which name folders of this machine
+        found[f"source/{name}"] = partial(pack, kind, "", False)
+        if kind.is_local:
             continue
-        found[f"source/{name}, in a store"] = partial(pack_url, kind, "")
-        if kind.src:  # the archive of its tree is another kind
-            continue
-        for ext in ARCHIVES:
-            found[f"source/{name}, in a {ext}"] = partial(pack_archive, ext, kind)
-            found[f"source/{name}, in a {ext} in a store"] = partial(pack_url, kind, ext)
+        found[f"source/{name}, in a store"] = partial(pack, kind, "", True)
+        for ext in () if kind.src else ARCHIVES:  # otherwise its archive is another kind
+            found[f"source/{name}, in a {ext}"] = partial(pack, kind, ext, False)
+            found[f"source/{name}, in a {ext} in a store"] = partial(pack, kind, ext, True)
     return found

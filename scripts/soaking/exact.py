@@ -103,7 +103,6 @@ def expect_same(expected: Iterable[Row], found: Iterable[Row], tally: Tally, wha
 
 
 def expect_order(expected: list[Row], found: list[Row], what: object) -> None:
-    """Compare the order of rows that are the same."""
     for position, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one != other:
             raise Violation(

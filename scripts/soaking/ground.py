@@ -67,16 +67,13 @@ class Ground:
 
     @property
     def half(self) -> Path:
-        """The first half of `source`, to be appended to."""
         return self._once("half", lambda path: _draw(path, self.images // 2))
 
     @property
     def scratch(self) -> Path:
-        """A folder for the round that is under way."""
         return self.folder / "scratch"
 
     def clear(self) -> None:
-        """Begin a round: `scratch` is empty."""
         shutil.rmtree(self.scratch, ignore_errors=True)
         self.scratch.mkdir()
 
@@ -125,7 +122,6 @@ def _pack(src: Path, dst: Path, name: str, *options: str) -> None:
 
 
 def command(arguments: list[object]) -> list[str]:
-    """Return the command line of packer."""
     return [sys.executable, "-m", "packer", *map(str, arguments), "--quiet"]
 
 

@@ -169,7 +169,6 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _expect_same(expected: Path, actual: Path) -> None:
-    """Compare two folders byte for byte."""
     wanted, found = _files(expected), _files(actual)
     if wanted.keys() != found.keys():
         missing, more = sorted(wanted.keys() - found), sorted(found.keys() - wanted)

@@ -79,21 +79,18 @@ def _read_part(
     share, patience = rng.choice([0.0, 0.2, 0.6]), rng.randint(1, 12)
     held: list[tuple[Any, list[Row]]] = []
     with ExitStack() as stack:
-        loaders = [
-            stack.enter_context(
-                reading.open(
-                    batch_size=batch_size,
-                    workers=rng.choice([1, 2, 3, "auto"]),
-                    rank=rank,
-                    world_size=ranks,
-                    in_memory=rng.choice([False, False, True]),
-                )
-            )
-            for rank in range(ranks)
-        ]
+        loaders = []
+        for rank in range(ranks):
+            how = {"workers": rng.choice([1, 2, 3, "auto"]), "rank": rank, "world_size": ranks}
+            in_memory = rng.choice([False, False, True])
+            opened = reading.open(in_memory, batch_size=batch_size, **how)
+            loaders.append(stack.enter_context(opened))
         if rng.random() < 0.3:
             stack.pop_all()  # nobody closes them: the garbage collector does
-        sources = [_through(rng, loader) for loader in loaders]
+        # A prefetcher changes nothing but the images' type.
+        sources: list[Any] = [
+            reader.CUDAPrefetcher(loader) if rng.random() < 0.3 else loader for loader in loaders
+        ]
         for source in sources:
             if state is not None:
                 source.load_state_dict(state)
@@ -112,11 +109,6 @@ def _read_part(
         for batch in held:
             _expect_kept(batch)
     return found, None
-
-
-def _through(rng: random.Random, loader: reader.Loader) -> Any:
-    """The loader as it is, or behind a prefetcher that changes nothing but the images' type."""
-    return reader.CUDAPrefetcher(loader) if rng.random() < 0.3 else loader
 
 
 def _expect_kept(held: tuple[Any, list[Row]]) -> None:
@@ -139,8 +131,7 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
         reading.open(batch_size=batch_size, workers=rng.randint(1, 3)) as loader,
     ):
         batches = iter(loader)
-        left = len(batches)
-        for _ in range(left):
+        for _ in range(len(batches)):
             try:
                 found += rows(next(batches))
             except reader.SampleError as error:
@@ -150,8 +141,13 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
         told = loader.bad_samples
     expected = [one for one in sound.expected if one.number not in bad]
     if policy == "raise":
-        expected = _sound_batches(sound.expected, bad, batch_size)
-        _expect_named(errors, bad, reading)
+        every = sound.expected
+        cut = [every[at : at + batch_size] for at in range(0, len(every), batch_size)]
+        whole = [part for part in cut if not any(one.number in bad for one in part)]
+        expected = [one for part in whole for one in part]
+        # One error a batch at most, and each names a bad sample.
+        if not errors or not all(any(repr(key) in text for key in bad.values()) for text in errors):
+            raise Violation(f"{reading}: the errors {errors} do not name the samples {bad}")
     elif errors or told.keys() != bad.keys():
         raise Violation(f"{reading}: it tells {told} and {errors}; bad are {bad}")
     if policy == "substitute":  # another sample comes in the place of each that is bad
@@ -163,19 +159,6 @@ def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     tally.epochs += 1
 
 
-def _sound_batches(rows: list[Row], bad: dict[int, str], batch_size: int) -> list[Row]:
-    """The rows of the batches that hold no bad sample."""
-    batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
-    sound = [batch for batch in batches if not any(one.number in bad for one in batch)]
-    return [one for batch in sound for one in batch]
-
-
-def _expect_named(errors: list[str], bad: dict[int, str], what: object) -> None:
-    """One error a batch at most, and each names a bad sample."""
-    if not errors or not all(any(repr(key) in text for key in bad.values()) for text in errors):
-        raise Violation(f"{what}: the errors {errors} do not name the samples {bad}")
-
-
 def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     """Read the map-style Dataset by torch's own DataLoader."""
     shards = ground.packed(rng.choice(["tiled", "verbatim", "raw", "split"]))
@@ -184,13 +167,8 @@ def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
     rng.shuffle(numbers)
     plain = reader.Dataset(shards)
     expected = [row_of(number, *plain[number], key) for number, key in enumerate(plain.keys)]
-    batches: Any = torch.utils.data.DataLoader(
-        dataset,
-        batch_size=rng.randint(1, 40),
-        sampler=numbers,
-        num_workers=rng.randint(0, 2),
-        collate_fn=list,
-    )
+    how: Any = {"batch_size": rng.randint(1, 40), "num_workers": rng.randint(0, 2)}
+    batches = torch.utils.data.DataLoader(dataset, sampler=numbers, collate_fn=list, **how)
     pairs = [pair for batch in batches for pair in batch]
     found = [
         row_of(number, pixels, label, dataset.keys[number])

@@ -12,7 +12,6 @@ from pathlib import Path
 
 
 def main(file: Path) -> int:
-    """Print the findings; the exit code."""
     packages = json.loads(file.read_text())["dependencies"] if file.exists() else []
     looked_up = [package for package in packages if "vulns" in package]
     if not looked_up:

@@ -82,5 +82,5 @@ def test_the_networks_have_the_parameters_of_torchvisions(build: Any, parameters
 
 
 def test_a_folder_without_shards_is_named_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="There is no folder"):
+    with pytest.raises(SystemExit, match="does not exist"):
         train(tmp_path / "missing", tmp_path / "x.pt")

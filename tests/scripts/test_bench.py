@@ -6,7 +6,7 @@ from pathlib import Path
 import bench
 import pytest
 from benchmarks import slow_store
-from benchmarks.runner import Candidate, Measured, Rows, interleaved, table
+from benchmarks.runner import Candidate, Figures, Measured, interleaved, table
 
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
@@ -15,8 +15,15 @@ CASES = {
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
     "start": [IMAGES, "--batch-size=4"],
     "stages": [IMAGES],
-    "store": [IMAGES, "--count=60", "--batch-size=8", "--quick", "--latency=1"],
-    "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--steps=2"],
+    "store": [
+        IMAGES,
+        "--count=2000",
+        "--shard-size=200KB",
+        "--batch-size=8",
+        "--quick",
+        "--latency=1",
+    ],
+    "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
     "classes": ["--sets", "6x2", "--pack"],
     "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "report"],
@@ -54,18 +61,18 @@ def test_a_gpu_is_required_where_none_is_named(source: Path) -> None:
         bench.main(["gpu", f"--images={source}", "--device=cuda"])
 
 
-def echo(name: str, value: float) -> Rows:
+def echo(value: float) -> Figures:
     if value < 0:
-        raise ValueError(name)
-    return {name: {"images/s": value, "CPU ms": 2 * value}}
+        raise ValueError(value)
+    return {"images/s": value, "CPU ms": 2 * value}
 
 
 def test_a_candidate_that_fails_is_named_and_the_others_are_measured(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    both = [Candidate("good", echo, ("good", 3.0)), Candidate("bad", echo, ("bad", -1.0))]
+    both = [Candidate("good", echo, (3.0,)), Candidate("bad", echo, (-1.0,))]
     measured = interleaved(both, rounds=2)
-    assert measured.rows == {"good": {number: echo("good", 3.0)["good"] for number in range(2)}}
+    assert measured.rows == {"good": {number: echo(3.0) for number in range(2)}}
     assert capfd.readouterr().err.count("bad: left out, it failed") == 1
 
 

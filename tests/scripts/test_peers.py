@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from benchmarks import material, read
-from benchmarks.peers import Task, dali, pipeline
+from benchmarks import dali, material, pipeline, read
+from benchmarks.peers import Task
 from PIL import Image
 
 import packer
@@ -58,7 +58,7 @@ def test_repeated_images_keep_splits_and_classes(images: Path, tmp_path: Path) -
 def test_dali_has_an_index_for_each_shard(tmp_path: Path) -> None:
     task = Task(tmp_path / "shards", tmp_path, tmp_path / "cache", "random", 1, 1)
     tars = [task.shards / split / "shard-000000.tar" for split in ("train", "val")]
-    assert len({dali._index(task, tar) for tar in tars}) == 2
+    assert len({dali.index_of(task, tar) for tar in tars}) == 2
 
 
 @pytest.mark.parametrize(("count", "warns"), [(200, True), (2000, False)])

@@ -4,9 +4,9 @@ A table's *spec* is what a DHT segment has of it: 16 counts of codes by length, 
 A *record* is a symbol with its additional bits: ``bits << 10 | table << 8 | symbol``, where `table`
 is 0 or 1 for DC, and 2 or 3 for AC.
 
-A lookup's *entry* tells of the next bits: the record that they begin with, but for its table; how
+A lookup's *entry* describes the next bits: the record that they begin with, but for its table; how
 many bits that takes (from bit 21 on); how many additional bits are to be read behind them (from
-bit 26 on), 0 where the record has them already. The entry 0 says that there is no such code.
+bit 26 on), 0 where the record has them already. The entry 0 means that there is no such code.
 """
 
 import numpy as np
@@ -115,8 +115,8 @@ def _code_lengths(counts: Array) -> Array:
 def optimal(counts: Array, spec: Array) -> int:
     """Make the table that libjpeg makes of 256 symbols' counts (T.81, K.2, figures K.1 to K.4).
 
-    Of equal counts the larger symbol is first. Returns how many numbers of `spec` are used; 0 where
-    a code would take more than 32 bits.
+    The larger symbol is first if counts are equal. Returns how many numbers of `spec` are used; 0
+    where a code would take more than 32 bits.
     """
     lengths = _code_lengths(counts)
     by_length = np.zeros(33, np.int64)

@@ -121,9 +121,10 @@ class _Grid:
         self.mcus = self.columns * rows
 
     def blocks(self) -> Iterator[tuple[int, tuple[int, int], tuple[int, int, int]]]:
-        """Of an MCU: component, the first column and row of MCUs beyond the image, and the place.
+        """Yield the blocks of an MCU: component, first column and row beyond the image, and place.
 
-        That is the number of the first MCU's block, and how far on the next is in row and column.
+        The place is the number of the first MCU's block, and the steps to the next in row and
+        column.
         """
         for place in self._scanned:
             (across, down), (width, height) = self._factors[place], self._sizes[place]

@@ -49,7 +49,7 @@ def decode(
     `words`, `parts`: of `unstuff`. `frame`: MCUs in a row, MCUs, the source's restart interval (or
     0), the target's. `state`: the target's segment, the MCU, the bit and the source's part that are
     next; then the last DC of each component. `blocks`: of an MCU the component, source tables (DC,
-    AC), target table, and the first column and row of MCUs in which it lies beyond the image.
+    AC), target table, and the first column and row of MCUs in which it is beyond the image.
     `ends`: by segment of the target, where in `records` it ends.
     """
     specs, shorts, longers = tables

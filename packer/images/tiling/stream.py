@@ -151,7 +151,7 @@ def _read_specs(body: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
-    """Return what the last JFIF marker says, and the colour space that libjpeg concludes."""
+    """Return the content of the last JFIF marker, and the colour space that libjpeg concludes."""
     jfif = adobe = None
     for marker, body in tables.kept:
         if marker == APP0 and len(body) >= 14 and body.startswith(b"JFIF\0"):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.format.members import captions_of
 from reader.geometry import CORNERS_OF
 
 EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
-_CAPTIONS = ("captions", "caption", "text")
 _NOT_RECORDED = (
     "it has boxes, and dataset.json does not record their format: pass --box-format, and "
     "--normalized if they are fractions of the image"
@@ -62,20 +62,10 @@ def annotated(members: Iterable[tuple[str, bytes]], reading: Reading) -> Annotat
         elif isinstance(content := json.loads(data), dict):
             if not reading.ext and content.get("boxes"):
                 raise ValueError(_NOT_RECORDED)
-            found.captions.extend(_captions(content))
+            found.captions.extend(captions_of(content))
             if reading.ext == ext:
                 found = replace(_of_objects(content, reading), captions=found.captions)
     return found
-
-
-def _captions(content: dict[str, Any]) -> list[str]:
-    for name in _CAPTIONS:
-        texts = content.get(name)
-        if isinstance(texts, str):
-            return [texts]
-        if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
-            return texts
-    return []
 
 
 def _of_objects(content: dict[str, Any], reading: Reading) -> Annotated:

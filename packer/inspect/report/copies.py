@@ -79,7 +79,7 @@ def copy_findings(
 def differing(
     groups: Groups, annotated: Mapping[int, Annotated], looked: Looked
 ) -> tuple[Flags, Flags]:
-    """Of each group whether boxes differ, and whether the classes of the same boxes do."""
+    """Return whether boxes differ in each group, and whether the classes of equal boxes do."""
     boxes, classes = np.zeros((2, len(groups)), np.bool_)
     for at, group in enumerate(groups):
         first, *others = [number for number in group.tolist() if number in annotated] or [-1]

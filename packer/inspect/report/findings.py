@@ -38,7 +38,7 @@ _REASONS = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that deserves a look."""
+    """A problem that a rule found."""
 
     kind: str  # a word that scripts know it by
     weight: Weight  # no training can want it; somebody should decide; it may well be meant
@@ -85,7 +85,8 @@ def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         count = len(looked.damages)
         sentence = (
             f"{many(count, 'sample')} of the {looked.count:,} looked at cannot be read. "
-            "`packer verify` names all of them, `packer repair` makes them again."
+            "`packer verify DATASET` names all of them; `packer repair DATASET --from SRC` mends "
+            "them."
         )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
@@ -117,7 +118,7 @@ def _size_rules(table: Table) -> Iterator[_Rule]:
         (short < _SMALL_PIXELS) & (short < _SMALL * side),
         short,
         f"{{are}} less than {min(_SMALL_PIXELS, _SMALL * side):.0f} pixels high or wide, where the "
-        f"usual shorter side is {side:.0f}: thumbnails or icons, which a crop makes a blur.",
+        f"usual shorter side is {side:.0f}: thumbnails or icons, which blur when enlarged.",
     )
     yield (
         *("huge", "doubtful", "Huge images"),
@@ -140,7 +141,7 @@ def _pixel_rules(table: Table, looked: Looked) -> Iterator[_Rule]:
     uniform, grey = looked.spread < UNIFORM, looked.tint < _GREY
     yield (
         *("uniform", "doubtful", "Images of one colour", uniform, looked.numbers),
-        "of nothing but one colour: a failed download, or a frame that is black.",
+        "of only one colour: failed downloads or black frames.",
     )
     yield (
         *("cut_off", "doubtful", "Images that end in grey"),
@@ -178,7 +179,7 @@ def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
     if lost := table.rejected.count:
         reasons = [f"{shortened(why, 160)} ({n:,})" for why, n in table.rejected.reasons.items()]
         sentence = (
-            f"{many(lost, 'file')} of the source {are(lost)} not in the dataset. Why: "
+            f"{many(lost, 'file')} of the source {are(lost)} not in the dataset. Reasons: "
             f"{'; '.join(reasons[:_REASONS])}{' and others' * (len(reasons) > _REASONS)}."
         )
         files, title = list(table.rejected.files[:_LINES]), "Files that were rejected"

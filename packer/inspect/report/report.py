@@ -48,7 +48,7 @@ class Reported:
     looked: int  # samples whose pixels and members were read
     bytes: int  # of the page
     seconds: float
-    findings: list[Finding]  # what deserves a look, the gravest first
+    findings: list[Finding]  # the gravest first
 
 
 def check_extra(out: Path) -> None:

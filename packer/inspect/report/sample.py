@@ -173,7 +173,7 @@ class Samples:
     ) -> Done[Result]:
         """Call `act`, which pickles, with each of these samples."""
         done: Done[Result] = Done()
-        work, ordered = partial(_act, self.dataset.lent(), act), sorted(numbers)
+        work, ordered = partial(_act, self.dataset.for_workers(), act), sorted(numbers)
         batches = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
         if not ordered:
             return done

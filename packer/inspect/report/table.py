@@ -96,7 +96,7 @@ class Groups:
         return iter(np.split(self.members, self.starts[1:]) if len(self) else [])
 
     def differ(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Of each group whether its samples have different `values`, given for all samples."""
+        """Return whether samples of each group have different `values`, given for all samples."""
         if not len(self):
             return np.zeros(0, np.bool_)
         of = values[self.members]

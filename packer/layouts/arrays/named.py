@@ -1,7 +1,7 @@
 """Arrays of images beside arrays of their labels, which are known by their names.
 
 They are NumPy's (MedMNIST, KMNIST, ``x_train.npy``), SVHN's ``train_32x32.mat``, and STL-10's
-``train_X.bin``. Nothing is unpickled, and no array is longer than its file says.
+``train_X.bin``. Nothing is unpickled, and no array is longer than its header.
 """
 
 import csv
@@ -45,7 +45,7 @@ _FAULTS += (NotImplementedError, RuntimeError)  # of zips that are packed otherw
 
 
 class _Name(NamedTuple):
-    """What an array holds, by its name: of which dataset, of which split, images or labels."""
+    """The content of an array by its name: its dataset, its split, images or labels."""
 
     dataset: str
     split: str
@@ -58,7 +58,7 @@ class _Array(NamedTuple):
 
     @property
     def name(self) -> _Name:
-        """What it holds."""
+        """The content by its name."""
         stem, key = (re.split(r"[\W_]+", text.lower()) for text in (self.path.stem, self.key))
         words = [*key, *stem]
         kind = next((_KINDS[word] for word in words if word in _KINDS), "")
@@ -67,14 +67,14 @@ class _Array(NamedTuple):
         return _Name("-".join(rest), split, kind)
 
     def is_image(self) -> bool:
-        """Whether it holds images, as far as its header says."""
+        """Whether it holds images, by its header."""
         try:
             return self.path.suffix in (".mat", ".bin") or _is_image(*self._numpy(is_head=True))
         except _FAULTS:
             return False
 
     def load(self) -> NDArray[Any]:
-        """Return the array; raise UnusableInput if it is not what its name says."""
+        """Return the array; raise UnusableInput if its content is not that of its name."""
         try:
             return self._load()
         except _FAULTS as error:
@@ -190,7 +190,7 @@ class ArraysSource:
 
     @property
     def files(self) -> Files:
-        """What reads the samples."""
+        """The reader of the samples."""
         return Files(self.path)
 
     def scan(self) -> Iterator[Sample]:

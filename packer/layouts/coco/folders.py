@@ -135,9 +135,9 @@ def _images(tree: Tree, path: str, word: str, names: Sequence[str]) -> str | Non
     found = [place for place in further if _holds(tree, place, names, all)]
     if len(found) == 1:
         return found[0]
-    there = [place for place in usual[: len(parts)] if tree.shape.below(place)]
-    some = (place for place in (*there, *usual) if _holds(tree, place, names, any))
-    return next(iter((*some, *there)), None)
+    existing = [place for place in usual[: len(parts)] if tree.shape.below(place)]
+    some = (place for place in (*existing, *usual) if _holds(tree, place, names, any))
+    return next(iter((*some, *existing)), None)
 
 
 def _holds(tree: Tree, folder: str, names: Sequence[str], how: Callable[..., bool]) -> bool:

@@ -1,12 +1,12 @@
 """COCO's annotation files: images with boxes, categories, outlines, key points and captions.
 
 The format is that of https://cocodataset.org/#format-data. An annotation file is streamed, and of
-each entry only its place in the file is kept (32 bytes); The
+each entry only its place in the file is kept (32 bytes). The
 annotations of an image become its member ``json``, a list for each field with one element for each
 object: ``boxes`` (COCO's ``bbox``: x, y, width, height in pixels), ``categories`` (class numbers:
 the category ids in their order, from 0), and all others under COCO's names; ``captions``, and the
 image's own entry as ``image``. Panoptic segments are objects, too, and their picture is the member
-``panoptic.png``. Annotations that have a category alone make it the image's class.
+``panoptic.png``. Annotations with only a category make it the image's class.
 """
 
 import os

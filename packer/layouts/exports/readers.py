@@ -171,7 +171,7 @@ def _kili(record: Any) -> Any:
 
 
 def _coco_text(record: Any, others: Mapping[str, Any]) -> Any:
-    """Add the texts of an image, which lie elsewhere in the file."""
+    """Add the texts of an image, which are elsewhere in the file."""
     numbers = others.get("imgToAnns", {}).get(str(record["id"]), ())
     return record | {"_objects": [others["anns"][str(number)] for number in numbers]}
 

@@ -60,14 +60,14 @@ def open_export(
         order = class_order(tree.root, found, classes)
     export.number_of = {name: number for number, name in enumerate(order)}
     is_several = export.most > 1 or (export.labels and export.has_objects)
-    beside = {inside(os.path.dirname(path), name) for path in paths for name in _CLASSES}
+    files_of_classes = {inside(os.path.dirname(path), name) for path in paths for name in _CLASSES}
     lists = Lists(
         export.rows,
         order,
         (
             *paths,
             *export.described,
-            *(path for path in beside if form.names and tree.has(path)),
+            *(path for path in files_of_classes if form.names and tree.has(path)),
             *listing,
         ),
         boxes=export.boxes,
@@ -176,17 +176,17 @@ class _Export:
             self.splits = folders
         return lists
 
-    def _split_lists(self, beside: str) -> tuple[list[str], dict[str, str]]:
+    def _split_lists(self, annotations: str) -> tuple[list[str], dict[str, str]]:
         """Return the lists beside a file that are named as splits are, and the split of each image.
 
         Flickr8k has ``Flickr_8k.trainImages.txt``. All lines of a list have to name images.
         """
         lists: list[str] = []
         found: dict[str, str] = {}
-        folder = os.path.dirname(beside)
+        folder = os.path.dirname(annotations)
         for name in self.tree.level(folder).examples.get(".txt", ()):
             words = re.findall(r"train|val|dev|test", name.lower())
-            if len(words) != 1 or (path := inside(folder, name)) == beside:
+            if len(words) != 1 or (path := inside(folder, name)) == annotations:
                 continue
             try:
                 images = [_image(self.images, one, folder, "") for one in self.tree.lines(path)]
@@ -276,7 +276,7 @@ class _Export:
 
 
 def _joined(found: Sequence[Described], files: Sequence[str]) -> Described:
-    """What several records say of one image; raise BadImage where two files give its objects."""
+    """Return the content of an image's records; raise BadImage if two files have its objects."""
     having = {file: None for one, file in zip(found, files, strict=True) if one.objects}
     if len(having) > 1:
         raise BadImage(f"{' and '.join(having)} give its objects; leave one out with --ignore")

@@ -69,7 +69,7 @@ class Contents:
     def stems(self, folder: str) -> dict[str, str]:
         """Return the paths of images below a folder, relative to it, without extension -> that.
 
-        Of many, some folders' first ones.
+        If there are many, only the first ones of some folders.
         """
         found = {}
         for path, names in islice(self.images(folder), FOLDERS):

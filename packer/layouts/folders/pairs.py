@@ -45,7 +45,7 @@ class Pairs:
         names = self.folders.keys() - self.elsewhere_only.keys()
         return frozenset(name.removesuffix("?") for name in names)
 
-    def beside(self, tree: Tree, folder: str) -> dict[str, dict[str, str]]:
+    def parallel(self, tree: Tree, folder: str) -> dict[str, dict[str, str]]:
         """For each stem in `folder`: extension -> path of what the parallel folders have for it."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for written, parallel in self.elsewhere_only.items():

@@ -167,8 +167,8 @@ def _parts_refusal(folders: Contents, base: str, suffixes: Mapping[str, str]) ->
         if is_plain:
             source = folders.where / base
             pairs = [f"{member(other)}={source / other}" for other in others]
-            said = [word for pair in pairs for word in ("--pair", pair)]
-            text += choices(source / name, {meaning: said})
+            words = [word for pair in pairs for word in ("--pair", pair)]
+            text += choices(source / name, {meaning: words})
         elif folders.start is not None:
             way = {each: f"{folders.start}{literal(each)}/{key}{suffixes[each]}" for each in names}
             members = {folders.member(other): way[other] for other in others}
@@ -205,8 +205,8 @@ def variants(folders: Contents) -> str:
         for way, meaning in ways.items():
             key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
             members = {_ending(one, all_have): _put(key, one) for one in found if one != main}
-            said = by_templates([_put(key, main)], members)
-            text += choices(folders.where, {f"Images have {main}{meaning}": said})
+            words = by_templates([_put(key, main)], members)
+            text += choices(folders.where, {f"Images have {main}{meaning}": words})
     return text + choices(folders.where, {"Each is a sample of its own": FOLDER})
 
 

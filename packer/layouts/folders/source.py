@@ -1,4 +1,4 @@
-"""Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
+"""Folders of image files: class folders by torchvision's ImageFolder rules, or only images.
 
 `layout` decides which folders are splits and classes. The sorted names of the classes are numbered,
 nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share
@@ -212,7 +212,7 @@ class FolderSource:
         prefix = f"{folder}/" if folder else ""
         yield from self.tree.repeated(folder)
         grouping = group(files, self.words)
-        parallel = self.pairs.beside(self.tree, folder)
+        parallel = self.pairs.parallel(self.tree, folder)
         for name, reason in grouping.refused.items():
             yield Skipped(prefix + name, reason)
         if parallel:
@@ -220,13 +220,13 @@ class FolderSource:
             for stem in [stem for stem in parallel if stems[stem] > 1]:
                 yield from (skipped(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
-        for name, beside in grouping.samples.items():
+        for name, sidecars in grouping.samples.items():
             path = prefix + name
             if no_image := self.tree.ignored(path):
                 yield no_image
                 continue
             members = parallel.pop(os.path.splitext(name)[0], {}) if parallel else {}
-            for ext, file in beside.items():
+            for ext, file in sidecars.items():
                 if members.setdefault(ext, prefix + file) != prefix + file:
                     yield Skipped(prefix + file, f"{members[ext]!r} takes its place as .{ext}")
             if self.pairs.folders and (missing := self.pairs.missing(members)):

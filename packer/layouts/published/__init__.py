@@ -6,6 +6,6 @@ list at most, and returns the `Interpretation`, or None. `class_lists`, `box_lis
 `matlab_lists` are publishers' images and lists, of which `packer.layouts.lists.published` makes it;
 `annotations`, `masks`, `tables` and `containers` are forms that many use.
 
-A recogniser says yes where the layout is certain. Where two say yes, `detect` refuses the candidate
-with both; which of them is likelier is not for them to decide.
+A recogniser accepts a candidate only if the layout is certain. If two accept it, `detect` refuses
+the candidate and names both.
 """

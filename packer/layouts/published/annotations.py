@@ -53,18 +53,18 @@ def kitti(candidate: Candidate) -> Interpretation | None:
     As https://www.cvlibs.net/datasets/kitti/eval_object.php and eval_semantics.php have it. The
     lines of ``label_2`` become each sample's ``json``: ``boxes`` (left, top, right and bottom in
     pixels), ``categories`` (``DontCare`` is one), and the other columns by their names. The masks
-    are ``mask.png`` and ``instances.png``. What the other tasks have is refused with the line to
-    type.
+    are ``mask.png`` and ``instances.png``. The files of other tasks are refused, with the command
+    to use.
     """
     tree = candidate.tree
     if not tree or candidate.options.kind not in (None, "pairs"):
         return None
     if not tree.level("training/image_2").images:
         return None
-    beside = tree.level("training").folders
-    if "label_2" not in beside and "semantic" not in beside:
+    training = tree.level("training").folders
+    if "label_2" not in training and "semantic" not in training:
         where = candidate.path / "training"
-        images, further = where / "image_2", [name for name in beside if name != "image_2"]
+        images, further = where / "image_2", [name for name in training if name != "image_2"]
         readings = {
             f"With the files of {name}": ("--pair", f"{name}?={where / name}")
             for name in further[:1]
@@ -74,7 +74,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
             "training/semantic. Choose:\n  The images alone: "
             f"{command(images)}{choices(images, readings)}"
         )
-    what = "KITTI's objects" if "label_2" in beside else "KITTI's semantic masks"
+    what = "KITTI's objects" if "label_2" in training else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
     folders = [f"{name}/{folder}" for name in ("training", "testing") for folder in used]
     reason = f"it is not of {what}"
@@ -92,7 +92,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         parts.append(Part(split, f"{folder}/image_2", f"{folder}/label_2", masks=masks))
     lists = Lists(partial(rows_of_parts, tree, parts, ".txt"), ignored=ignored)
     opening = partial(open_objects, tree, lists, _kitti_objects)
-    if "label_2" not in beside:
+    if "label_2" not in training:
         return Interpretation("pairs", what, lambda _: ListedSource.open(tree, lists))
     return Interpretation("pairs", what, opening)
 
@@ -223,7 +223,7 @@ def yolo(candidate: Candidate) -> Interpretation | None:
 
     https://docs.ultralytics.com/datasets/detect/ describes ``data.yaml``, and ``labels`` beside
     ``images``; darknet's ``obj.data`` is that of https://github.com/AlexeyAB/darknet, and Roboflow
-    exports both. Label files are the member ``txt``, as they are; the names of the classes go into
+    exports both. Label files are the member ``txt``, unchanged; the names of the classes go into
     the dataset.
     """
     path, tree, options = candidate.path, candidate.tree, candidate.options

@@ -152,8 +152,8 @@ def places365(candidate: Candidate) -> Interpretation | None:
         return None
     paths, folder_of = {}, {}
     for split, (path, folders) in _PLACES.items():
-        there = (f for f in folders if tree.level(f).folders or tree.level(f).images)
-        if tree.has(path) and (folder := next(there, None)):
+        existing = (f for f in folders if tree.level(f).folders or tree.level(f).images)
+        if tree.has(path) and (folder := next(existing, None)):
             paths[split], folder_of[split] = path, folder
 
     def lists(tree: Tree) -> Lists:

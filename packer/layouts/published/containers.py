@@ -42,9 +42,9 @@ def idx(candidate: Candidate) -> Interpretation | None:
     for folder in ("", "raw"):
         path = candidate.path / folder
         if path.is_dir() and IdxSource.recognises(path):
-            beside = tuple(_beside_raw(candidate.tree)) if folder else ()
+            leftovers = tuple(_beside_raw(candidate.tree)) if folder else ()
             opening = partial(IdxSource.open, path)
-            return Interpretation("idx", "IDX files, as MNIST has them", opening, beside)
+            return Interpretation("idx", "IDX files, as MNIST has them", opening, leftovers)
     return None
 
 
@@ -64,7 +64,7 @@ def arrays(candidate: Candidate) -> Interpretation | None:
 
     A file or a folder of them, as https://medmnist.com, https://github.com/rois-codh/kmnist,
     http://ufldl.stanford.edu/housenumbers/ (format 2) and https://cs.stanford.edu/~acoates/stl10/
-    have them. The names of files and arrays tell the split and what an array holds
+    have them. The names of files and arrays define the split and the content
     (``x_train.npy``, ``train_images``); images are (N, height, width) or (N, height, width, 3) of
     uint8.
     """
@@ -79,9 +79,9 @@ def arrays(candidate: Candidate) -> Interpretation | None:
         return None
     reason = "it is no array of images or labels, by its name"
     others = (name for name in names if not source.uses(name))
-    beside = tuple(tree.ignored(name) or Skipped(name, reason) for name in others if tree)
+    leftovers = tuple(tree.ignored(name) or Skipped(name, reason) for name in others if tree)
     opening = partial(ArraysSource.open, path, names)
-    return Interpretation("arrays", "arrays of images and labels", opening, beside)
+    return Interpretation("arrays", "arrays of images and labels", opening, leftovers)
 
 
 def webdataset(candidate: Candidate) -> Interpretation | None:
@@ -103,9 +103,9 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
         parts = split_parts(path)
         if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
             passed = tree.level().skipped.items()
-            beside = tuple(not_entered(f"{name}/", reason) for name, reason in passed)
+            leftovers = tuple(not_entered(f"{name}/", reason) for name, reason in passed)
             opening = partial(_open_parts, path, parts, candidate.elsewhere)
-            return Interpretation("webdataset", "archives, one for each split", opening, beside)
+            return Interpretation("webdataset", "archives, one for each split", opening, leftovers)
     if not WebDatasetSource.recognises(path):
         return None
     return Interpretation("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))

@@ -18,7 +18,7 @@ _LOOKED_AT = 1000  # files
 
 
 def exports(candidate: Candidate) -> Interpretation | None:
-    """What annotation tools, services and benchmarks export: boxes, shapes, classes, captions.
+    """Exports of annotation tools, services and benchmarks: boxes, shapes, classes, captions.
 
     CVAT for images and videos 1.1, Label Studio (JSON and JSON_MIN), VIA, VoTT, LabelMe,
     Supervisely, Darwin, Labelbox, Hasty, Kili, Encord, Scale, Datumaro, FiftyOne, Create ML,

@@ -29,7 +29,7 @@ from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
-from packer.words import command, option
+from packer.words import command, listed, option
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -69,8 +69,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     ``train.csv`` beside ``train`` and ``test`` (https://www.kaggle.com/competitions), or
     ``metadata.csv``, ``.jsonl`` or ``.parquet`` with a ``file_name``
-    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split that its name
-    or folder tells; images of a split without a table are samples without labels.
+    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split in its name
+    or folder; images of a split without a table are samples without labels.
     """
     tree, options = candidate.tree, candidate.options
     if tree is None:
@@ -83,7 +83,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     root = candidate.path.parent / options.root if options.root else candidate.path
     images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
     parts, aside = [], {}
-    doubts: list[UnusableInput] = []
+    errors: list[UnusableInput] = []
     has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
@@ -101,31 +101,38 @@ def tables(candidate: Candidate) -> Interpretation | None:
             if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
             else:
-                doubts.append(error)
+                errors.append(error)
             continue
         if found.view:
             parts.append(found.view)
         elif found.lost:
-            doubts.append(found.lost)
+            errors.append(found.lost)
         elif not table.columns:
-            doubts.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
+            errors.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
         elif not path.endswith(PARQUET):
             aside[path] = found.reason
         elif "binary" not in str(table.compound):  # else its cells may hold images
             aside[path] = tree.examined[path] = found.reason
-    if not parts and not doubts:
+    if not parts and not errors:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(UnusableInput(f"No table of {candidate.path} has a column {column!r}."))
+            errors.append(
+                UnusableInput(
+                    f"No table of {candidate.path} has a column {column!r}. Choose one of these: "
+                    f"{listed(sorted(has))}."
+                )
+            )
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     leftovers = Leftovers(images, frozenset(names), aside)
 
     def open_tables(classes: Sequence[str] | None) -> Source:
-        if doubts:
-            text = f"{doubts[0]} To pack without tables, pass {option('kind', 'folder')}."
-            without = {} if has else {"Pack without tables": ("--as", "folder")}
-            raise Ambiguous(text, getattr(doubts[0], "readings", without))
+        if errors:
+            text, without = str(errors[0]), {}
+            if not options.of_table:
+                text += f" To pack without tables, pass {option('kind', 'folder')}."
+                without = {} if has else {"Pack without tables": ("--as", "folder")}
+            raise Ambiguous(text, getattr(errors[0], "readings", without))
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
             raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
@@ -270,8 +277,8 @@ def _of_files(
                 f"{src}: {stray} does not have the name of a split, unlike other files. Pack "
                 "it separately, or rename it, such as train-00000-of-00001.parquet."
             )
-        beside = tuple(_beside_files(tree, files)) if tree else ()
-        return ParquetImages.open(src, table, options, classes, beside, splits)
+        leftovers = tuple(_beside_files(tree, files)) if tree else ()
+        return ParquetImages.open(src, table, options, classes, leftovers, splits)
 
     form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
     return Interpretation("hf", f"images in {form}, as Hugging Face has them", open_images)

@@ -116,9 +116,9 @@ def key_of(key: Any) -> str | None:
 def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
     """Return the members of a sample; its image, label and key are not among these fields.
 
-    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
-    member's; bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images
-    ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
+    A name with its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the member's;
+    bytes are stored unchanged. Other arrays become ``NAME.npy`` and other images ``NAME.png``.
+    Values that JSON has (text, numbers, lists, ...) go into ``json`` under their names.
     """
     members: dict[str, bytes] = {}
     gathered: dict[str, Any] = {}
@@ -142,7 +142,7 @@ def _add(to: dict[str, Any], more: Mapping[str, Any]) -> None:
     to.update(more)
 
 
-def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, bytes] | None:
+def _member(name: str, value: Any, main: bytes | Image.Image) -> tuple[str, bytes] | None:
     kind = kind_of(name)
     if name == "cls":
         raise BadImage("its field 'cls' is the class number: call it 'label'")
@@ -167,7 +167,7 @@ def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, by
     if hasattr(value, "__array__") and np.ndim(array := values.array_of(value)):
         if picture_format(name) == "png":
             return _named(name), png(values.picture_of(array, repr(name)))
-        if kind != "npy" and array.dtype.kind in "biu" and _is_of_size(array, beside):
+        if kind != "npy" and array.dtype.kind in "biu" and _is_of_size(array, main):
             raise BadImage(
                 f"its field {name!r} is {values.described(array)}, the image's size, and may be a "
                 f'mask: as "{_derived(name, "png")}" in uint8 it is cropped and mirrored with the '

@@ -44,8 +44,8 @@ def probe(read: Read, count: int, policy: Policy) -> Probed:
     """Read items at even distances; raise UnusableInput if none can be packed."""
     numbers = sorted({n * (count - 1) // (_ITEMS - 1) for n in range(_ITEMS)})
     looks = [_look(read, number, None, policy) for number in numbers]
-    sound = [look for look in looks if not look.reason]
-    if not sound:
+    packable = [look for look in looks if not look.reason]
+    if not packable:
         raise UnusableInput(
             f"None of the {len(looks)} items that were read first can be packed. Item "
             f"{numbers[0]}: {looks[0].reason}."
@@ -57,14 +57,14 @@ def probe(read: Read, count: int, policy: Policy) -> Probed:
         looks, again = ([_look(read, n, n, policy) for n in numbers] for _ in range(2))
         repeatable = looks == again
     return Probed(
-        size=-(-sum(look.size for look in sound) // len(sound)),
+        size=-(-sum(look.size for look in packable) // len(packable)),
         digest=xxhash.xxh3_128_hexdigest(b"".join(look.digest for look in looks)),
         drawn=drawn,
         repeatable=repeatable,
-        keyed=any(look.keyed for look in sound),
-        labelled=any(look.labelled for look in sound),
-        members=tuple(sorted({ext for look in sound for ext in look.members})),
-        as_png=any(look.as_png for look in sound),
+        keyed=any(look.keyed for look in packable),
+        labelled=any(look.labelled for look in packable),
+        members=tuple(sorted({ext for look in packable for ext in look.members})),
+        as_png=any(look.as_png for look in packable),
     )
 
 

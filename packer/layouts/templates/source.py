@@ -185,9 +185,9 @@ class TemplateSource:
                 yield self._named(Skipped(inside(folder, name), reason))
             fields = {name: self._fields(inside(folder, name)) for name in grouping.samples}
             whole = clashing(name for name, found in fields.items() if found is not None)
-            for name, beside in grouping.samples.items():
+            for name, sidecars in grouping.samples.items():
                 path = inside(folder, name)
-                files = {ext: inside(folder, file) for ext, file in beside.items()}
+                files = {ext: inside(folder, file) for ext, file in sidecars.items()}
                 if path in lists or self._is_taken(path):
                     continue
                 if no_image := self._tree.ignored(path):
@@ -199,20 +199,20 @@ class TemplateSource:
                     yield from self._rejected(path, _NO_IMAGE if is_member else _NO_TEMPLATE, files)
 
     def _sample(
-        self, path: str, of_path: Mapping[str, str], beside: Mapping[str, str], is_whole: bool
+        self, path: str, of_path: Mapping[str, str], sidecars: Mapping[str, str], is_whole: bool
     ) -> Iterator[Sample | Skipped]:
         try:
             fields = self._joined.fields_of(path, of_path) if self._joined else of_path
             members = dict(self._members_of(path, of_path))
             label, split = self._label(fields), self._split(fields)
             more = {name: value for name, value in fields.items() if name not in _ROLES}
-            if more and "json" in {*members, *beside}:
+            if more and "json" in {*members, *sidecars}:
                 raise BadImage(f"its json is a file, and {', '.join(more)} go into the json, too")
         except BadImage as error:
             further = {f: f for one in self._members for f in one.of(of_path) if f != path}
-            yield from self._rejected(path, str(error), {**beside, **further})
+            yield from self._rejected(path, str(error), {**sidecars, **further})
             return
-        for ext, file in beside.items():
+        for ext, file in sidecars.items():
             if members.setdefault(ext, file) != file:
                 reason = f"{members[ext]!r} takes its place as .{ext}"
                 yield self._named(Skipped(file, reason))

@@ -1,8 +1,8 @@
 """Lines of YOLO label files: boxes, outlines or poses (pure).
 
 A line is a class and the fractions of a box's middle and size; or a class and the corners of an
-outline, at least three; or a class, a box and key points, which only the number of these tells from
-outlines. https://docs.ultralytics.com/datasets/detect/, /segment/, /pose/ and /obb/ describe them.
+outline, at least three; or a class, a box and key points, which differ from outlines only in their
+number. https://docs.ultralytics.com/datasets/detect/, /segment/, /pose/ and /obb/ describe them.
 """
 
 import math

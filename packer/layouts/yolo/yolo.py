@@ -31,7 +31,8 @@ def to_tree(
     """Return the rule by which one of the first paths leads to what exists; None if none does.
 
     Paths may be absolute or relative to one of `bases`, with slashes or backslashes. Folders in
-    front that lead nowhere here, such as those of another machine, are dropped, and so is ``..``.
+    front that lead nowhere here, such as those of another machine, are dropped; ``..`` is dropped,
+    too.
     """
     for path in islice(paths, _TRIED):
         for skip in range(max(len(_parts(path)), 1)):

@@ -45,7 +45,7 @@ def test_verify_names_what_is_damaged_in_a_store(packed: Path) -> None:
         server.fault = lambda _: 403
         code, said = run("verify", server.url, "--quiet")
         assert code == 2
-        assert "the store refuses it" in said
+        assert "the store denies access" in said
 
 
 def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
@@ -99,6 +99,6 @@ def test_repair_of_a_url_says_what_to_do_in_its_stead(source: Path) -> None:
 def test_a_url_that_names_no_place_is_a_mistake_in_a_sentence() -> None:
     assert run("verify", "ftp://example.org/x") == (
         2,
-        "packer: ftp:// names no store that is known here: there are s3://, gs://, az://, "
-        "https://, http://, hf://, file://, and folders by their path.\n",
+        "packer: ftp:// is not supported. Use one of s3://, gs://, az://, https://, http://, "
+        "hf://, file://, or the path of a folder.\n",
     )

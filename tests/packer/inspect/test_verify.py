@@ -201,7 +201,7 @@ def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
     entry = Manifest.load(copy).shards[0]
     (damage,) = verify(copy, 1, decode=True, progress=cut_meanwhile(copy / entry.index)).damages
     assert damage.file == entry.file
-    assert f"{entry.index} is not an index: it is cut short" in damage.reason
+    assert f"{entry.index} is not an index: it is truncated" in damage.reason
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

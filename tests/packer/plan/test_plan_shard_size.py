@@ -51,7 +51,7 @@ def listing(count: int, size: int) -> SampleTable:
 def test_the_rule_counts_what_is_packed_and_what_it_is_added_to() -> None:
     samples = listing(100, MB)
     assert len(plan_shards(samples, None, None, 0)) > 10
-    assert len(plan_shards(samples, None, None, 0, there=10**11)) == 1
+    assert len(plan_shards(samples, None, None, 0, existing_bytes=10**11)) == 1
     assert len(plan_shards(samples, None, None, 0, image_bytes=3072)) == 1
     assert len(plan_shards(samples, 10**9, None, 0)) == 1
 

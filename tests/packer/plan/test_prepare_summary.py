@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from packer.plan.prepare import doubts, summary
+from packer.plan.prepare import label_remarks, summary
 from packer.samples.records import Facts, Sample
 from packer.samples.table import SampleTable
 
@@ -37,6 +37,6 @@ def test_labels_that_may_be_no_classes_are_doubted(
     listing = SampleTable()
     for number, label in enumerate(labels):
         listing.add(Sample(f"{number}.jpg", str(number), label, 9, 0))
-    found = list(doubts(listing, tuple(classes)))
+    found = list(label_remarks(listing, tuple(classes)))
     assert bool(found) == bool(told)
     assert not told or re.match(told, found[0])

@@ -73,7 +73,7 @@ def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
         return 403 if left[0] < 0 else None
 
     store.fault = cut
-    with pytest.raises(packer.ShardfeedError, match=r"s3://bucket/raw/class.* refuses it"):
+    with pytest.raises(packer.ShardfeedError, match=r"s3://bucket/raw/class.* denies access"):
         fetch()
     kept = len(list((tmp_path / "scratch").glob("raw-*/raw/*/*")))
     store.fault = lambda handler: None

@@ -64,7 +64,7 @@ def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error_and_the_next_o
         iterator = iter(loader)
         next(iterator)
         os.kill(dataset.fetching.pid, signal.SIGKILL)
-        with pytest.raises(reader.StoreError, match=r"sample '.*' of shard.* has died. Start"):
+        with pytest.raises(reader.StoreError, match=r"sample '.*' of shard.* has died\. Start"):
             list(iterator)
         server.fault = lambda _: None
         assert sum(len(images) for images, _ in loader) == COUNT

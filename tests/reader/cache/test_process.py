@@ -14,8 +14,8 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
-from reader.cache.client import Line
-from reader.cache.messages import Begin, Tell
+from reader.cache.client import FetchingConnection
+from reader.cache.messages import Begin, GetCounts
 from reader.cache.ranges import Spans, Window, kept_bytes
 from reader.format import Index, Manifest
 from reader.order.access import AccessPattern
@@ -123,9 +123,9 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     ahead = AccessPattern(Sequential(COUNT), Steps(COUNT, 4, 0, 1, False), sizes)
     limit = kept_bytes(shards) + Window.of(ahead, shards, 1).least
     dataset = opened(cache_limit=limit)
-    line = Line(dataset.fetching)
+    line = FetchingConnection(dataset.fetching)
     line.ask(Begin(0, ahead, len(ahead.steps)), None)
-    line.ask(Tell(), None)  # answered after all requests of the window have begun
+    line.ask(GetCounts(), None)  # answered after all requests of the window have begun
     last = ahead.pieces(len(ahead.steps) - 1)[-1]
     dataset.fetching.want(last.shard, np.array([last.stop - 1]))
     spans = Spans.of(Index(packed / shards[last.shard].index))
@@ -153,7 +153,7 @@ def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Open
     assert (dataset[3][0] == Dataset(packed)[3][0]).all()
     folder = Dataset(dataset.folder)
     assert (folder[3][0] == dataset[3][0]).all()
-    with pytest.raises(reader.SampleError, match=r"'[^']+' .* has not been fetched .* its URL"):
+    with pytest.raises(reader.SampleError, match=r"'[^']+' .* is not in this cache.* its URL"):
         folder[5]
     assert folder.fingerprint == Dataset(packed).fingerprint
 
@@ -184,7 +184,8 @@ def test_a_shard_that_is_damaged_in_the_store_is_told_of_its_samples(
     damaged(server, "2.tar")
     with pytest.raises(
         reader.SampleError,
-        match=re.escape(server.url) + "/shard-000002.tar: sample '.*' at byte .*: the store gives",
+        match=re.escape(server.url)
+        + "/shard-000002.tar: sample '.*' at byte .*: the store's bytes",
     ):
         batches(opened())
     options = {"on_error": "mask", "max_bad": 0.5, "fields": ("index", "valid", "image")}
@@ -222,7 +223,7 @@ def test_statistics_tell_what_the_store_gave(server: StoreServer, opened: Opened
 def test_a_loop_that_waits_for_the_network_is_told_so_once(
     server: StoreServer, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reader.loader.prefetch._TOLD_SECONDS", 0.5)
+    monkeypatch.setattr("reader.loader.prefetch._WARN_SECONDS", 0.5)
     server.latency = 3.0
     options = {"batch_size": 8, "workers": 0, "shuffle": True, "transforms": [CROP]}
     waits = pytest.warns(UserWarning, match=r"waits for the network: .* MB of http")
@@ -235,7 +236,7 @@ def test_a_loop_over_what_is_in_the_cache_is_told_nothing(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     list(opened())
-    monkeypatch.setattr("reader.loader.prefetch._TOLD_SECONDS", 0.0)
+    monkeypatch.setattr("reader.loader.prefetch._WARN_SECONDS", 0.0)
     with Loader(opened(), batch_size=8, workers=0, shuffle=True, transforms=[CROP]) as loader:
         list(loader)
     assert not [told for told in recwarn if "network" in str(told.message)]

@@ -58,7 +58,7 @@ def test_a_disk_that_fills_up_is_told_and_what_is_there_serves_on_while_it_is_fu
     dataset = opened(cache_dir=disk / "cache", cache_limit=10**6)
     with (
         Loader(dataset, batch_size=4, workers=1, transforms=[CROP]) as loader,
-        pytest.raises(StoreError, match=r"sample '.*' of .*: the disk is full. Make room"),
+        pytest.raises(StoreError, match=r"sample '.*' of .*: the disk is full. Free disk space"),
     ):
         list(loader)
     dataset.fetching.close()
@@ -111,5 +111,5 @@ def test_users_share_a_cache_as_a_group_or_are_told_how_to(open_folder: Path) ->
     assert [as_user(1001, 0o002, groups), as_user(1002, 0o002, groups)] == ["", ""]
     assert as_user(1001, 0o022, everybodys) == ""
     told = as_user(1002, 0o022, everybodys)
-    assert "cannot hold the cache: Permission denied (where it is another user's" in told
+    assert "cannot hold the cache: Permission denied (to share another user's" in told
     assert "Give another cache_dir=" in told

@@ -13,7 +13,7 @@ import torch
 import reader
 from reader import IMAGENET_MEAN, IMAGENET_STD, CenterCrop, CUDAPrefetcher, Loader
 from reader.cuda.device import CUDAHostMemory, default_device
-from reader.cuda.transfer import Lane
+from reader.cuda.transfer import BatchSender
 
 CROP = CenterCrop((48, 64))
 PLAIN: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}  # images keep their 0 to 255
@@ -32,14 +32,14 @@ def loader(packed: Path) -> Iterator[Loader]:
 @pytest.fixture
 def slow_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies that begin a few milliseconds after they are queued."""
-    send = Lane.send
+    send = BatchSender.send
 
-    def send_late(self: Lane, batch: Any) -> Any:
+    def send_late(self: BatchSender, batch: Any) -> Any:
         with torch.cuda.device(self.device), torch.cuda.stream(self._stream):
             torch.cuda._sleep(10_000_000)
         return send(self, batch)
 
-    monkeypatch.setattr(Lane, "send", send_late)
+    monkeypatch.setattr(BatchSender, "send", send_late)
 
 
 def normalised(loader: Loader, device: str, dtype: torch.dtype, **options: Any) -> CUDAPrefetcher:

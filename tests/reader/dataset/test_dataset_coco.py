@@ -64,7 +64,10 @@ def test_a_target_transform_gets_them(folder: Path) -> None:
     [
         ("[1]", "it has no objects of a COCO annotation file"),
         ('{"captions": ["a"], "image": {"id": 1}}', "it has no objects of a COCO annotation file"),
-        ('{"image": {"id": 1}, "categories": [0], "boxes": [[1, 1, 2, 2]]}', "pack it again"),
+        (
+            '{"image": {"id": 1}, "categories": [0], "boxes": [[1, 1, 2, 2]]}',
+            "pack the dataset again",
+        ),
         ("{", "Expecting property name"),
     ],
 )

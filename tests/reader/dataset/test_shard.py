@@ -1,4 +1,4 @@
-"""Shards that were damaged, cut short, exchanged or lost are errors that say which and where."""
+"""Shards that were damaged, truncated, exchanged or lost are errors that say which and where."""
 
 import os
 import re
@@ -133,7 +133,7 @@ def test_a_tar_that_is_cut_short_while_it_is_read_is_an_error(packed_copy: Path)
     path, offset, size = span_of(dataset, 5)
     os.truncate(path, offset + size // 2)
     assert dataset[4][0].any()
-    with pytest.raises(SampleError, match="cut short"):
+    with pytest.raises(SampleError, match="truncated"):
         dataset[5]
 
 

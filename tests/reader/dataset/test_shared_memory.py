@@ -141,7 +141,7 @@ def test_a_forked_child_that_outlives_the_owner_does_not_keep_the_name(packed_co
 def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
     before = names()
     with pytest.raises(
-        ReaderError, match=r"would take \d{3},\d{3} bytes .* 1,000 bytes are allowed by cache_limit"
+        ReaderError, match=r"needs \d{3},\d{3} bytes .* 1,000 bytes are allowed by cache_limit"
     ):
         Dataset(packed, cache="ram", cache_limit=1000)
     assert names() <= before
@@ -172,5 +172,5 @@ def test_a_shard_that_was_cut_short_is_named(packed_copy: Path) -> None:
     shard = next(packed_copy.rglob("*.tar"))
     with shard.open("r+b") as file:
         file.truncate(1000)
-    with pytest.raises(ReaderError, match=f"{shard.name} was cut short"):
+    with pytest.raises(ReaderError, match=f"{shard.name} is truncated"):
         Dataset(packed_copy, cache="ram")

@@ -84,9 +84,9 @@ def test_a_table_that_lies_is_refused(make_image: Make, encode: ToBytes) -> None
     other = table.bands.copy()
     other[0] += 5
     lies = {
-        "a band has 0 rows": [replace(table, rows=0), replace(table, rows=0, bands=more[:0])],
+        "bands of 0 rows": [replace(table, rows=0), replace(table, rows=0, bands=more[:0])],
         "bands, not": [replace(table, bands=more), replace(table, rows=9)],
-        "do not lie in it": [replace(table, start=3), replace(table, start=10**9)],
+        "are outside its bytes": [replace(table, start=3), replace(table, start=10**9)],
         "not a banded PNG": [replace(table, start=table.start - 1)],
         "inflate|bytes for|filters": [replace(table, bands=other)],
     }

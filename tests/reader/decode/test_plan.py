@@ -109,7 +109,7 @@ def test_collate_fn_and_map_sample_get_the_views_of_each_sample(packed: Path) ->
         ({"views": 2}, "one size"),
         ({"views": [[CenterCrop(8)], [Resize(8)]]}, "one size"),
         ({"views": [CenterCrop(8)]}, "list of reader's transforms"),
-        ({"transforms": [torch.nn.Identity()]}, "albumentations' are called in map_sample="),
+        ({"transforms": [torch.nn.Identity()]}, "albumentations' in map_sample="),
     ],
 )
 def test_views_that_cannot_be_are_refused(
@@ -238,7 +238,7 @@ def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path
     def change(sample: dict[str, Any]) -> dict[str, Any]:
         return sample | {"image": sample["image"][: 2 - (sample["index"] == 5)]}
 
-    with pytest.raises(SampleError, match=r"its image is not a list of 2 views, .* collate_fn="):
+    with pytest.raises(SampleError, match=r"its image is not a list of 2 views.* collate_fn="):
         epoch(
             packed,
             transforms=[CenterCrop(8)],

@@ -193,7 +193,7 @@ def test_a_row_outside_the_tar_is_refused(
     write: Callable[..., Path], prefix: str, offset: int, size: int
 ) -> None:
     changed = columns(**{f"{prefix}offset": [512, offset, 512], f"{prefix}size": [1, size, 1]})
-    with pytest.raises(FormatError, match=r"row 1 .* lies outside its tar"):
+    with pytest.raises(FormatError, match=r"row 1 .* is outside its tar"):
         Index(write(changed))
 
 
@@ -273,7 +273,7 @@ def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
 def test_an_image_that_cannot_be_is_refused(
     write: Callable[..., Path], name: str, value: int
 ) -> None:
-    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, and .* are allowed"):
+    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but .* are allowed"):
         Index(write(columns(**{name: [1, value, 1]})))
 
 
@@ -286,7 +286,7 @@ def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without
     path = write(columns(label=[-1, 0, most]))
     assert Index(path, classes=classes).columns["label"].tolist() == [-1, 0, most]
     path = write(columns(label=[-1, most + 1, 0]))
-    with pytest.raises(FormatError, match=f"row 1 has the label {most + 1}, and -1 to {most} "):
+    with pytest.raises(FormatError, match=f"row 1 has the label {most + 1}, but -1 to {most} "):
         Index(path, classes=classes)
 
 

@@ -30,14 +30,14 @@ def filled(folder: Path, *names: str) -> Path:
 def test_a_folder_of_images_leads_to_packing_them(tmp_path: Path, name: str) -> None:
     folder = filled(tmp_path / "my images", "README.md", name)
     assert reason_for(folder) == (
-        f"{folder} is not a dataset: it holds images. `packer pack '{folder}' SHARDS` makes a "
-        "dataset of them, in the new folder SHARDS."
+        f"{folder} is not a dataset: it contains images. To make a dataset of them in the new "
+        f"folder SHARDS, run `packer pack '{folder}' SHARDS`."
     )
 
 
 def test_a_folder_of_tars_leads_to_indexing_them(tmp_path: Path) -> None:
     folder = filled(tmp_path / "tars", "train/000.tar", "train/1.jpg")
-    assert f"no dataset.json. `packer index {folder}` makes a dataset" in reason_for(folder)
+    assert f"run `packer index {folder}`." in reason_for(folder)
 
 
 def test_a_folder_beside_its_dataset_leads_there(packed: Path, tmp_path: Path) -> None:
@@ -46,25 +46,25 @@ def test_a_folder_beside_its_dataset_leads_there(packed: Path, tmp_path: Path) -
         (tmp_path / name).mkdir()
         shutil.copy(packed / "dataset.json", tmp_path / name)
         last = reason_for(tmp_path)
-        assert last.startswith(f"{tmp_path} is not a dataset, but holds {tmp_path / 'first'}")
-    assert last.endswith(f", {tmp_path / 'second'}: give one of these.")
+        assert last.startswith(f"{tmp_path} is not a dataset, but contains {tmp_path / 'first'}")
+    assert last.endswith(f", {tmp_path / 'second'}. Open one of these.")
 
 
 def test_only_a_folder_that_is_being_packed_is_said_to_be_interrupted(tmp_path: Path) -> None:
     assert "interrupted" not in reason_for(tmp_path)
     filled(tmp_path, JOURNAL, "shard-000000.tar")
     assert "is not a dataset yet" in reason_for(tmp_path)
-    assert "An interrupted `packer pack` is finished by running the same" in reason_for(tmp_path)
+    assert "run the same command again" in reason_for(tmp_path)
 
 
 def test_a_file_of_a_dataset_leads_to_its_folder(packed_copy: Path, tmp_path: Path) -> None:
     filled(packed_copy, "train/shard-000000.tar")
     for name in ("dataset.json", "shard-000001.safetensors", "train/shard-000000.tar"):
         path = packed_copy / name
-        assert reason_for(path) == f"{path} is a file of a dataset: give the folder, {packed_copy}."
+        assert reason_for(path) == f"{path} is a file of a dataset. Open the folder {packed_copy}."
     (tmp_path / "notes").touch()
-    assert reason_for(tmp_path / "notes").endswith("notes is a file, and a dataset is a folder.")
-    assert re.match("There is no folder .*notes/x", reason_for(tmp_path / "notes" / "x"))
+    assert reason_for(tmp_path / "notes").endswith("notes is a file, but a dataset is a folder.")
+    assert re.match("The folder .*notes/x does not exist", reason_for(tmp_path / "notes" / "x"))
 
 
 def test_only_a_few_entries_are_looked_at_of_a_folder_however_large(
@@ -93,7 +93,7 @@ def test_only_a_few_entries_are_looked_at_of_a_folder_however_large(
             return next(self.entries)
 
     monkeypatch.setattr(os, "scandir", Counted)
-    assert "`packer pack` makes datasets" in reason_for(tmp_path)
+    assert "To make one, run `packer pack SOURCE SHARDS`" in reason_for(tmp_path)
     assert looked_at < 350
 
 

@@ -278,10 +278,10 @@ def test_workers_that_do_not_decode_are_said_to_splice() -> None:
     [
         ({"views": 2}, "several views"),
         ({"map_sample": dict}, "map_sample"),
-        ({"cache": "decoded"}, "keeps what workers decode"),
+        ({"cache": "decoded"}, "keeps images that workers decode"),
         ({"collate_fn": list}, "collate_fn"),
         ({"transforms": []}, "one size"),
-        ({"fields": ("label",)}, "not among the fields"),
+        ({"fields": ("label",)}, 'needs the field "image"'),
         ({"decode": "nvjpeg"}, "'cpu' or 'gpu'"),
     ],
 )

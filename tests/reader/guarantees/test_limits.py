@@ -139,9 +139,9 @@ def test_a_member_beyond_the_limit_is_not_read(write_samples: WriteSamples, jpeg
     folder = write_samples({"a": {"jpg": jpeg, "txt": b"x" * 10_000}})
     dataset = Dataset(folder, limits=Limits(bytes=9_999))
     assert dataset[0][0].shape == (60, 80, 3)
-    with pytest.raises(SampleError, match=r"its \.txt has 10000 bytes, and 9999 .*Limits\(bytes"):
+    with pytest.raises(SampleError, match=r"its \.txt has 10000 bytes, but 9999 .*Limits\(bytes"):
         dataset.read(0, "txt")
-    with pytest.raises(SampleError, match=r"its image has \d+ bytes, and 99 are allowed"):
+    with pytest.raises(SampleError, match=r"its image has \d+ bytes, but 99 are allowed"):
         Dataset(folder, limits=Limits(bytes=99))[0]
 
 
@@ -253,7 +253,7 @@ def test_a_label_that_has_no_class_is_refused_before_anything_counts_labels(
         lambda: Dataset(folder)._repr_html_(),
         lambda: Loader(folder, sampler=ClassBalanced()),
     ):
-        with pytest.raises(FormatError, match=f"row 0 has the label {label}, and -1 to 1 are all"):
+        with pytest.raises(FormatError, match=f"row 0 has the label {label}, but -1 to 1 are all"):
             look()
 
 
@@ -319,6 +319,6 @@ def test_a_worker_without_address_space_says_so_and_masks_no_sample(
         on_error="mask",
         max_bad=1.0,
     )
-    with loader, pytest.raises(WorkerError, match="Memory ran out\. .* fewer workers="):
+    with loader, pytest.raises(WorkerError, match=r"Memory ran out\. .* fewer workers="):
         list(loader)
     assert not loader.bad_samples

@@ -26,7 +26,7 @@ from reader import (
     ReaderError,
     SampleError,
 )
-from reader.cuda import transfer as lane
+from reader.cuda import transfer as sender
 from reader.gpu_decode import nvjpeg
 from reader.gpu_decode.parcels import Parcel, parcels
 from reader.gpu_decode.resample import Source, resample, sent
@@ -46,7 +46,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedGPU]:
             module = types.ModuleType(name)
             module.__dict__.update(parts)
             monkeypatch.setitem(sys.modules, name, module)
-        caches = lane._side_stream, nvjpeg._own_stream, nvjpeg._decoder
+        caches = sender._side_stream, nvjpeg._own_stream, nvjpeg._decoder
         for cached in caches:
             cached.cache_clear()
         yield made
@@ -173,7 +173,7 @@ def test_the_pretended_gpu_sees_what_would_go_wrong_without(
         monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
         fault = "freed while"
     else:
-        monkeypatch.setattr(lane.Transfer, "is_over", lambda self: True)
+        monkeypatch.setattr(sender.Transfer, "is_over", lambda self: True)
         fault = "let go before"
     consume(gpu, CUDAPrefetcher(batches(gpu, 12), **NORM))
     assert fault in gpu.faults[0]
@@ -240,7 +240,7 @@ def test_the_decoder_may_have_got_a_stream_that_others_have_too(
     packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, whose: str
 ) -> None:
     gpu.lag = 10**9
-    shared = gpu.default if whose == "the consumer" else lane._side_stream(DEVICE)
+    shared = gpu.default if whose == "the consumer" else sender._side_stream(DEVICE)
     monkeypatch.setattr(nvjpeg, "_own_stream", lambda device: shared)
     with encoded(packed) as loader:
         consume(gpu, CUDAPrefetcher(loader))
@@ -258,7 +258,7 @@ def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedG
 
         nvjpeg._decoder.cache_clear()
         sys.modules["torchvision.io"].decode_jpeg = refuse  # type: ignore[attr-defined]
-        with pytest.warns(RuntimeWarning, match="status 2.*the CPU does it"):
+        with pytest.warns(RuntimeWarning, match="status 2.*The CPU decodes it"):
             images, _ = next(iter(prefetcher))
         torch.testing.assert_close(images.cpu(), expected.float(), atol=1e-3, rtol=0)
 
@@ -282,7 +282,7 @@ def test_an_image_of_another_size_than_its_header_has_is_never_shown(
                 decode = simplejpeg.decode_jpeg
                 cut = lambda data, mode, **options: decode(data, mode, **options)[1:]  # noqa: E731
                 monkeypatch.setattr(simplejpeg, "decode_jpeg", cut)
-                sentence = "its own header says"
+                sentence = "its own header has"
                 expected.enter_context(pytest.raises(SampleError, match=sentence))
             next(iter(prefetcher))
 

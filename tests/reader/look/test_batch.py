@@ -132,7 +132,7 @@ def test_what_is_written_is_what_its_name_ends_in(tmp_path: Path, name: str, for
 
 
 def test_a_name_that_ends_in_no_format_of_pictures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"as \.png, \.jpg or \.webp, not \.svg"):
+    with pytest.raises(ArgumentError, match=r"is \.png, \.jpg or \.webp, not \.svg"):
         reader.show(images()).save(tmp_path / "sheet.svg")
     assert not list(tmp_path.iterdir())
 

@@ -61,14 +61,12 @@ def test_weights_draw_in_proportion() -> None:
     ids=str,
 )
 def test_what_is_no_weight_is_refused(weights: Any) -> None:
-    with pytest.raises(ArgumentError, match="reader.Weighted takes a finite number"):
+    with pytest.raises(ArgumentError, match=r"reader\.Weighted takes a finite number"):
         Weighted(weights)
 
 
 def test_another_number_of_weights_than_of_samples_is_refused(packed: Path) -> None:
-    with pytest.raises(
-        ArgumentError, match=r"Weighted: 2 weights> does not fit .*: give 39 weights"
-    ):
+    with pytest.raises(ArgumentError, match=r"2 weights> does not fit .*: give 39 weights"):
         load(packed, sampler=Weighted([1, 2]))
 
 
@@ -121,10 +119,10 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
     [
         (
             BatchSampler(range(COUNT), 8, drop_last=False),
-            r"not \[0, 1, 2, 3, 4, 5, 6, 7\]: lists of them are given as batch_sampler=",
+            r"not \[0, 1, 2, 3, 4, 5, 6, 7\]\. To give lists of them, use batch_sampler=",
         ),
-        ([1.5], r"gives sample numbers, not 1\.5\."),
-        ([1.0], r"gives sample numbers, not 1\.0\."),
+        ([1.5], r"yields sample numbers, not 1\.5\."),
+        ([1.0], r"yields sample numbers, not 1\.0\."),
         ([True], "not True"),
         (np.array([True]), "not np.True_"),
         (torch.tensor([True]), r"not tensor\(True\)"),
@@ -134,11 +132,11 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
         (iter([1]), "The sampler has no length: <list_iterator"),
         (
             [3, COUNT],
-            f"The sampler gives sample {COUNT}; those of the dataset are 0 to {COUNT - 1}",
+            f"The sampler yields sample {COUNT}; the dataset has 0 to {COUNT - 1}",
         ),
-        ([3, -1], "The sampler gives sample -1; those of the dataset are 0 to"),
-        (np.array([-1]), "The sampler gives sample -1; those"),
-        ([2**70], f"The sampler gives sample {2**70}; those"),
+        ([3, -1], "The sampler yields sample -1; the dataset has 0 to"),
+        (np.array([-1]), "The sampler yields sample -1; the"),
+        ([2**70], f"The sampler yields sample {2**70}; the"),
     ],
     ids=named,
 )

@@ -76,7 +76,7 @@ def test_background_has_no_boxes_with_an_empty_file_or_none(write: Callable[...,
     for boxes in (empty, none):
         assert (boxes["boxes"].shape, boxes["boxes"].dtype) == ((0, 4), torch.float32)
         assert (boxes["labels"].shape, boxes["labels"].dtype) == ((0,), torch.int64)
-    with pytest.raises(SampleError, match=r'no member .txt; "txt\?" .* gives no boxes for it'):
+    with pytest.raises(SampleError, match=r'no member .txt; to get no boxes for it, write "txt\?"'):
         boxes_of(write(txt=[None, b""]), YOLO)
 
 
@@ -119,20 +119,32 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
 @pytest.mark.parametrize(
     ("field", "content", "reason"),
     [
-        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and YOLO\'s files format="cxcyw'),
+        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and format="cxcywh" for YOLO'),
         (Boxes("txt", format="cxcywh"), b"0 0.5 0.5 0.2 0.2", r"normalized=True\)\)"),
-        (YOLO, b"0 40 20 10 10", "reach to 40, and normalized=True is for fractions"),
+        (YOLO, b"0 40 20 10 10", "reach to 40, but normalized=True is for fractions"),
         (YOLO, b"0 -3 0.5 0.1 0.1", "reach to -3"),
-        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a line of a box has five"),
-        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers, as outlines have them"),
-        (YOLO, b"a dog on a sofa", "line 1 is not of numbers: 'a dog on a sofa'"),
-        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "at 'labels' are not whole numbers"),
-        (YOLO, b"0 nan 0.5 0.2 0.2", "not of finite numbers"),
+        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a box has five"),
+        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers \\(an outline"),
+        (YOLO, b"a dog on a sofa", "line 1 is not a list of numbers: 'a dog on a sofa'"),
+        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "its 'labels' is not a list of integers"),
+        (YOLO, b"0 nan 0.5 0.2 0.2", "numbers that are not finite"),
         (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
-        (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy' rig"),
-        (Boxes("json"), in_json([0, 0, 0.5, 1]), "lie between 0 and 1"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=[1.5]), "not whole numbers"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=["a"]), "not whole numbers"),
+        (
+            Boxes("json"),
+            in_json([9, 9, 20, 20], [30, 20, 9, 9]),
+            "box 1 ends .*format='xyxy'; check",
+        ),
+        (Boxes("json"), in_json([0, 0, 0.5, 1]), "are between 0 and 1"),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=[1.5]),
+            "not a list of integers",
+        ),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=["a"]),
+            "not a list of integers",
+        ),
         (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
     ],
 )
@@ -156,7 +168,9 @@ def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
     tiny, outside, sound = [5, 5, 5.5, 9], [90, 5, 99, 9], [10, 10, 20, 20]
     dataset = write(json=[in_json(tiny, sound), in_json(sound), in_json(outside, tiny)])
     with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=1) as loader:
-        with pytest.warns(UserWarning, match="3 boxes so far had a side below min_size .* outside"):
+        with pytest.warns(
+            UserWarning, match="3 boxes were dropped so far: a side was below min_size= .* outside"
+        ):
             ((boxes,),) = loader
         assert [found["kept"].tolist() for found in boxes] == [[1], [0], []]
         with warnings.catch_warnings():
@@ -171,7 +185,7 @@ def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_r
     dataset = write(json=[in_json([5, 5, 5.5, 9])])
     with (
         Loader(dataset, fields=(Boxes("json"),), workers=1) as loader,
-        pytest.warns(UserWarning, match="1 box so far .* the image, and was dropped") as caught,
+        pytest.warns(UserWarning, match="1 box was dropped so far") as caught,
     ):
         list(loader)
     assert [warned.filename for warned in caught] == [__file__]
@@ -186,7 +200,7 @@ def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> N
         assert boxes["kept"].tolist() == [2]
         assert loader.statistics().dropped_boxes == 0
     with Loader(dataset, transforms=[CenterCrop(20), Resize(1)], views=2, **options) as loader:
-        with pytest.warns(UserWarning, match="6 boxes so far"):
+        with pytest.warns(UserWarning, match="6 boxes were dropped so far"):
             list(loader)  # at that scale every box is too small, in both views
         assert loader.statistics().dropped_boxes == 6
 
@@ -323,8 +337,8 @@ def test_lines_of_yolo_need_no_arguments_where_they_are_recorded(
 @pytest.mark.parametrize(
     ("field", "sentence"),
     [
-        (Boxes("json", format="xyxy"), "format='xyxy' was given, .* records format='xywh'"),
-        (Boxes("json?", normalized=True), "normalized=True was given, .* normalized=False"),
+        (Boxes("json", format="xyxy"), "format='xyxy' contradicts .* records format='xywh'"),
+        (Boxes("json?", normalized=True), "normalized=True contradicts .* normalized=False"),
     ],
     ids=str,
 )

@@ -154,7 +154,7 @@ def test_after_the_first_epoch_nothing_is_read_or_decoded_any_more(
     assert seen == expected
     assert none.cached == 0
     assert now.cached >= 2 * COUNT
-    assert "of the images came decoded from memory" in now.bottleneck
+    assert "of the images were decoded already" in now.bottleneck
     assert epochs(packed, 1, cache="decoded", **options)[1].read_bytes == now.read_bytes > 0
 
 
@@ -365,8 +365,8 @@ def test_a_closed_loader_lets_go_of_the_memory(packed: Path) -> None:
 def test_what_does_not_fit_is_refused_with_the_numbers(
     packed: Path, monkeypatch: pytest.MonkeyPatch, options: Mapping[str, Any], numbers: str
 ) -> None:
-    took = rf'cache="decoded" would take {numbers}.*; '
-    with pytest.raises(ReaderError, match=took + "60,000 bytes are allowed by cache_limit"):
+    took = rf'cache="decoded" needs {numbers}.*; '
+    with pytest.raises(ReaderError, match=took + "60,000 bytes are allowed by cache_limit="):
         Loader(Dataset(packed, cache_limit=60_000), cache="decoded", **options)
     monkeypatch.setattr("reader.dataset.shared_memory.available_memory", lambda: 50_000)
     for limit in (None, 10**9):

@@ -188,6 +188,18 @@ def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions
     assert found["labels"].tolist() == [7]
 
 
+def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(
+    write: Callable[..., Path],
+) -> None:
+    pixel = [[7, 4, 2], [0, 0, 2], [WIDTH - 1, HEIGHT - 1, 2]]
+    dataset = write({"keypoints": [pixel]})
+    field = Points("json", centers=True)
+    ((_, found),) = read(dataset, field, transforms=[RandomHorizontalFlip(1.0)])
+    assert found["keypoints"][0].tolist() == [[56, 4, 2], [63, 0, 2], [0, 47, 2]]
+    ((_, found),) = read(dataset, field, transforms=[Resize((24, 32))])
+    assert found["keypoints"][0, 0].tolist() == [3.25, 1.75, 2]
+
+
 def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., Path]) -> None:
     dataset = write(b"3 0.5 0.5 0.2 0.2 0.25 0.25 2 0 0 0\n", b"", ext="txt")
     (_, first), (_, second) = read(dataset, Points("txt"))
@@ -206,7 +218,7 @@ def test_a_sample_without_the_member_has_no_points(
     (_, one), (_, none) = read(dataset, Points("json?", names=NAMES))
     assert one["keypoints"].shape == (1, 3, 3)
     assert none["keypoints"].shape == (0, 3, 3)
-    with pytest.raises(SampleError, match=r'"json\?" among the fields gives no points for it'):
+    with pytest.raises(SampleError, match=r'to get no points for it, write "json\?" in fields='):
         read(dataset, Points("json"))
 
 
@@ -283,15 +295,19 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(
         (Points("json"), {"boxes": []}, "nothing at 'keypoints'; it has boxes"),
         (Points("json"), {"keypoints": [[1, 2]]}, "x, y and a visibility .* format='xyv' right"),
         (Points("json"), {"keypoints": [[[1, 2], [3, 4], [5, 6]]]}, "format='xyv' right"),
-        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "lists of x and y"),
+        (Points("json", format="xy"), {"keypoints": [[1, 2, 2]]}, "list of x and y"),
         (Points("json"), {"keypoints": ["a b c"]}, "format='xyv' right"),
         (Points("json"), {"keypoints": [[1, 2, 2], [1, 2, 2, 3, 4, 2]]}, "have 1, 2 points"),
         (Points("json", names=NAMES), {"keypoints": [[1, 2, 2]]}, "have 1 points; names= .* for 3"),
         (Points("json", flip=[(3, 4)]), {"keypoints": [[1, 2, 2]]}, "have 1 points; .* are for 5"),
-        (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"need Points\(\.\.\., normalized=True\)"),
+        (Points("json"), {"keypoints": [[0.5, 0.2, 2]]}, r"give Points\(\.\.\., normalized=True\)"),
         (Points("json", normalized=True), {"keypoints": [[5, 0.2, 2]]}, "its points reach to 5"),
         (Points("json", labels="c"), {"keypoints": [[5, 6, 2]], "c": [1, 2]}, "2 c for 1 points"),
-        (Points("json"), b'{"keypoints": [[NaN, 1, 2]]}', "not of finite numbers"),
+        (
+            Points("json"),
+            b'{"keypoints": [[NaN, 1, 2]]}',
+            "its points have numbers that are not finite",
+        ),
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
@@ -310,6 +326,7 @@ def test_what_would_be_misread_is_refused_by_name(
         ({"flip": [(1, 2), (2, 3)]}, "each number once"),
         ({"flip": [(1, 5)], "names": NAMES}, "each number once"),
         ({"path": 3}, "path is a string"),
+        ({"centers": True, "normalized": True}, "fractions count no pixels"),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> None:
@@ -320,13 +337,13 @@ def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> N
 def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
     dataset = write({"keypoints": [flat(MIDDLES)]})
     with pytest.raises(
-        ArgumentError, match=r'points, polygons .* cannot be had .*decode="cpu" can'
+        ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
     ):
         Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
 
 
 def test_a_picture_is_no_source_of_points(write: Callable[..., Path]) -> None:
-    with pytest.raises(ArgumentError, match="Points reads JSON, or the lines of a txt"):
+    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt, not 'png'"):
         Loader(write({"keypoints": []}), fields=(Points("png"),))
 
 

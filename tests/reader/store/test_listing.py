@@ -54,7 +54,7 @@ def test_tags_that_are_listed_bare_are_those_that_are_answered_in_quotes(
 
 def test_a_name_that_no_file_can_have_is_said_at_once(s3: S3Server, store: ListingStore) -> None:
     s3.listed_besides = {"x/b/../c": 5}
-    with pytest.raises(StoreError, match=r"no file can have \('x/b/\.\./c'\): .* Rename it"):
+    with pytest.raises(StoreError, match=r"not valid for a file \('x/b/\.\./c'\): .* Rename"):
         do(store.names())
     assert isinstance(do(store.look("a")), Listed)
     assert do(store.look("b")) is None

@@ -85,5 +85,5 @@ def test_what_fails_in_passing_is_tried_again(
 
 def test_a_store_that_refuses_says_so(s3: S3Server, store: WritableStore) -> None:
     s3.fault = lambda handler: 403
-    with pytest.raises(StoreError, match=r"s3://bucket/x/a: the store refuses it"):
+    with pytest.raises(StoreError, match=r"s3://bucket/x/a: the store denies access"):
         do(store.create("a", b"abc"))

@@ -124,7 +124,7 @@ def test_files_that_the_scan_rejected_are_counted_as_dataset_json_counts_them(
         each for each in reported(tmp_path / "shards")[0].findings if each.kind == "rejected"
     ]
     assert found.sentence == (
-        "4 files of the source are not in the dataset. Why: it is empty (3); "
+        "4 files of the source are not in the dataset. Reasons: it is empty (3); "
         "it is not an image of a known format (1)."
     )
     assert [name for name, _ in found.lines][-1] == "class1/text.jpg"

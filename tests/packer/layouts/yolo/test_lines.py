@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from packer.errors import BadImage
 from packer.layouts.yolo.lines import BOX, OUTLINE, POSE, kind_of
-from reader.samples.boxes import parse_lines
+from reader import Boxes
 
 NUMBERS = st.one_of(
     st.floats(-0.6, 1.6).map(repr), st.integers(-1, 90).map(str), st.sampled_from(["nan", "x", ""])
@@ -77,7 +77,7 @@ def test_what_is_taken_for_boxes_is_what_the_reader_reads_as_boxes(lines: list[s
     data = "\n".join(lines).encode()
     with contextlib.suppress(BadImage):
         if kind_of(data) == BOX:
-            found = parse_lines(data)
+            found = Boxes("txt").parse_lines(data)
             assert (
                 len(found["boxes"]) == len(found["labels"]) == sum(map(bool, map(str.split, lines)))
             )

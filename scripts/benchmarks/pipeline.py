@@ -3,7 +3,9 @@
 import io
 import math
 import random
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,31 +40,37 @@ def with_cv2(data: bytes, crop: str) -> np.ndarray:
     image = decoded(data)
     height, width = image.shape[:2]
     if crop == "random":
-        top, left, h, w = random_box(height, width)
-        image = cv2.resize(image[top : top + h, left : left + w], (224, 224))
-        return cv2.flip(image, 1) if random.random() < 0.5 else image
-    scale = 256 / min(height, width)
-    image = cv2.resize(image, (max(256, int(width * scale)), max(256, int(height * scale))))
+        return _random(image, random_box(height, width))
+    image = cv2.resize(image, _enlarged(width, height))
     top, left = (image.shape[0] - 224) // 2, (image.shape[1] - 224) // 2
     return np.ascontiguousarray(image[top : top + 224, left : left + 224])
 
 
 def with_cv2_reduced(data: bytes, crop: str) -> np.ndarray:
     """The same of a photograph that is decoded at the smallest eighths that the crop allows."""
-    import cv2
     import simplejpeg
 
     if crop != "random" or not data.startswith(b"\xff\xd8"):
         return with_cv2(data, crop)
     height, width, *_ = simplejpeg.decode_jpeg_header(data)
-    top, left, h, w = random_box(height, width)
-    scale = min(1, max(224 / h, 224 / w))
+    box = random_box(height, width)
+    scale = min(1, max(224 / box[2], 224 / box[3]))
     least = {"min_height": math.ceil(height * scale), "min_width": math.ceil(width * scale)}
     image = simplejpeg.decode_jpeg(data, "RGB", fastdct=True, fastupsample=True, **least)
-    scale = image.shape[0] / height
-    top, left, h, w = (round(scale * length) for length in (top, left, h, w))
+    return _random(image, [round(image.shape[0] / height * length) for length in box])
+
+
+def _random(image: np.ndarray, box: Sequence[int]) -> np.ndarray:
+    import cv2
+
+    top, left, h, w = box
     image = cv2.resize(image[top : top + h, left : left + w], (224, 224))
     return cv2.flip(image, 1) if random.random() < 0.5 else image
+
+
+def _enlarged(width: int, height: int) -> tuple[int, int]:
+    scale = 256 / min(height, width)
+    return max(256, int(width * scale)), max(256, int(height * scale))
 
 
 def with_pillow(data: bytes, crop: str) -> np.ndarray:
@@ -70,15 +78,11 @@ def with_pillow(data: bytes, crop: str) -> np.ndarray:
     from PIL import Image
 
     image = Image.open(io.BytesIO(data)).convert("RGB")
-    width, height = image.size
     if crop == "random":
-        top, left, h, w = random_box(height, width)
+        top, left, h, w = random_box(image.height, image.width)
         image = image.crop((left, top, left + w, top + h)).resize((224, 224), Image.BILINEAR)
-        if random.random() < 0.5:
-            image = image.transpose(Image.FLIP_LEFT_RIGHT)
-        return np.array(image)
-    scale = 256 / min(height, width)
-    image = image.resize((max(256, int(width * scale)), max(256, int(height * scale))))
+        return np.array(image if random.random() < 0.5 else image.transpose(Image.FLIP_LEFT_RIGHT))
+    image = image.resize(_enlarged(*image.size))
     left, top = (image.width - 224) // 2, (image.height - 224) // 2
     return np.array(image.crop((left, top, left + 224, top + 224)))
 
@@ -98,13 +102,19 @@ def labelled(images: Path) -> list[tuple[str, int]]:
 
 
 def read(path: str) -> bytes:
-    """A file's bytes."""
-    with open(path, "rb") as file:
-        return file.read()
+    return Path(path).read_bytes()
 
 
-def single_thread(_worker: int) -> None:
-    """Keep OpenCV in a worker process to its own core."""
+def content(item: tuple[str, int]) -> dict[str, Any]:
+    return {"jpg": read(item[0]), "label": item[1]}
+
+
+def contents(images: Path) -> Iterator[dict[str, Any]]:
+    return map(content, labelled(images))
+
+
+def single_thread(_worker: int = 0) -> None:
+    """Keep OpenCV in this process to its own core."""
     import cv2
 
     cv2.setNumThreads(1)

@@ -65,7 +65,7 @@ def test_a_subset_is_a_dataset_of_the_chosen_samples_numbered_anew(
     heights = whole.columns("height")["height"]
     assert some.columns("height")["height"].tolist() == heights[CHOSEN].tolist()
     assert len(whole) == COUNT  # which is as it was
-    with pytest.raises(IndexError, match="sample 5 of a dataset of 5"):
+    with pytest.raises(IndexError, match="sample 5 is out of range for a dataset of 5"):
         some[5]
 
 
@@ -141,7 +141,7 @@ def test_a_sampler_over_a_subset_gives_its_numbers(some: Dataset) -> None:
     with load(some, sampler=[4, 0, 0]) as loader:
         assert keys(loader) == [some.keys[4], some.keys[0], some.keys[0]]
     with (
-        pytest.raises(ArgumentError, match="sample 38; those of the dataset are 0 to 4"),
+        pytest.raises(ArgumentError, match="sample 38; the dataset has 0 to 4"),
         load(some, sampler=[38]) as loader,
     ):
         iter(loader)
@@ -176,23 +176,26 @@ def test_a_subset_reads_from_the_memory_that_its_dataset_is_held_in(packed: Path
 @pytest.mark.parametrize(
     ("subset", "reason"),
     [
-        ([39], "The subset gives sample 39; those of the dataset are 0 to 38"),
-        (np.array([3, 39]), "The subset gives sample 39"),
-        ([-1], "The subset gives sample -1"),
-        (torch.tensor([-1]), "The subset gives sample -1"),
-        ([True, 3], "A subset gives sample numbers, not True"),
-        ([2**70], f"The subset gives sample {2**70}"),
+        ([39], "The subset yields sample 39; the dataset has 0 to 38"),
+        (np.array([3, 39]), "The subset yields sample 39"),
+        ([-1], "The subset yields sample -1"),
+        (torch.tensor([-1]), "The subset yields sample -1"),
+        ([True, 3], "A subset yields sample numbers, not True"),
+        ([2**70], f"The subset yields sample {2**70}"),
         ([[1]], r"A subset is a list of sample numbers, .*, not \[\[1\]\]"),
         ([[1], [2, 3]], "A subset is a list of sample numbers"),
         ([1.5, 2.0], r"A subset is a list of sample numbers, .*, not \[1\.5, 2\.0\]"),
-        ([None], "A subset gives sample numbers, not None"),
+        ([None], "A subset yields sample numbers, not None"),
         (["1"], "A subset is a list of sample numbers"),
         (3, "A subset is a list of sample numbers, .*, not 3"),
         ("train", "A subset is a list of sample numbers, .*, not 'train'"),
         ({1, 2}, "A subset is a list of sample numbers"),
         ([True, False], "A subset of bools has one for each sample: 39, not 2"),
-        (lambda columns: [1, 2], "predicate must give one bool"),
-        (lambda columns: columns["hight"] > 60, r"column 'hight'; there are label, height, width"),
+        (lambda columns: [1, 2], "function must return one bool"),
+        (
+            lambda columns: columns["hight"] > 60,
+            r"column 'hight'; the columns are label, height, width",
+        ),
     ],
     ids=named,
 )

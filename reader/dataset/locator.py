@@ -1,4 +1,4 @@
-"""Which samples a dataset has, where they lie (shards and rows), and what they are called."""
+"""Map sample numbers to shards and rows, also of subsets, and to keys and names."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Places:
-    """Samples of one shard after the other, or some of these in an order of their own."""
+class SampleLocator:
+    """The places of samples: all of them, shard after shard, or a subset in any order."""
 
-    ends: Numbers  # how many samples lie before each shard, and in all
-    chosen: Numbers | None = None  # places among all samples; None: as they are
+    ends: Numbers  # number of samples before each shard, and in total
+    chosen: Numbers | None = None  # places among all samples; None: all
 
     @classmethod
-    def of(cls, counts: Sequence[int]) -> "Places":
+    def of(cls, counts: Sequence[int]) -> "SampleLocator":
         return cls(np.cumsum([0, *counts]))
 
     def __len__(self) -> int:
@@ -38,10 +38,9 @@ class Places:
 
     @property
     def description(self) -> str | None:
-        """What tells the chosen samples from others; None where they are all, as they are."""
         return None if self.chosen is None else described(self.chosen)
 
-    def choose(self, numbers: Numbers) -> "Places":
+    def choose(self, numbers: Numbers) -> "SampleLocator":
         return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
 
     def find(self, number: int) -> tuple[int, int]:
@@ -60,7 +59,7 @@ class Places:
             yield position, which, places[which] - int(self.ends[position])
 
     def rows(self) -> Iterator[tuple[int, Numbers | slice]]:
-        """Each shard that samples lie in, and in which rows, in ascending order."""
+        """Yield each shard with samples, and their rows in ascending order."""
         if self.chosen is None:
             yield from ((position, slice(None)) for position in range(len(self.ends) - 1))
             return
@@ -71,7 +70,7 @@ class Places:
                 yield position, part - self.ends[position]
 
     def by_shard(self) -> tuple[Numbers | None, list[int]]:
-        """The sample numbers one shard after the other, and how many lie in each; None: as is."""
+        """Return the sample numbers by shard (None: in order), and the number in each shard."""
         if self.chosen is None:
             return None, list(self.counts)
         positions = np.searchsorted(self.ends, self.chosen, side="right") - 1
@@ -83,7 +82,7 @@ _SHOWN = 3  # where they are printed
 
 
 class Texts(Sequence[str]):
-    """The text of each sample in a column of its shard's index, read as it is asked for."""
+    """The key or name of each sample, read from its shard's index on access."""
 
     def __init__(
         self, column: Literal["key", "name"], count: int, locate: Callable[[int], tuple[Shard, int]]
@@ -115,24 +114,28 @@ Subset = Sequence[int] | NDArray[Any] | Callable[[Columns], NDArray[Any]]
 
 
 class _Columns(dict[str, NDArray[Any]]):
+    """Columns that are read as they are asked for."""
+
+    def __init__(self, read: Callable[..., Columns]) -> None:
+        super().__init__(read("label", "height", "width"))  # most ask for one of these
+        self._read = read
+
     def __missing__(self, name: str) -> NDArray[Any]:
-        known = ", ".join(self)
-        raise ArgumentError(
-            f"A subset's predicate asks for the column {name!r}; there are {known}."
-        )
+        self.update(self._read(name))
+        return self[name]
 
 
-def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Numbers:
+def chosen_by(subset: Subset, total: int, columns: Callable[..., Columns]) -> Numbers:
     if callable(subset):
-        mask = np.asarray(subset(_Columns(columns())))
+        mask = np.asarray(subset(_Columns(columns)))
         if mask.shape != (total,) or mask.dtype != np.bool_:
-            raise ArgumentError("A subset's predicate must give one bool for each sample.")
+            raise ArgumentError("A subset's function must return one bool for each sample.")
         return np.flatnonzero(mask)
     given = array_of(subset)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iubO"):
         raise ArgumentError(
             "A subset is a list of sample numbers, one bool for each sample, or a function of the "
-            f"columns that gives these, not {subset!r:.200}."
+            f"columns that returns these bools, not {subset!r:.200}."
         )
     if given.dtype == np.bool_:
         if len(given) != total:
@@ -140,7 +143,7 @@ def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Num
                 f"A subset of bools has one for each sample: {total}, not {len(given)}."
             )
         return np.flatnonzero(given)
-    if not hasattr(subset, "dtype"):  # of a list such as [True, 2] NumPy makes integers
+    if not hasattr(subset, "dtype"):  # NumPy turns a list such as [True, 2] into integers
         return np.array([sample_number(one, total, "subset") for one in subset], np.int64)
     for number in given[(given < 0) | (given >= total)][:1]:
         sample_number(number, total, "subset")
@@ -148,24 +151,22 @@ def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> Num
 
 
 def sample_number(given: Any, total: int, what: str = "sampler") -> int:
-    """Return a sample's number of an integer, also NumPy's, or torch's from its samplers."""
+    """Return a sample number as an int, also from NumPy's or torch's integers."""
     if type(given) is not int:
         array = array_of(given)
         if array.ndim or array.dtype.kind not in "iu":
             advice = ""
             if isinstance(given, (list, tuple)):
-                advice = ": lists of them are given as batch_sampler="
-            raise ArgumentError(f"A {what} gives sample numbers, not {given!r:.200}{advice}.")
+                advice = ". To give lists of them, use batch_sampler="
+            raise ArgumentError(f"A {what} yields sample numbers, not {given!r:.200}{advice}.")
         given = int(array)
     if not 0 <= given < total:
-        raise ArgumentError(
-            f"The {what} gives sample {given}; those of the dataset are 0 to {total - 1}."
-        )
+        raise ArgumentError(f"The {what} yields sample {given}; the dataset has 0 to {total - 1}.")
     return given
 
 
 def array_of(given: Any, dtype: Any = None) -> NDArray[Any]:
-    """`given` as an array; one of nothing's shape and type where it cannot become one."""
+    """Return `given` as an array; an empty scalar of type object if that is not possible."""
     try:
         return np.asarray(given, dtype)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths; a GPU's tensor
@@ -187,6 +188,5 @@ def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def described(numbers: NDArray[Any]) -> str:
-    """How many numbers these are, and their fingerprint: the same for the same numbers alone."""
     digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
     return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"

@@ -1,8 +1,9 @@
 """Folders that may not be classes: refused, with the command of each interpretation.
 
 Copies, the parts of one sample beside each other, and what a set is divided into without a meaning
-look like class folders. Each rule is one function here. Rules look at what folders hold, and at
-names only where that says nothing: class folders whose images are all counted from 1 are common.
+look like class folders. Each rule is one function here. Rules look at the content of folders, and
+at names only if the content is not enough: class folders whose images are all counted from 1 are
+common.
 """
 
 import unicodedata
@@ -72,11 +73,11 @@ def _refuse_labels_in_names(folders: Contents) -> None:
         way = f"{{label}}{separator}{{key}}.{ends.pop()}" if found else "{key}"
         way = inside(literal(folder), way)
         ways.append(f"{{split={split}}}{way}" if split else way)
-    if words and (said := by_templates(ways)):
+    if words and (templates := by_templates(ways)):
         raise Ambiguous(
             f"{folders.where}: the names of the images may start with their classes: "
             f"{listed(sorted(words))}.",
-            {"They do": said, "The names mean nothing": ("--as", "flat")},
+            {"They do": templates, "The names mean nothing": ("--as", "flat")},
         )
 
 
@@ -193,9 +194,9 @@ def _datasets(folders: Contents) -> str:
             continue
         kinds = {name: folders.beside_images(inside(base, name)) for name in names}
         if all(kinds.values()) and not set.intersection(*kinds.values()):
-            beside = [f"{', '.join(sorted(of))} in {name}" for name, of in kinds.items()]
+            others = [f"{', '.join(sorted(of))} in {name}" for name, of in kinds.items()]
             text = (
-                f"the images of each folder have other files beside them: {listed(beside)}. Choose:"
+                f"the images of each folder have other files beside them: {listed(others)}. Choose:"
             )
             for name in names:
                 text += folders.packing(inside(base, name), f"Pack only {name}")

@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reader.dataset.places import Places
+from reader.dataset.locator import SampleLocator
 
 
 @st.composite
-def some_places(draw: st.DrawFn) -> tuple[list[int], Places, list[tuple[int, int]]]:
+def some_places(draw: st.DrawFn) -> tuple[list[int], SampleLocator, list[tuple[int, int]]]:
     """Samples of each shard, the places, and the (shard, row) of every sample."""
     counts = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
-    places = Places.of(counts)
+    places = SampleLocator.of(counts)
     table = [(shard, row) for shard, count in enumerate(counts) for row in range(count)]
     for _ in range(draw(st.integers(0, 2))):
         if table:
@@ -23,7 +23,7 @@ def some_places(draw: st.DrawFn) -> tuple[list[int], Places, list[tuple[int, int
 
 @given(some_places())
 def test_each_sample_is_found_in_its_shard_and_row(
-    given_places: tuple[list[int], Places, list[tuple[int, int]]],
+    given_places: tuple[list[int], SampleLocator, list[tuple[int, int]]],
 ) -> None:
     counts, places, table = given_places
     assert (len(places), places.total, list(places.counts)) == (len(table), sum(counts), counts)
@@ -32,7 +32,7 @@ def test_each_sample_is_found_in_its_shard_and_row(
 
 @given(some_places(), st.data())
 def test_many_are_found_as_each_is(
-    given_places: tuple[list[int], Places, list[tuple[int, int]]], data: st.DataObject
+    given_places: tuple[list[int], SampleLocator, list[tuple[int, int]]], data: st.DataObject
 ) -> None:
     _, places, table = given_places
     if not table:
@@ -47,7 +47,7 @@ def test_many_are_found_as_each_is(
 
 @given(some_places())
 def test_rows_and_shards_are_those_of_the_samples(
-    given_places: tuple[list[int], Places, list[tuple[int, int]]],
+    given_places: tuple[list[int], SampleLocator, list[tuple[int, int]]],
 ) -> None:
     counts, places, table = given_places
     every = [
@@ -63,7 +63,7 @@ def test_rows_and_shards_are_those_of_the_samples(
 
 
 def test_what_is_chosen_has_a_description_of_its_own() -> None:
-    places = Places.of([3, 2])
+    places = SampleLocator.of([3, 2])
     assert places.description is None
     some, others = places.choose(np.array([1, 4])), places.choose(np.array([4, 1]))
     assert some.description == places.choose(np.array([1, 4])).description != others.description

@@ -1,0 +1,117 @@
+"""Each command that a message about a dataset prints is pasted, and works."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from called_packer import call_packer
+
+OPTIONS = ("--jpeg", "verbatim", "--png", "verbatim", "--jobs", "1", "--shard-samples", "20")
+
+
+@pytest.fixture
+def dataset(source: Path, tmp_path: Path) -> Path:
+    """A dataset of `source` with two shards."""
+    assert call_packer("pack", source, tmp_path / "dst", *OPTIONS).returncode == 0
+    return tmp_path / "dst"
+
+
+def damage(dataset: Path) -> Path:
+    tar = sorted(dataset.glob("*.tar"))[0]
+    content = bytearray(tar.read_bytes())
+    content[700] ^= 255
+    tar.write_bytes(content)
+    return tar
+
+
+def paste(printed: str, pattern: str, **values: object) -> str:
+    """Run the command in `printed`, with values for its placeholders; return what it prints."""
+    found = re.search(pattern, printed)
+    assert found, printed
+    words = [str(values.get(word, word)) for word in shlex.split(found[0])]
+    done = call_packer(*words[1:])
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_what_verify_finds_is_repaired_as_it_is_advised(dataset: Path, source: Path) -> None:
+    damage(dataset)
+    found = call_packer("verify", dataset, "--jobs", 1)
+    assert found.returncode == 1
+    paste(found.stdout, r"packer repair \S+ --from SRC", SRC=source)
+    assert "nothing is damaged" in call_packer("verify", dataset, "--jobs", 1).stdout
+
+
+def test_a_damaged_index_of_others_tars_is_made_again_as_it_is_advised(
+    dataset: Path, tmp_path: Path
+) -> None:
+    others = tmp_path / "others"
+    others.mkdir()
+    for tar in dataset.glob("*.tar"):
+        shutil.copy(tar, others)
+    assert call_packer("index", others, "--jobs", 1).returncode == 0
+    index = sorted(others.glob("*.safetensors"))[0]
+    index.write_bytes(index.read_bytes()[:-1])
+    found = call_packer("verify", others, "--jobs", 1)
+    assert "indexes are damaged, remove these" in found.stdout
+    index.unlink()
+    paste(found.stdout, r"(?<=`)packer index [^`]+")
+    assert "nothing is damaged" in call_packer("verify", others, "--jobs", 1).stdout
+
+
+def test_what_extract_does_not_write_is_repaired_as_it_is_advised(
+    dataset: Path, source: Path, tmp_path: Path
+) -> None:
+    damage(dataset)
+    found = call_packer("extract", dataset, tmp_path / "out", "--jobs", 1)
+    assert found.returncode == 1
+    assert "`packer verify DATASET` lists all damages" in found.stderr
+    sorted(dataset.glob("*.tar"))[1].unlink()
+    found = call_packer("extract", dataset, tmp_path / "out", "--jobs", 1)
+    paste(found.stderr, r"(?<=`)packer repair [^`]+", DATASET=dataset, SRC=source)
+    assert call_packer("extract", dataset, tmp_path / "out", "--jobs", 1).returncode == 0
+
+
+def test_another_export_is_replaced_as_it_is_advised(dataset: Path) -> None:
+    command = "export", dataset, "--to", "wids"
+    assert call_packer(*command).returncode == 0
+    for path in dataset.glob("*.json"):
+        if path.name != "dataset.json":
+            path.write_text("{}")
+    assert "or pass --overwrite" in call_packer(*command).stderr
+    assert call_packer(*command, "--overwrite").returncode == 0
+
+
+def test_parts_are_committed_as_it_is_advised(source: Path, tmp_path: Path) -> None:
+    command = "pack", source, tmp_path / "dst", *OPTIONS
+    for part in ("1/2", "2/2"):
+        done = call_packer(*command, "--part", part)
+    assert "run the command without --part" in done.stdout
+    assert call_packer(*command).returncode == 0
+
+
+def test_an_unfinished_run_of_other_options_is_discarded_as_it_is_advised(
+    source: Path, tmp_path: Path
+) -> None:
+    command = "pack", source, tmp_path / "dst", *OPTIONS
+    assert call_packer(*command, "--part", "1/2").returncode == 0
+    other = *command, "--quality", "50"
+    assert "pass --overwrite" in call_packer(*other).stderr
+    assert call_packer(*other, "--overwrite").returncode == 0
+
+
+def test_a_source_that_changed_is_added_or_packed_again_as_it_is_advised(
+    own_source: Path, tmp_path: Path
+) -> None:
+    command = "pack", own_source, tmp_path / "dst", *OPTIONS
+    assert call_packer(*command).returncode == 0
+    first, second = sorted((own_source / "class0").iterdir())[:2]
+    shutil.copy(first, own_source / "class0" / "new.jpg")
+    second.unlink()
+    assert "pass --append to add new samples" in call_packer(*command).stderr
+    done = call_packer(*command, "--append")
+    assert done.returncode == 0
+    assert "pack again with --overwrite" in done.stdout
+    assert call_packer(*command, "--overwrite").returncode == 0

@@ -1,0 +1,235 @@
+"""Each line of Python and each command that a message of `reader` prints is pasted, and works."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from called_packer import call_packer
+from remedies import forgotten
+
+import reader
+from reader.errors import ShardfeedError
+
+USUAL = 'dataset="shards", batch_size=2, workers=0'
+PIECES = (  # of messages whose remedies are pasted below
+    "transforms=[reader.Resize(256)",
+    "sampler=reader.Weighted(weights)",
+    "map_sample=function",
+    'fields=("image", reader.Member("exr", decode=function))',
+    'reader.Loader(reader.Dataset("shards", ',
+    "seed=0",
+    "pin_memory=True",
+    "batches_ahead=",
+    "transforms=[reader.RandomResizedCrop(224)",
+    "reader.CUDAPrefetcher(loader)",
+    "reader.CUDAPrefetcher(loader, mean=",
+    'reader.Dataset("shards", channels=1)',
+    'packer.pack(dataset, "shards")',
+    "itertools.chain(",
+    ".subset(numbers)) reads chosen samples",
+    "`packer index",
+    "SHARDS`",
+    "`packer pack` is still running",
+    "limits=reader.Limits(pixels=...)",
+    "limits=reader.Limits(bytes=...)",
+    "in views=, and no transforms=",
+)
+UNPASTED = {  # what a message has -> why no test pastes it
+    "pip install": "installs packages",
+    "cache_dir=": "a disk of the user's",
+    "cache_limit=": "tests/reader/cache",
+    "collate_fn= to batch values that differ": "a function of the user's",
+    "decode=f": "a function of the user's",
+    "normalized=": "tests/reader/samples/test_boxes.py",
+    "Use cache=None there or here": "two containers",
+    "divides a source by --split": "a hint on the next run",
+    "`packer pack` makes datasets": "asks for the source",
+    "packer verify --decode": "tests/packer/inspect",
+    "with `packer verify`": "tests/packer/inspect",
+    "`packer pack --max-side`": "a hint on the next run",
+    "torchrun": "a program of the user's",
+    "streams=": "tests/reader/guarantees/test_streams.py",
+    "storage_options=": "a store of the user's",
+    "loader.load_state_dict(state)": "tests/reader/loader/test_as_torch.py",
+    "does not apply the dataset's": "transforms of the user's",
+    "docker run": "a container of the user's",
+    'or use decode="cpu"': "a GPU",
+    "give both transforms the same fill=": "tests/reader/test_transforms.py",
+    "Write reader.Loader(reader.Dataset(": "a split of the user's",
+    "Give a larger timeout=": "a number of the user's",
+    "give a larger max_bad=": "a number of the user's",
+    "shuffle=reader.BlockShuffle(16)": "a hint on slow storage",
+    "or reader.AspectBuckets(batch_size=...)": "tests/reader/order/test_samplers.py",
+    "dataset.subset(dataset.labels >= 0)": "tests/reader/order/test_samplers.py",
+    '?" in fields=': "tests/reader/samples/test_sample.py",
+    '?" to fields=': "tests/reader/samples/test_sample.py",
+    "give it pad_if_needed=True": "tests/reader/test_transforms.py",
+    "`packer verify FOLDER`": "tests/packer/inspect",
+}
+
+
+@pytest.fixture
+def shards(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder "shards" of a dataset, from where lines are pasted."""
+    monkeypatch.chdir(tmp_path)
+    return Path(shutil.copytree(packed, tmp_path / "shards"))
+
+
+@pytest.fixture
+def names(shards: Path) -> Iterator[dict[str, Any]]:
+    """The names that lines have, with values for their placeholders."""
+    del shards
+    with reader.Loader("shards", batch_size=2, workers=0, transforms=[reader.Resize(9)]) as loader:
+        count = len(reader.Dataset("shards"))
+        yield {
+            "reader": reader,
+            "Limits": reader.Limits,
+            "loader": loader,
+            "weights": np.ones(count),
+            "numbers": [0, 1],
+            "function": lambda sample: sample,
+        }
+
+
+def batches(loader: "reader.Loader") -> int:
+    with loader:
+        return sum(1 for _ in loader)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ("transform=len", "transforms=[reader.Resize(256), ...]"),
+        ("transform=len", "map_sample=function"),
+        ("weights=[1.0]", "sampler=reader.Weighted(weights)"),
+        ("weights=[1.0]", "sampler=reader.ClassBalanced()"),
+        ("prefetch_factor=2", "batches_ahead=2"),
+        ("generator=1", "seed=0"),
+        ("pin_memory_device='cuda'", "pin_memory=True"),
+    ],
+)
+def test_an_argument_is_written_as_it_is_advised(
+    names: dict[str, Any], wrong: str, code: str
+) -> None:
+    with pytest.raises(ShardfeedError) as caught:
+        eval(f"reader.Loader({USUAL}, {wrong})", names)
+    assert code in str(caught.value)
+    written = code.replace(", ...", "")  # for further ones
+    more = "" if "transforms=" in code else ", transforms=[reader.Resize(9)]"
+    more += "" if "images" in code else ", shuffle=False" if "sampler" not in code else ""
+    assert batches(eval(f"reader.Loader({USUAL}, {written}{more})", names))
+
+
+@pytest.mark.parametrize(
+    "wrong", ["upright=False", "limits=reader.Limits()", "channels=1", "subset=[1]", "cache='ram'"]
+)
+def test_an_argument_of_a_dataset_is_written_as_it_is_advised(
+    names: dict[str, Any], wrong: str
+) -> None:
+    with pytest.raises(ShardfeedError) as caught:
+        eval(f"reader.Loader({USUAL}, {wrong})", names)
+    if found := re.search(r"reader\.Loader\(reader\.Dataset\(.*\)\)", str(caught.value)):
+        eval(found[0], names).close()
+    else:
+        assert 'give reader.Dataset cache="ram"' in str(caught.value)
+        reader.Dataset("shards", cache="ram")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("ToImage", "reader.CUDAPrefetcher(loader)"),
+        ("Grayscale", 'reader.Loader(reader.Dataset("shards", channels=1))'),
+        (
+            "Normalize",
+            "reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN, std=reader.IMAGENET_STD)",
+        ),
+        ("Compose", "transforms=[reader.RandomResizedCrop(224), ...]"),
+    ],
+)
+def test_a_transform_of_torchvision_is_replaced_as_it_is_advised(
+    names: dict[str, Any], name: str, code: str
+) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(reader, name)
+    assert code in str(caught.value)
+    line = f"reader.Loader({USUAL}, {code.replace(', ...', '')})" if "=[" in code else code
+    with suppress(ShardfeedError):  # without a GPU
+        eval(line, names).close()
+
+
+def test_several_datasets_are_read_as_it_is_advised(
+    names: dict[str, Any], packed: Path, tmp_path: Path
+) -> None:
+    other = shutil.copytree(packed, tmp_path / "other")
+    names |= {"first": names["loader"].dataset, "second": reader.Dataset(other)}
+    with pytest.raises(ShardfeedError) as caught:
+        eval(
+            "reader.Loader(torch.utils.data.ConcatDataset([first, second]))",
+            {**names, "torch": torch},
+        )
+    found = re.search(r"itertools\.chain\((.*)\): \.\.\.`", str(caught.value))
+    assert found, caught.value
+    for loader in eval(f"[{found[1]}]", names):
+        loader.close()
+
+
+def test_chosen_samples_are_read_as_it_is_advised(names: dict[str, Any]) -> None:
+    dataset = names["loader"].dataset
+    parts = torch.utils.data.ConcatDataset([dataset, dataset])
+    with pytest.raises(ShardfeedError) as caught:
+        reader.Loader(parts)  # type: ignore[arg-type]
+    text = str(caught.value)
+    found = re.findall(r"reader\.Loader\((?:[^()]|\([^()]*\)(?:\.subset\(numbers\))?)*\)", text)
+    assert len(found) == 2, text
+    for line in found:
+        eval(line, names).close()
+
+
+def test_limits_are_raised_as_it_is_advised(shards: Path) -> None:
+    for limit in ("pixels", "bytes"):
+        small = reader.Dataset(shards, limits=reader.Limits(**{limit: 1}))
+        with pytest.raises(ShardfeedError, match=rf"limits=reader\.Limits\({limit}=\.\.\.\)"):
+            small[0]
+        assert reader.Dataset(shards, limits=reader.Limits(**{limit: 10**8}))[0]
+
+
+def test_a_folder_that_is_no_dataset_becomes_one_as_it_is_advised(
+    shards: Path, source: Path, tmp_path: Path
+) -> None:
+    tars = tmp_path / "tars of others"
+    tars.mkdir()
+    shutil.copy(next(shards.glob("*.tar")), tars)
+    for folder, made in ((tars, tars), (source, tmp_path / "SHARDS")):
+        with pytest.raises(ShardfeedError) as caught:
+            reader.Dataset(folder)
+        (command,) = re.findall(r"`(packer [^`]+)`", str(caught.value))
+        done = call_packer(*shlex.split(command)[1:], "--jobs", "1")
+        assert done.returncode == 0, done.stderr
+        assert len(reader.Dataset(made))
+
+
+def test_a_run_that_rejected_files_is_finished_as_it_is_advised(
+    source: Path, tmp_path: Path
+) -> None:
+    own = Path(shutil.copytree(source, tmp_path / "own"))
+    (own / "class0" / "x.jpg").touch()
+    command = "pack", own, tmp_path / "dst", "--jobs", "1", "--jpeg", "verbatim"
+    assert call_packer(*command).returncode == 2
+    with pytest.raises(
+        ShardfeedError, match=r"rejected files\. To finish it, run the same command"
+    ):
+        reader.Dataset(tmp_path / "dst")
+    (own / "class0" / "x.jpg").unlink()
+    assert call_packer(*command).returncode == 0
+
+
+def test_no_remedy_is_forgotten() -> None:
+    assert not forgotten(Path(reader.__file__).parent, [], [*PIECES, *UNPASTED])

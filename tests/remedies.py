@@ -1,0 +1,72 @@
+"""Finds the messages of a package that print a command or a line of Python as remedy.
+
+A message is known by the literal parts of the string that the source code has for it.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_CALLS = {"option", "column_option", "command", "choices"}  # they write options and commands
+_CODE = re.compile(
+    r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install"
+    r"|\b(pass|give|write|run|use|need|return)\b[^.]*( --[a-z]|\w=|\.\w+\()",
+    re.IGNORECASE,
+)
+_SHORTEST = 12  # characters; less is a part of another message
+
+
+def forgotten(package: Path, texts: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return each message with a remedy that is in none of `texts` and has none of `others`."""
+    known, named = list(texts), list(others)
+    return [
+        f"{where}: {'...'.join(parts)}"
+        for where, parts in _messages(package)
+        if not any(_has(text, parts) for text in known)
+        if not any(part in "...".join(parts) for part in named)
+    ]
+
+
+def _has(text: str, parts: list[str]) -> bool:
+    at = 0
+    for part in parts:
+        if (found := text.find(part, at)) < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def _messages(package: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield file and line, and literal parts, of each message with a remedy."""
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        nested = {
+            id(part)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.JoinedStr, ast.Expr))
+            for part in ast.walk(node)
+            if part is not node and isinstance(part, ast.Constant | ast.JoinedStr)
+            if not isinstance(node, ast.Expr) or part is node.value  # docstrings
+        }
+        for node in ast.walk(tree):
+            if id(node) not in nested and (parts := _remedy(node)):
+                yield f"{path.relative_to(package.parent)}:{node.lineno}", parts
+
+
+def _remedy(node: ast.AST) -> list[str]:
+    """Return the literal parts of a message with a remedy, otherwise []."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+        called = {
+            call.func.id
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        }
+        texts = [str(part) for part in parts if part is not None]
+        is_remedy = called & _CALLS or _CODE.search(" ".join(texts))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        texts, is_remedy = re.split(r"\{\w*\}", node.value), _CODE.search(node.value)
+    else:
+        return []
+    return texts if is_remedy and max(map(len, texts), default=0) >= _SHORTEST else []
