@@ -24,6 +24,7 @@ from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
 from packer.samples.records import Skipped
+from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, index_of
 from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from reader.format import FormatError, Index, Limits, Manifest, manifest
@@ -58,13 +59,12 @@ def index(
 
     A tar's folder, relative to `folder`, is its split. A second call starts again.
     """
-    began = time.monotonic()
-    tars = _tars(folder)
+    began, tars = time.monotonic(), _tars(folder)
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
     written = [index_of(folder / name) for name in tars]
-    remove_leavings([folder / manifest.FILENAME, *written])
+    remove_leavings([folder / manifest.FILENAME, folder / manifest.JOINED, *written])
     try:
         with progress.phase("index", None, "samples") as advance:
             work = partial(_index_one, folder, limits)
@@ -98,7 +98,7 @@ def index(
         shards=tuple(found.entries.values()),
         rejected=len(report.rejected),
     )
-    write_file(folder / manifest.FILENAME, content.dump().encode())
+    write_manifest(folder, content)
     report.seconds = time.monotonic() - began
     return report
 

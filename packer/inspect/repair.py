@@ -24,6 +24,7 @@ from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
 from packer.progress import QUIET, Progress
 from packer.shards.jobs import modules_for, run_isolated
+from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.storage.source import LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
@@ -82,6 +83,9 @@ def repair(
             _repair_shards(dst, work, entries, jobs, report, progress)
         if isinstance(src, StoreSource):
             src.forget()
+    if manifest.JOINED in files and not report.failed:
+        write_joined(dst, content)
+        report.repaired.append(manifest.JOINED)
     report.seconds = time.monotonic() - began
     return report
 

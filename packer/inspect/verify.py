@@ -18,6 +18,7 @@ from packer.inspect.shard import Damage, Findings, Shard, check_shard
 from packer.keys import are_among, repeated
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
+from packer.shards.joined import joined_damages
 from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
 from reader.format.bands import bands_of
@@ -105,6 +106,8 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
         return [Shard(dst, file.as_posix(), None, None, False, limits) for file in files]
     if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
         damages.append(Damage(manifest.FILENAME, "it has the same content in other bytes"))
+    if content.joined:
+        damages += (Damage(manifest.JOINED, why) for why in joined_damages(dst, content))
     known = len(content.classes), content.external, limits
     return [Shard(dst, entry.file, entry, *known) for entry in content.shards]
 

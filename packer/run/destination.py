@@ -23,6 +23,7 @@ from packer.run.log import (
     remove_files,
 )
 from packer.run.run import Run, busy, part_files
+from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, is_finished, remove_shard, remove_temporaries
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import option
@@ -155,7 +156,7 @@ class Destination:
 
     def commit(self, content: Manifest, progress: Progress = QUIET) -> None:
         """Write dataset.json: from here on there is a dataset."""
-        self._files.replace(manifest.FILENAME, content.dump().encode())
+        write_manifest(self.folder, content)
         try:
             self.remove()
             sync_folder(self.folder)
@@ -185,7 +186,7 @@ class Destination:
 
     def remove_temporaries(self, splits: Iterable[str]) -> None:
         """Remove what killed processes have left, on whichever machine: no other one is at work."""
-        remove_leavings([self.folder / manifest.FILENAME])
+        remove_leavings([self.folder / manifest.FILENAME, self.folder / manifest.JOINED])
         for split in ("", *splits):
             remove_temporaries(self.folder / split)
 

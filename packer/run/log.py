@@ -104,7 +104,7 @@ def kept_files(keep: Manifest | None) -> set[str]:
     if keep is None:
         return set()
     shards = (name for shard in keep.shards for name in (shard.file, shard.index))
-    return {manifest.FILENAME, *shards}
+    return {manifest.FILENAME, *[manifest.JOINED] * keep.joined, *shards}
 
 
 def refuse_strangers(
@@ -119,7 +119,7 @@ def refuse_strangers(
     `names` are listed, where that has been done.
     """
     names, place = storage.list({"", *splits}) if names is None else names, storage.name
-    known = kept_files(keep).union(*((tar, index_name(tar)) for tar in tars))
+    known = kept_files(keep).union(*((tar, index_name(tar), manifest.JOINED) for tar in tars))
     strangers = (name for name in _dataset_names(names, splits) if name not in known)
     if (stranger := next(strangers, None)) is None:
         return
@@ -154,8 +154,8 @@ def remove_files(
 
 
 def _dataset_names(names: Iterable[str], splits: Iterable[str]) -> list[str]:
-    """Return dataset.json, then every shard at the top and in the folders of the splits."""
+    """Return dataset.json first, then every shard at the top and in the folders of the splits."""
     known, names = {"", *splits}, set(names)
     matches = ((name, SHARD.fullmatch(name)) for name in sorted(names))
     shards = [name for name, match in matches if match and (match[1] or "") in known]
-    return [manifest.FILENAME] * (manifest.FILENAME in names) + shards
+    return [name for name in (manifest.FILENAME, manifest.JOINED) if name in names] + shards

@@ -6,6 +6,7 @@ store lists all that it names; then nothing else is left in the store and in the
 index is in the folder, and which is not, is in the store.
 """
 
+import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,6 +22,7 @@ from packer.progress import QUIET, Progress
 from packer.run.destination import Destination
 from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
+from packer.shards.joined import with_joined, write_joined
 from packer.shards.shard_writer import Written, index_name, index_of, is_finished
 from packer.storage.store import AT_ONCE, Store, access, failed
 from packer.words import Placeholder, option
@@ -192,6 +194,7 @@ class StoreDestination(Destination):
 
     def commit(self, content: Manifest, progress: Progress = QUIET) -> None:
         """Write dataset.json when the store lists all shards, and remove all other objects."""
+        content = with_joined(content)
         text = content.dump().encode()
         try:
             for shard in content.shards:
@@ -204,7 +207,8 @@ class StoreDestination(Destination):
                     f"{self.name}/{name} was removed from the store, or changed there. Run the "
                     "same command again to continue."
                 )
-            if not self._store.replace(manifest.FILENAME, text, self._tag):
+            is_ours = not content.joined or self._replace_joined(content)
+            if not (is_ours and self._store.replace(manifest.FILENAME, text, self._tag)):
                 raise UnusableInput(
                     f"{self.name} was replaced or extended by another packer in the meantime. "
                     "Run the same command again."
@@ -224,6 +228,14 @@ class StoreDestination(Destination):
                 self._store.remove(name)
             if self._is_claimed:
                 self._store.remove(JOURNAL)
+
+    def _replace_joined(self, content: Manifest) -> bool:
+        """Write the joined indexes; False if others were written in the meantime."""
+        write_joined(self.folder, content, [self.committed] if self.committed else [])
+        with open(self.folder / manifest.JOINED, "rb") as file:
+            joined = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        there = self._listed.get(manifest.JOINED)
+        return self._store.replace(manifest.JOINED, joined, there.tag if there else None)
 
     def _lacking(self, shard: ShardEntry) -> str | None:
         """Return the file of a shard that the store has not listed with its size, if any."""

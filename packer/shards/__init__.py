@@ -1,4 +1,5 @@
 """From shard jobs to finished shards: `jobs` in processes here, or `executors` elsewhere.
 
-A `builder` encodes ahead for a `shard_writer`. Where a job is done cannot change a byte.
+A `builder` encodes ahead for a `shard_writer`; where there are many shards, `joined` has all
+indexes in one file, too. Where a job is done cannot change a byte.
 """

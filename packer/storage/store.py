@@ -120,7 +120,7 @@ class Store(EventLoop):
         """Write an object; return False if there is one of this name, which stays."""
         return self.do(self._store.create(name, content))
 
-    def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
+    def replace(self, name: str, content: bytes | memoryview, tag: str | None = None) -> bool:
         """Write an object in place of the one with this `tag`; return False if that has gone."""
         if tag is not None:
             return self.do(self._store.replace(name, content, tag))

@@ -29,6 +29,8 @@ from reader.format import ShardfeedError
 from reader.store.client import Store
 from reader.store.errors import Missing
 
+_FULL = 7 / 8  # of the requests that may be under way: several more then begin at once
+
 
 class Waiter:
     def __init__(self, connection: socket.socket, rows: int) -> None:
@@ -133,13 +135,23 @@ class Fetcher:
         return messages.Counts(self._store.counts, self._parts.fetched, self._hits)
 
     def _pump(self) -> None:
-        while self._running < self._store.gate.most and (part := self._next()) is not None:
-            self._running += 1
-            rows = [(part.shard, row) for row in range(part.first, part.stop)]
-            self._busy.update(rows)
-            task = self._loop.create_task(self._fetch(part, rows))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        most = self._store.gate.most
+        if self._running > most * _FULL and not self._urgent:
+            return
+        parts: list[tuple[MirroredShard, Part]] = []
+        try:
+            while self._running < most and (part := self._next()) is not None:
+                shard = self._mirror.shard(part.shard)
+                shard.busy += 1
+                self._running += 1
+                self._busy.update(_places(part))
+                parts.append((shard, part))
+        finally:
+            begun = self._parts.begin([each for each in parts if each[1].last >= 0])
+            for shard, part in parts:
+                task = self._loop.create_task(self._fetch(shard, part, part in begun))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
 
     def _next(self) -> Part | None:
         while self._urgent:
@@ -161,24 +173,19 @@ class Fetcher:
         """Return the span of a part's rows that are neither present nor being fetched."""
         shard = self._mirror.shard(part.shard)
         shard.verify(part.first, part.stop)
-        here = shard.rows.present(part.first, part.stop)
+        absent = shard.rows.absent(part.first, part.stop)
         if self._wanted:  # requested before they were verified, or fetched by another process
-            for row in (np.flatnonzero(here) + part.first).tolist():
+            for row in {*range(part.first, part.stop)}.difference(absent):
                 self._answer(part._replace(first=row, stop=row + 1), {})
-        rows = [
-            row
-            for row in (np.flatnonzero(~here) + part.first).tolist()
-            if not self._busy[part.shard, row]
-        ]
+        rows = [row for row in absent if (part.shard, row) not in self._busy]
         if not rows:
             return None
         return part._replace(first=rows[0], stop=rows[-1] + 1)
 
-    async def _fetch(self, part: Part, rows: list[tuple[int, int]]) -> None:
-        shard = self._mirror.shard(part.shard)
-        shard.busy += 1
+    async def _fetch(self, shard: MirroredShard, part: Part, is_begun: bool) -> None:
+        rows = _places(part)
         try:
-            lost = await self._try_fetch(shard, part)
+            lost = await self._try_fetch(shard, part, is_begun)
         finally:
             self._release(shard, rows)
             shard.busy -= 1
@@ -203,12 +210,12 @@ class Fetcher:
                 shard.rows.release(one, one + 1)
 
     async def _try_fetch(
-        self, shard: MirroredShard, part: Part
+        self, shard: MirroredShard, part: Part, is_begun: bool
     ) -> dict[int, messages.Unavailable] | None:
         """Return the errors of a part's rows; None if it should be tried again."""
         text, is_sample, begun = "", False, self._begun
         try:
-            return await self._parts.fetch(shard, part)
+            return await self._parts.fetch(shard, part, is_begun=is_begun)
         except Missing:
             text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload the file."
             is_sample = True
@@ -234,6 +241,10 @@ class Fetcher:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
                     waiter.answer(messages.Present())
+
+
+def _places(part: Part) -> list[tuple[int, int]]:
+    return [(part.shard, row) for row in range(part.first, part.stop)]
 
 
 def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:

@@ -30,13 +30,15 @@ from numpy.typing import NDArray
 
 from reader.cache.presence import PresenceMap, map_path
 from reader.cache.quota import BLOCK, DiskQuota
-from reader.cache.ranges import Spans, check_limit, metadata_bytes
+from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
 from reader.cache.recovery import has_files, is_index, recover
+from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
-from reader.format.manifest import FILENAME, MAX_BYTES
+from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
+from reader.store.limits import PART
 
 MakeRoom = Callable[[int], int]
 
@@ -88,13 +90,13 @@ class MirroredShard:
     def verify(self, first: int, stop: int) -> None:
         """Check the rows that were present when the machine crashed."""
         begin, end = self.spans
-        for row in np.flatnonzero(self.rows.unverified(first, stop)) + first:
+        for row in self.rows.unverified(first, stop):
             start, size = int(begin[row]), int(end[row] - begin[row])
             content = memoryview(os.pread(self.file, size, start))
-            if len(content) < size or self.damaged(int(row), int(row) + 1, content, start):
-                self.rows.clear(int(row))
+            if len(content) < size or self.damaged(row, row + 1, content, start):
+                self.rows.clear(row)
             else:
-                self.rows.fill(int(row))
+                self.rows.fill(row)
 
     def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
         """Evict a row, unless another process fetches it; return the freed bytes."""
@@ -186,26 +188,44 @@ async def mirrored(
     recover(folder, manifest, text)
     done, classes = 0, len(manifest.classes)
     largest = max((shard.index_bytes for shard in shards), default=1)
-    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, 1))))
+    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, PART))))
+    size = sum(shard.index_bytes for shard in manifest.shards)
 
-    async def fetch(shard: ShardEntry) -> None:
+    async def fetch(start: int, some: list[ShardEntry]) -> None:
         nonlocal done
         async with gate:
-            if not has_files(folder, shard):
-                await _fetch_index(store, quota, folder, shard, classes)
-        done += 1
-        coming(done, len(shards))
+            joined = await _joined(store, start, some, size) if len(some) > 1 else {}
+            for shard in some:
+                content = joined.get(shard) or await _index(store, shard)
+                _make(quota, folder, shard, classes, content, store.url)
+                done += 1
+                coming(done, len(shards))
 
-    await asyncio.gather(*map(fetch, shards))
+    lacking = {shard for shard in shards if not has_files(folder, shard)}
+    done = len(shards) - len(lacking)
+    await asyncio.gather(*(fetch(*each) for each in index_runs(manifest, lacking)))
     _write(quota, folder / FILENAME, text)
     quota.count()
     quota.margin = metadata_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
-async def _fetch_index(
-    store: Store, quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int
-) -> None:
+async def _joined(
+    store: Store, start: int, shards: list[ShardEntry], size: int
+) -> dict[ShardEntry, bytes]:
+    """Those indexes that lie side by side in `JOINED` as dataset.json says; it may be outdated."""
+    found = {}
+    with contextlib.suppress(StoreError, Missing):
+        stop = start + sum(shard.index_bytes for shard in shards)
+        content = await store.part(JOINED, start, stop, size)
+        for shard in shards:
+            index, content = bytes(content[: shard.index_bytes]), content[shard.index_bytes :]
+            if is_index(shard, index):
+                found[shard] = index
+    return found
+
+
+async def _index(store: Store, shard: ShardEntry) -> bytes:
     try:
         content = await store.whole(shard.index, shard.index_bytes)
     except Missing:
@@ -217,10 +237,17 @@ async def _fetch_index(
             f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
             "or the dataset is being replaced. Upload the file again."
         )
+    return content
+
+
+def _make(
+    quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int, content: bytes, url: str
+) -> None:
+    """Make the files of a shard, the index last."""
     try:
         Index.of_shard(folder, shard, classes, content=content)
     except FormatError as error:
-        raise FormatError(str(error).replace(str(folder), store.url)) from None
+        raise FormatError(str(error).replace(str(folder), url)) from None
     tar = folder / shard.file
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:

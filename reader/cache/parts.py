@@ -22,6 +22,7 @@ from reader.format.checksum import PREFIX, checksum
 from reader.store.client import Store
 from reader.store.limits import PART
 
+_WRITTEN = 1 << 17  # bytes of a write; larger ones may take costly pages of a system
 _TRIES = 3  # if checksums do not match
 _ELSEWHERE = 0.02  # seconds between two checks of another process's fetching
 _PATIENCE = 90.0  # seconds for another process: longer than a store usually takes
@@ -35,22 +36,37 @@ class PartFetcher:
         self._eviction = eviction
         self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
-    async def fetch(self, shard: MirroredShard, part: Part) -> dict[int, Unavailable]:
-        """Claim a part, fetch, check and write it; return its damaged rows."""
-        await self._claim(shard, part)
-        if shard.rows.present(part.first, part.stop).all():
+    def begin(self, parts: list[tuple[MirroredShard, Part]]) -> set[Part]:
+        """Claim parts and reserve their space together; return those that are ready."""
+        claimed = [(shard, part) for shard, part in parts if shard.rows.claim(*part[1:3])]
+        make_room = partial(self._eviction.make_room, is_urgent=False)
+        try:
+            if claimed:
+                self._quota.reserve_all([_range(*each) for each in claimed], make_room)
+        except StoreError:  # `fetch` then reserves each alone, and raises for that one
+            return set()
+        return {part for _, part in claimed}
+
+    async def fetch(
+        self, shard: MirroredShard, part: Part, *, is_begun: bool
+    ) -> dict[int, Unavailable]:
+        """Fetch a part, check and write it; return its damaged rows."""
+        if not is_begun:
+            await self._claim(shard, part)
+        if not shard.rows.absent(part.first, part.stop):
             return {}
-        spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
-        start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
-        make_room = partial(self._eviction.make_room, is_urgent=part.last < 0)
-        self._quota.reserve(shard.file, start, stop, make_room)
+        file, start, stop = _range(shard, part)
+        if not is_begun:
+            make_room = partial(self._eviction.make_room, is_urgent=part.last < 0)
+            self._quota.reserve(file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
             content = await self._store.part(name, start, stop, size)
             damaged = set(shard.damaged(part.first, part.stop, content, start))
             if not damaged:
                 break
-        os.pwrite(shard.file, content, start)
+        for at in range(0, len(content), _WRITTEN):
+            os.pwrite(file, content[at : at + _WRITTEN], start + at)
         for row in range(part.first, part.stop):
             if row not in damaged:
                 shard.rows.fill(row)
@@ -69,7 +85,7 @@ class PartFetcher:
                     "or give another cache_dir=."
                 )
             await asyncio.sleep(_ELSEWHERE)
-            if shard.rows.present(part.first, part.stop).all():
+            if not shard.rows.absent(part.first, part.stop):
                 return
 
     def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
@@ -95,6 +111,12 @@ class PartFetcher:
                 f"{self._store.url}/{shard.entry.file}: the bytes between its samples are not the "
                 "packed ones. Upload the shard again."
             )
+
+
+def _range(shard: MirroredShard, part: Part) -> tuple[int, int, int]:
+    """The file that a part is for, and where in it the part begins and ends."""
+    spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
+    return shard.file, int(spans.begin[part.first]), int(spans.end[part.stop - 1])
 
 
 def _checksum(file: int) -> str:

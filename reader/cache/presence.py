@@ -23,6 +23,7 @@ SUFFIX = ".rows"
 
 _THERE = 1
 _UNVERIFIED = 128
+_STATE = _UNVERIFIED | _THERE
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
@@ -41,7 +42,7 @@ class PresenceMap:
             size = os.fstat(self._file).st_size
             if size != count:
                 raise ValueError(f"{path} has {size} rows, not {count}")
-            self._map = mmap.mmap(self._file, count, access=access) if count else b""
+            self._map = mmap.mmap(self._file, count, access=access) if count else bytearray()
             self.values: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
         finally:
             if not is_writable:  # claims need the file
@@ -55,30 +56,37 @@ class PresenceMap:
     def generation(self, row: int) -> int:
         """Return the row's byte while it is present, otherwise 0."""
         value = self._map[row]
-        return value if value & (_UNVERIFIED | _THERE) == _THERE else 0
+        return value if value & _STATE == _THERE else 0
 
     def generations(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         found = self.values[rows]
-        return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
+        return np.where(found & _STATE == _THERE, found, 0).astype(np.uint8)
 
     def present(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == _THERE
+        return (self.values[first:stop] & _STATE) == _THERE
 
     def holds(self, first: int, stop: int) -> bool:
         """Whether the tar has bytes of one of these rows, verified or not."""
         return bool((self.values[first:stop] & _THERE).any())
 
-    def unverified(self, first: int, stop: int) -> NDArray[np.bool_]:
-        return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == (_UNVERIFIED | _THERE)
+    def absent(self, first: int, stop: int) -> list[int]:
+        """Return the rows that are missing: as a list, which is faster than arrays for a few."""
+        values = self._map[first:stop]
+        return [row for row, value in enumerate(values, first) if value & _STATE != _THERE]
+
+    def unverified(self, first: int, stop: int) -> list[int]:
+        """Return the rows whose bytes have to be checked first."""
+        values = self._map[first:stop]
+        return [row for row, value in enumerate(values, first) if value & _STATE == _STATE]
 
     def fill(self, row: int) -> None:
-        self.values[row] = (self.values[row] & ~np.uint8(_UNVERIFIED)) | _THERE
+        self._map[row] = (self._map[row] & ~_UNVERIFIED) | _THERE
 
     def clear(self, row: int) -> None:
         """Mark a row as missing, before its bytes are removed, or because they are damaged."""
-        value = int(self.values[row]) & ~_UNVERIFIED
+        value = self._map[row] & ~_UNVERIFIED
         if value & _THERE:
-            self.values[row] = (value + 1) % _UNVERIFIED
+            self._map[row] = (value + 1) % _UNVERIFIED
 
     def invalidate(self) -> None:
         found = self.present()

@@ -6,6 +6,7 @@ parent ends, it loses only the requests in flight.
 
 import asyncio
 import contextlib
+import gc
 import resource
 import socket
 import sys
@@ -21,6 +22,8 @@ from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import end_with_parent
 from reader.store.calls import CallingStore
+
+_SWITCH_SECONDS = 0.1  # the loop waits often; its store's threads need not look for their turn
 
 
 async def _serve(control: Connection, listener: socket.socket) -> None:
@@ -54,6 +57,9 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
 def main(arguments: list[str]) -> None:
     control_fd, listener_fd, life_fd = map(int, arguments)
     end_with_parent(life_fd)
+    gc.freeze()  # what was imported is never garbage
+    gc.set_threshold(50_000)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -92,14 +92,21 @@ class DiskQuota:
     def reserve(
         self, file: int, start: int, stop: int, make_room: Callable[[int], int] | None = None
     ) -> None:
-        """Reserve space for a range of a file, of whole blocks.
+        """Reserve space for a range of a file, see `reserve_all`."""
+        self.reserve_all([(file, start, stop)], make_room)
+
+    def reserve_all(
+        self, ranges: list[tuple[int, int, int]], make_room: Callable[[int], int] | None = None
+    ) -> None:
+        """Reserve space for ranges (file, start, stop), of whole blocks.
 
         `make_room` evicts about the given bytes of this process's and returns the freed bytes; it
         is called if evicting unused datasets is not enough.
         """
-        start, stop = start - start % BLOCK, stop + -stop % BLOCK
+        blocks = [(file, start // BLOCK, -(-stop // BLOCK)) for file, start, stop in ranges]
+        files = {file for file, _, _ in ranges}
         with self._locked():
-            need = stop - start
+            need = sum(stop - start for _, start, stop in blocks) * BLOCK
             missing = self.taken + need - (self.limit - self.margin)
             if missing > 0:
                 missing -= self._evict_others(missing)
@@ -111,10 +118,11 @@ class DiskQuota:
                     f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
                     "smaller batch_size= or BlockShuffle."
                 )
-            before = _blocks(file)
+            before = sum(map(_blocks, files))
             self._write(self.taken + need)  # first, so that it is never too little
             try:
-                _allocate(file, _KEEP_SIZE, start, need)
+                for file, start, stop in blocks:
+                    _allocate(file, _KEEP_SIZE, start * BLOCK, (stop - start) * BLOCK)
             except OSError as error:
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 why = "the disk is full" if full else error.strerror
@@ -123,7 +131,7 @@ class DiskQuota:
                     "give another cache_dir= or a smaller cache_limit=."
                 ) from error
             finally:
-                self._write(self.taken - need + _blocks(file) - before)
+                self._write(self.taken - need + sum(map(_blocks, files)) - before)
 
     def release(self, file: int, start: int, stop: int) -> int:
         """Free a range's whole blocks, within `reserve`; return the bytes."""

@@ -3,7 +3,7 @@
 Used to fetch, and to estimate costs in advance.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reader.cache.quota import BLOCK
 from reader.errors import StoreError
-from reader.format import Index, ShardEntry
+from reader.format import Index, Manifest, ShardEntry
 from reader.store.limits import PART
 
 EVICTED = 64  # one part in 64 of the cache's limit is chosen for eviction at once
@@ -54,6 +54,9 @@ class Spans(NamedTuple):
 
     def cut(self, part: Part) -> Iterator[Part]:
         first = part.first
+        if part.stop - first == 1:
+            yield part
+            return
         while first < part.stop:
             reach = int(self.begin[first]) + PART
             stop = int(np.searchsorted(self.end[first : part.stop], reach, side="right")) + first
@@ -94,6 +97,25 @@ class TooSmallCache(StoreError):
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)
         self.least = least
+
+
+def index_runs(
+    manifest: Manifest, lacking: Container[ShardEntry]
+) -> Iterator[tuple[int, list[ShardEntry]]]:
+    """Yield shards whose indexes one request brings, and where it begins in shards.index."""
+    run: list[ShardEntry] = []
+    start = at = 0
+    for shard in manifest.shards:
+        end = at + shard.index_bytes
+        if run and (shard not in lacking or not manifest.joined or end - start > PART):
+            yield start, run
+            run = []
+        if shard in lacking:
+            start = start if run else at
+            run.append(shard)
+        at = end
+    if run:
+        yield start, run
 
 
 def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -> None:

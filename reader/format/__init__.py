@@ -6,6 +6,7 @@
       dataset.json                       committed last; without it there is no dataset
       [SPLIT/]shard-000000.tar           WebDataset tar
       [SPLIT/]shard-000000.safetensors   its index
+      shards.index                       all indexes back to back, where there are many shards
 
 **Tar** (`tar.py`). POSIX.1-1988 USTAR blocks, every member a regular file with mode 0644 and
 mtime, uid and gid 0, so that the same input gives the same bytes. A PAX record appears only for a
@@ -84,10 +85,16 @@ which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of
 and height, false for pixels, null if it is unknown; ``path`` and ``labels``, the names of the lists
 of boxes and class numbers in JSON, ``labels`` null if there is none; ``keypoints``, the names of
 each object's key points, if they have names; the lines of a ``txt`` are YOLO's, a class number
-first; optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content,
-as JSON with sorted keys and without white space. Each tar is listed once; names that differ only in
-case or Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown
-entries.
+first; optional), ``joined`` (true if there is a shards.index; optional), and ``checksum``:
+``xxh3-128:`` and the hexadecimal digits for all other content, as JSON with sorted keys and without
+white space. Each tar is listed once; names that differ only in case or Unicode normalisation, and
+have the same checksum, are one tar. A reader ignores unknown entries.
+
+**shards.index**. The bytes of all index files back to back, in the order of the shards in
+dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a
+dataset has 64 shards or more, and its indexes have at most 1 MiB on average and 4 GB together. A
+reader fetches from it the indexes that it needs, by requests of up to 8 MiB. It fetches an index by
+itself if the bytes here do not match its checksum, so it may also ignore this file.
 
 `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
 ``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`

@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -18,14 +18,17 @@ from reader.format.files import open_regular
 from reader.format.mistaken import why_no_dataset
 
 FILENAME = "dataset.json"
+JOINED = "shards.index"
 VERSION = 1
 KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_TAR = re.compile(r"[^/]\.tar$")
 MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 
 _Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
+_KINDS |= {"joined": bool}
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class ShardEntry:
     @property
     def index(self) -> str:
         """The name of the index, relative to dataset.json."""
-        return str(PurePosixPath(self.file).with_suffix(".safetensors"))
+        return self.file.removesuffix(".tar") + ".safetensors"
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Manifest:
     # first thousand as ``[name, reason]``; empty for none.
     rejections: Mapping[str, Any] = field(default_factory=dict)
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
+    joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
     version: int = field(default=VERSION)
 
     @cached_property
@@ -114,7 +118,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes"):
+        for name in ("rejections", "boxes", "joined"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         for encoding in content.get("boxes", {}).values():
@@ -156,7 +160,10 @@ class Manifest:
             if content.pop("checksum", None) != own_checksum(content):
                 raise ValueError("its content does not match its checksum")
             del content["format"]
-            shards = tuple(_shard(entry) for entry in content.pop("shards"))
+            shards = tuple(map(_shard, content.pop("shards")))
+            for split in {shard.split for shard in shards}:
+                if not is_inside(split):  # `packer pack --overwrite` removes shards from its folder
+                    raise ValueError(f"{split!r} is not the name of a split inside the dataset")
             _check_distinct(shards)
             if sum(shard.samples for shard in shards) >= 2**63:
                 raise ValueError("its shards have more samples than can be counted")
@@ -213,7 +220,10 @@ def _check_rejections(found: dict[str, Any]) -> None:
 
 
 def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
-    return kind(**{item.name: content[item.name] for item in fields(kind) if item.name in content})
+    names = kind.__dataclass_fields__.keys()
+    if not set(content) <= names:
+        content = {name: content[name] for name in names if name in content}
+    return kind(**content)
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:
@@ -221,10 +231,8 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
     for name, kind in ShardEntry.__annotations__.items():
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
-    if not is_inside(shard.file) or PurePosixPath(shard.file).suffix != ".tar":
+    if not is_inside(shard.file) or not _TAR.search(shard.file):
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the dataset")
-    if not is_inside(shard.split):  # `packer pack --overwrite` removes shards from its folder
-        raise ValueError(f"{shard.split!r} is not the name of a split inside the dataset")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
     if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
@@ -236,9 +244,13 @@ def _check_distinct(shards: Iterable[ShardEntry]) -> None:
     names: set[str] = set()
     tars: set[tuple[str, str]] = set()
     for shard in shards:
-        name = str(PurePosixPath(shard.file))
+        name = shard.file
+        if "//" in name or "./" in name:
+            name = str(PurePosixPath(name))
         # A file system may treat both as one name; different tars differ when opened.
-        alike = unicodedata.normalize("NFC", name.casefold()), shard.checksum
+        folded = name.casefold()
+        folded = folded if folded.isascii() else unicodedata.normalize("NFC", folded)
+        alike = folded, shard.checksum
         if name in names or alike in tars:
             raise ValueError(f"it lists the shard {shard.file!r} twice")
         names.add(name)
@@ -248,6 +260,5 @@ def _check_distinct(shards: Iterable[ShardEntry]) -> None:
 def is_inside(name: str) -> bool:
     """Whether `name` is valid for a file or folder inside the dataset."""
     os.fsencode(name)
-    path = PurePosixPath(name)
     # NUL ends a name, and other control characters would reach the terminal.
-    return not (path.is_absolute() or ".." in path.parts or CONTROL.search(name))
+    return not (name.startswith("/") or ".." in name.split("/") or CONTROL.search(name))

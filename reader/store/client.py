@@ -49,7 +49,7 @@ class Store:
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         self.url = url
         self.gate = Gate()
-        self.counts = Requests()
+        self._counted = Requests()._asdict()
         self._patience = float(options.get("retry_timeout", _RETRY_TIMEOUT))
         self._has_answered = False
         self._versions: dict[str, Version] = {}
@@ -57,6 +57,10 @@ class Store:
         self._options, self._provider = options, provider
         self._is_accepted = False  # whether a request with these credentials succeeded
         self._store = self._opened()
+
+    @property
+    def counts(self) -> Requests:
+        return Requests(**self._counted)
 
     def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
         try:
@@ -232,12 +236,12 @@ class Store:
         return StoreError(f"{place}: {reason}")
 
     def _note_latency(self, seconds: float) -> None:
-        before = self.counts.latency or seconds
-        self.counts = self.counts._replace(latency=before + (seconds - before) / 32)
+        before = self._counted["latency"] or seconds
+        self._counted["latency"] = before + (seconds - before) / 32
 
     def _add(self, **amounts: float) -> None:
-        grown = {name: getattr(self.counts, name) + more for name, more in amounts.items()}
-        self.counts = self.counts._replace(**grown)
+        for name, more in amounts.items():
+            self._counted[name] += more
 
 
 def _check_none(options: dict[str, Any]) -> None:

@@ -4,12 +4,13 @@ It loads the network library into this process, which the reader does not.
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from reader.format import FormatError, Manifest, ShardEntry
-from reader.format.manifest import FILENAME, MAX_BYTES
+from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
 from reader.store.limits import PART
@@ -63,4 +64,9 @@ async def fetch_dataset(
     except Missing:
         raise FormatError(f"{store.url} is not a dataset: it has no {FILENAME}.") from None
     (folder / FILENAME).write_bytes(text)
-    await asyncio.gather(*map(fetch, Manifest.parse(text, f"{store.url}/{FILENAME}").shards))
+    content = Manifest.parse(text, f"{store.url}/{FILENAME}")
+    if is_whole and content.joined:
+        with contextlib.suppress(Missing):
+            size = sum(shard.index_bytes for shard in content.shards)
+            (folder / JOINED).write_bytes(await store.whole(JOINED, size))
+    await asyncio.gather(*map(fetch, content.shards))

@@ -33,7 +33,7 @@ class WritableStore(ListingStore):
         """Write an object; False if it exists, perhaps by an earlier try whose answer was lost."""
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
-    async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
+    async def replace(self, name: str, content: bytes | memoryview, tag: str | None) -> bool:
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:
@@ -72,7 +72,7 @@ class WritableStore(ListingStore):
             return False
         return True
 
-    async def _replace(self, name: str, content: bytes, tag: str | None) -> bool:
+    async def _replace(self, name: str, content: bytes | memoryview, tag: str | None) -> bool:
         with self._asking(name) as store:
             mode = {"e_tag": tag} if self.heeds_conditions else "overwrite"
             try:

@@ -100,7 +100,7 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
         first.dropped,
         first.mixing(),
         len(stored.shards),
-        (1 + len(stored.shards), stored.manifest_bytes + stored.index_bytes),
+        (1 + stored.index_requests, stored.manifest_bytes + stored.index_bytes),
         moved,
         tuple(_times(setting, first.samples, each) for each in moved),
         held,

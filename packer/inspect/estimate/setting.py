@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.quota import BLOCK
-from reader.cache.ranges import Spans
+from reader.cache.ranges import Spans, index_runs
 from reader.errors import ArgumentError
 from reader.format import Index, Manifest, ShardEntry
 from reader.format.manifest import FILENAME
@@ -64,6 +64,7 @@ class Stored:
 
     shards: tuple[ShardEntry, ...]
     manifest_bytes: int  # of dataset.json
+    index_requests: int  # by which all indexes come
     spans: Spans  # of each sample in its tar, without what is between them
     pixels: int  # of all images
     disk_bytes: int  # what all samples take together
@@ -87,7 +88,8 @@ class Stored:
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
         size = (folder / FILENAME).stat().st_size
-        return cls(shards, size, Spans(begin, end), pixels, disk_bytes)
+        requests = sum(1 for _ in index_runs(manifest, set(shards)))
+        return cls(shards, size, requests, Spans(begin, end), pixels, disk_bytes)
 
     def __len__(self) -> int:
         return len(self.spans.begin)
