@@ -296,6 +296,5 @@ def _reencoded(
 
 
 def _saved(pixels: Image.Image, format: str, **options: object) -> bytes:
-    file = io.BytesIO()
-    pixels.save(file, format, **options)
+    pixels.save(file := io.BytesIO(), format, **options)
     return file.getvalue()

@@ -271,10 +271,8 @@ class Index:
             if self.columns[name].dtype != dtype:
                 raise self._error(f"the column {name} is not {_NAMES[np.dtype(dtype)]}")
             rows = len(self) + 1 if name in self._lists.values() else len(self)
-            if name not in self._lists and len(self.columns[name]) != rows:
-                raise self._error(
-                    f"the column {name} has {len(self.columns[name])} rows, not {rows}"
-                )
+            if name not in self._lists and (found := len(self.columns[name])) != rows:
+                raise self._error(f"the column {name} has {found} rows, not {rows}")
 
     def _check_bounds(self) -> None:
         spans = [name[:-7] for name in self.columns if name.endswith(".offset")]
@@ -288,21 +286,13 @@ class Index:
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it has an image format that this reader does not support")
         for name, (least, most) in _RANGES.items():
-            self._check_range(name, least, most)
+            values = self.columns[name]
+            if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
+                row = int(((values < least) | (values > most)).argmax())
+                reason = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
+                raise self._error(f"row {row} has {reason}")
         for name, bounds in self._lists.items():
             if name in self.columns:
-                edges = self.columns[bounds]
-                if (
-                    int(edges[0]) != 0
-                    or int(edges[-1]) != len(self.columns[name])
-                    or (edges[1:] < edges[:-1]).any()
-                ):
+                edges, ends = self.columns[bounds], (0, len(self.columns[name]))
+                if (int(edges[0]), int(edges[-1])) != ends or (edges[1:] < edges[:-1]).any():
                     raise self._error(f"the bounds in {bounds} do not tile the column {name}")
-
-    def _check_range(self, name: str, least: int, most: int) -> None:
-        values = self.columns[name]
-        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
-            row = int(((values < least) | (values > most)).argmax())
-            raise self._error(
-                f"row {row} has the {name} {int(values[row])}, but {least} to {most} are allowed"
-            )
