@@ -286,13 +286,16 @@ class Index:
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it has an image format that this reader does not support")
         for name, (least, most) in _RANGES.items():
-            values = self.columns[name]
-            if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
-                row = int(((values < least) | (values > most)).argmax())
-                reason = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
-                raise self._error(f"row {row} has {reason}")
+            self._check_range(name, least, most)
         for name, bounds in self._lists.items():
             if name in self.columns:
                 edges, ends = self.columns[bounds], (0, len(self.columns[name]))
                 if (int(edges[0]), int(edges[-1])) != ends or (edges[1:] < edges[:-1]).any():
                     raise self._error(f"the bounds in {bounds} do not tile the column {name}")
+
+    def _check_range(self, name: str, least: int, most: int) -> None:
+        values = self.columns[name]
+        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
+            row = int(((values < least) | (values > most)).argmax())
+            reason = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
+            raise self._error(f"row {row} has {reason}")
