@@ -119,7 +119,10 @@ def test_a_sample_that_takes_all_memory_is_named_with_what_helps(packed: Path) -
         batches, seen = iter(running), []
         for step in range(len(running)):
             if step == 17 // 4:
-                with pytest.raises(WorkerError, match=r"Memory ran out: fewer workers") as caught:
+                with pytest.raises(
+                    WorkerError,
+                    match=r"Memory ran out\. To use less, give reader\.Loader fewer workers",
+                ) as caught:
                     next(batches)
             else:
                 seen += next(batches)[0].tolist()

@@ -59,7 +59,7 @@ def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
     run(own_source)
     add(own_source, "class1/new.jpg", "class1/image000.jpg")
     with monkeypatch.context() as context:
-        context.setattr("packer.storage.folder.write_file", write_and_crash)
+        context.setattr("packer.shards.joined.write_file", write_and_crash)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     left = files_of(tmp_path / "dst")

@@ -113,5 +113,5 @@ def test_an_index_with_a_value_that_cannot_be_is_refused(
     columns = {name: column.copy() for name, column in opened.columns.items()}
     columns[name][1] = value
     (folder / "shard-000000.safetensors").write_bytes(index.serialize(columns, opened.metadata))
-    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, and "):
+    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but "):
         info(folder)

@@ -246,7 +246,7 @@ def test_an_index_that_is_cut_short_before_equal_keys_are_compared_is_named(
     folder = write_dataset(tmp_path / "twice", shards, classes=2)
     index = folder / Manifest.load(folder).shards[0].index
     (damage,) = verify(folder, 1, progress=cut_meanwhile(index)).damages
-    assert (damage.file, "cut short" in damage.reason) == (index.name, True)
+    assert (damage.file, "truncated" in damage.reason) == (index.name, True)
 
 
 def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:

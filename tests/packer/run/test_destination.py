@@ -78,7 +78,9 @@ def test_a_folder_by_its_url_is_made(
     upload(dst=f"file://{tmp_path}/not%20there/shards", storage_options=None)
     assert files_of(tmp_path / "not there" / "shards") == files_of(packed)
     (tmp_path / "file").touch()
-    with pytest.raises(reader.StoreError, match="/file/shards: the folder cannot be created: Not a d"):
+    with pytest.raises(
+        reader.StoreError, match="/file/shards: the folder cannot be created: Not a d"
+    ):
         upload(dst=f"file://{tmp_path}/file/shards", storage_options=None)
 
 

@@ -107,5 +107,5 @@ def test_a_folder_by_its_url_is_one(fetch: Fetch, source: Path, is_packed: Any) 
     pytest.importorskip("obstore", reason="what is about stores needs shardfeed[remote]")
     fetch(f"file://{source}")
     assert is_packed()
-    with pytest.raises(reader.StoreError, match=f"there is no folder {source}/nope"):
+    with pytest.raises(reader.StoreError, match=f"the folder {source}/nope does not exist"):
         fetch(f"file://{source}/nope")

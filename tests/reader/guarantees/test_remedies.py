@@ -14,6 +14,7 @@ import torch
 from called_packer import call_packer
 from remedies import forgotten
 
+import packer
 import reader
 from reader.errors import ShardfeedError
 
@@ -32,7 +33,8 @@ PIECES = (  # of messages whose remedies are pasted below
     "reader.CUDAPrefetcher(loader, mean=",
     'reader.Dataset("shards", channels=1)',
     'packer.pack(dataset, "shards")',
-    "itertools.chain(",
+    "To mix them, give it reader.Mix(",
+    "give the Loader reader.Mix(datasets)",
     ".subset(numbers)) reads chosen samples",
     "`packer index",
     "SHARDS`",
@@ -43,6 +45,11 @@ PIECES = (  # of messages whose remedies are pasted below
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
+    "A Mix is of datasets": "datasets of the user's",
+    "of the Mix has no sample": "tests/reader/dataset/test_mix.py",
+    "is for a Mix without numbers": "tests/reader/order/test_mixed.py",
+    "write epoch_size=": "tests/reader/loader/test_arguments.py",
+    "give epoch_size=": "tests/reader/order/test_mixed.py",
     "map_sample returned None": "tests/reader/monitoring/test_bad_samples_filtered.py",
     "cache_dir=": "a disk of the user's",
     "cache_limit=": "tests/reader/cache",
@@ -172,24 +179,35 @@ def test_a_transform_of_torchvision_is_replaced_as_it_is_advised(
 def test_several_datasets_are_read_as_it_is_advised(
     names: dict[str, Any], packed: Path, tmp_path: Path
 ) -> None:
-    other = shutil.copytree(packed, tmp_path / "other")
-    names |= {"first": names["loader"].dataset, "second": reader.Dataset(other)}
+    folders = [packed, shutil.copytree(packed, tmp_path / "other")]
     with pytest.raises(ShardfeedError) as caught:
-        eval(
-            "reader.Loader(torch.utils.data.ConcatDataset([first, second]))",
-            {**names, "torch": torch},
-        )
-    found = re.search(r"itertools\.chain\((.*)\): \.\.\.`", str(caught.value))
+        reader.Loader(folders)  # type: ignore[arg-type]
+    found = re.search(r"reader\.Mix\(\[.*\]\)", str(caught.value))
     assert found, caught.value
-    for loader in eval(f"[{found[1]}]", names):
-        loader.close()
+    mix = eval(found[0], {**names, "first": folders[0], "second": folders[1]})
+    reader.Loader(mix, workers=0).close()
+
+
+def test_datasets_of_different_classes_are_read_as_it_is_advised(
+    names: dict[str, Any], tmp_path: Path
+) -> None:
+    datasets = []
+    for name in ("cat", "dog"):
+        image = np.zeros((8, 8, 3), np.uint8)
+        packer.pack([{"image": image, "label": name}] * 2, tmp_path / name, jobs=1)
+        datasets.append(reader.Dataset(tmp_path / name))
+    with pytest.raises(ShardfeedError) as caught:
+        reader.Loader(torch.utils.data.ConcatDataset(datasets))  # type: ignore[arg-type]
+    assert "reader.Mix(datasets)" in str(caught.value)
+    mix = eval("reader.Mix(datasets)", {**names, "datasets": datasets})
+    assert mix.classes == ["cat", "dog"]
+    reader.Loader(mix, workers=0).close()
 
 
 def test_chosen_samples_are_read_as_it_is_advised(names: dict[str, Any]) -> None:
     dataset = names["loader"].dataset
-    parts = torch.utils.data.ConcatDataset([dataset, dataset])
     with pytest.raises(ShardfeedError) as caught:
-        reader.Loader(parts)  # type: ignore[arg-type]
+        reader.Loader([dataset, dataset])  # type: ignore[arg-type]
     text = str(caught.value)
     found = re.findall(r"reader\.Loader\((?:[^()]|\([^()]*\)(?:\.subset\(numbers\))?)*\)", text)
     assert len(found) == 2, text

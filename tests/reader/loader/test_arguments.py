@@ -174,7 +174,9 @@ def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(
 def test_a_state_that_is_no_dict_is_refused(packed: Path, state: Any) -> None:
     with (
         Loader(packed, workers=1, transforms=[CenterCrop(8)]) as loader,
-        pytest.raises(ArgumentError, match=r"A state is what state_dict\(\) gave, a dict, not"),
+        pytest.raises(
+            ArgumentError, match=r"A state is the dict that loader\.state_dict\(\) returned, not"
+        ),
     ):
         loader.load_state_dict(state)
 

@@ -70,7 +70,7 @@ def test_growth_of_no_use_is_taken_back_and_not_tried_again() -> None:
     choice = settled(Choice.first(64), step=1e-6, work=0.01, saturated=400)
     assert choice.workers == 4
     assert choice.ceiling == 4
-    assert choice.anew(64).ceiling == 64
+    assert choice.renewed(64).ceiling == 64
 
 
 def test_a_consumer_at_ease_gets_fewer_workers() -> None:

@@ -15,7 +15,7 @@ from packer.inspect.estimate.estimate import alternatives, estimate
 from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Known, Setting, Stored
 from reader import BlockShuffle, Dataset, Loader
-from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.presence import PresenceMap, map_path
 from reader.cache.ranges import kept_bytes
 from reader.order.samplers import plain_order
 
@@ -95,7 +95,7 @@ def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     stored = Stored.of(dataset.folder, None)
     ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
-    maps = [PresenceMap(path_beside(dataset.folder / s.file), s.samples) for s in dataset.shards]
+    maps = [PresenceMap(map_path(dataset.folder / s.file), s.samples) for s in dataset.shards]
     return bool(np.concatenate([rows.present() for rows in maps])[places].all())
 
 
