@@ -194,7 +194,7 @@ def test_datasets_of_different_classes_are_read_as_it_is_advised(
     datasets = []
     for name in ("cat", "dog"):
         image = np.zeros((8, 8, 3), np.uint8)
-        packer.pack([{"image": image, "label": name}] * 2, tmp_path / name, jobs=1)
+        packer.pack([{"image": image, "label": 0}] * 2, tmp_path / name, jobs=1, classes=[name])
         datasets.append(reader.Dataset(tmp_path / name))
     with pytest.raises(ShardfeedError) as caught:
         reader.Loader(torch.utils.data.ConcatDataset(datasets))  # type: ignore[arg-type]
