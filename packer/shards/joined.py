@@ -15,7 +15,7 @@ _MEAN, _BYTES = 1 << 20, 4 * 10**9  # of an index, and of all: larger ones are r
 
 
 def with_joined(content: Manifest) -> Manifest:
-    """Return the manifest, which says whether the indexes are joined: where that saves requests."""
+    """Return the manifest with `joined` set if joined indexes save requests."""
     count, size = len(content.shards), sum(shard.index_bytes for shard in content.shards)
     return replace(content, joined=count >= _SHARDS and size <= min(count * _MEAN, _BYTES))
 

@@ -83,7 +83,7 @@ class Survey:
         texts = set().union(*(self.labels[number] for number in split))
         for number, view in enumerate(views):
             first, last = self.bounds[number : number + 2]
-            is_one_each = view.columns.label and len(self.labels[number]) == last - first
+            is_one_each = last > first and len(self.labels[number]) == last - first
             if not view.split and is_one_each and self.labels[number] <= texts:
                 found.append(view)
         return found

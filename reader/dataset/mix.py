@@ -29,12 +29,12 @@ _RULES: dict[str, Rule] = {
 
 
 class Mix(Dataset):
-    """Several datasets as one, for a Loader, with a number for each that says how often it comes.
+    """Several datasets as one, for a Loader, with a number for each: how often it comes.
 
     It is a Dataset: ``mix[i]`` and ``len(mix)`` have each sample of each dataset once, one dataset
     after the other, and without numbers a Loader delivers that. With numbers, an epoch of a Loader
     has `counts` samples of each, dealt out evenly: any part of an epoch has every dataset's share,
-    to within a few samples. Each dataset is shuffled separately as `shuffle` says, and continues in
+    to within a few samples. Each dataset is shuffled separately by `shuffle`, and continues in
     the next epoch where it stopped, so its samples come equally often. The field ``"source"`` is
     the place of a sample's dataset in `parts` and `source_names`.
 
@@ -106,7 +106,7 @@ class Mix(Dataset):
         """Return how many samples of each dataset an epoch has, by name.
 
         Args:
-            epoch_size: samples of an epoch, as the Loader's; None for as many as the mix says.
+            epoch_size: samples of an epoch, as the Loader's; None for as many as the mix has.
             multiple: each count is one of this.
 
         Raises:

@@ -146,7 +146,7 @@ class NumberedSamples:
 
     @property
     def fetchings(self) -> "Sequence[tuple[Fetching, range]]":
-        """What brings samples of stores, and of which of the shards."""
+        """The fetching of stores, and the shards of each."""
         return [] if self.fetching is None else [(self.fetching, range(len(self.shards)))]
 
     def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -133,7 +133,8 @@ def _chosen(dataset: Any) -> Any:
         if any(part.classes != parts[0].classes for part in parts):
             raise ArgumentError(
                 "These datasets have different classes, so a label has several meanings: give the "
-                'Loader reader.Mix(datasets), which joins classes by name, or classes="apart".'
+                "Loader reader.Mix(datasets), which joins classes by name, or "
+                'reader.Mix(datasets, classes="apart").'
             )
         return Mix(parts)
     return dataset

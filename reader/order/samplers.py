@@ -126,8 +126,8 @@ def build_order(
     if isinstance(dataset, Mix) and (dataset.is_weighted or dataset.is_drawn):
         if sampler is not None or batch_sampler is not None:
             raise ArgumentError(
-                "This Mix says how often its datasets come, and a sampler decides the same: leave "
-                "the sampler out, or give reader.Mix no numbers and no replacement=."
+                "The numbers of this Mix and the sampler both choose samples. Leave the sampler "
+                "out, or give reader.Mix no numbers and no replacement=."
             )
         return _mixed(dataset, shuffle, seed, epoch_size)
     if batch_sampler is not None:
@@ -137,8 +137,8 @@ def build_order(
         return order
     if order.is_given or getattr(sampler, "num_samples", None) is not None:
         raise ArgumentError(
-            "The sampler says how many samples an epoch has: leave out epoch_size, or let the "
-            "sampler give as many."
+            "The sampler determines the length of an epoch. Leave out epoch_size, or let the "
+            "sampler yield as many samples."
         )
     return Mixed([Part(order, epoch_size)])
 

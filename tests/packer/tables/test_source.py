@@ -329,6 +329,13 @@ def test_absolute_paths_below_the_root_are_taken(
     assert "leads out" in skipped["l.csv:4"]
 
 
+def test_a_labelled_table_none_of_whose_images_may_be_read_names_each(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    _, skipped = scanned(opened(write("l.csv", "path,label\n../a.jpg,cat\n../b.jpg,dog\n")))
+    assert len([reason for reason in skipped.values() if "leads out" in reason]) == 2
+
+
 def test_a_changed_image_is_noticed(
     images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:

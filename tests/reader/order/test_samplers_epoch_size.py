@@ -124,8 +124,8 @@ def test_a_number_of_samples_is_a_count(packed: Path, count: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sampler": [1, 2, 3]}, "The sampler says how many samples an epoch has"),
-        ({"sampler": Weighted([1.0] * COUNT, 8)}, "The sampler says how many samples"),
+        ({"sampler": [1, 2, 3]}, "The sampler determines the length of an epoch"),
+        ({"sampler": Weighted([1.0] * COUNT, 8)}, "The sampler determines the length"),
         ({"batch_sampler": [[1, 2]], "batch_size": 1}, "batches. Leave out epoch_size="),
     ],
     ids=str,
