@@ -180,9 +180,9 @@ def test_drawn_with_replacement_it_has_its_shares_on_average(packed: Path, other
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sampler": [0]}, "a sampler decides the same: leave the sampler out"),
-        ({"sampler": Weighted([1.0] * 46)}, "leave the sampler out"),
-        ({"batch_sampler": [[0]], "batch_size": 1}, "leave the sampler out"),
+        ({"sampler": [0]}, "both choose samples. Leave the sampler"),
+        ({"sampler": Weighted([1.0] * 46)}, "Leave the sampler out"),
+        ({"batch_sampler": [[0]], "batch_size": 1}, "Leave the sampler out"),
         ({"shuffle": AspectBuckets(4)}, r"AspectBuckets\(.* is for a Mix without numbers"),
         (
             {"shuffle": BlockShuffle(2, streams=4), "epoch_size": 30},
