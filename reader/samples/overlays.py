@@ -1,7 +1,8 @@
 """The base of fields with coordinates on an image: `Boxes`, `Points` and `Polygons`."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,13 @@ class Overlay:
 
     def resolved(self: Own, recorded: BoxEncoding | None) -> Own:
         """Return the field with every argument: as given, as `recorded`, or the default."""
-        raise NotImplementedError
+        is_yolo = self.is_text and self.decode is None
+        found: Own = replace(
+            cast(Any, self),
+            labels=self.labels or ("labels" if is_yolo else None),
+            normalized=is_yolo if self.normalized is None else bool(self.normalized),
+        )
+        return found
 
     def parse_lines(self, data: bytes) -> Any:
         """Parse YOLO's lines to the value that the paths index."""

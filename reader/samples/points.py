@@ -125,14 +125,8 @@ class Points(Overlay):
 
     def resolved(self, recorded: BoxEncoding | None) -> "Points":
         """Return these points with every argument: as given, as `recorded`, or the default."""
-        is_yolo = self.is_text and self.decode is None
         names = self.names if recorded is None else self.names or recorded.keypoints
-        return replace(
-            self,
-            names=names or None,
-            labels=self.labels or ("labels" if is_yolo else None),
-            normalized=is_yolo if self.normalized is None else bool(self.normalized),
-        )
+        return replace(super().resolved(recorded), names=names or None)
 
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
         """The points and ``labels`` of lines of a class, a box and points: YOLO's poses."""

@@ -1,7 +1,7 @@
 """Polygons of an image, transformed with it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
-from reader.format.manifest import BoxEncoding
 from reader.format.members import at_path
 from reader.samples.overlays import (
     RULES,
@@ -97,15 +96,6 @@ class Polygons(Overlay):
                 f"{self}: an angle is one between pixels, so rotated boxes are in pixels. Let "
                 "decode= make corners of fractions."
             )
-
-    def resolved(self, recorded: BoxEncoding | None) -> "Polygons":
-        """Return these polygons with every argument: as given, or the default."""
-        is_yolo = self.is_text and self.decode is None
-        return replace(
-            self,
-            labels=self.labels or ("labels" if is_yolo else None),
-            normalized=is_yolo if self.normalized is None else bool(self.normalized),
-        )
 
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
         """The polygons and ``labels`` of lines of a class and corners: YOLO's outlines."""
