@@ -26,8 +26,7 @@ CASES = {
     "store": "reading from a store that answers late",
     "gpu": "feeding a GPU, alone and with a ResNet-50 that trains",
     "pack": "packing, beside cp -r and other writers",
-    "classes": "packing many classes and files",
-    "scale": "datasets of many shards and samples",
+    "scale": "datasets of many shards and samples; packing many classes and files",
 }
 
 
@@ -52,7 +51,6 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, 
     "peers": {"action": "store_true"},
     "quick": {"action": "store_true"},
     "sets": {"nargs": "+"},
-    "pack": {"action": "store_true", "help": "pack and read, too"},
     "folder": {"type": Path, "help": "where there is room"},
     "keep": {"action": "store_true", "help": "keep the datasets, and use them again"},
 }

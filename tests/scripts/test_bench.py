@@ -20,8 +20,7 @@ CASES = {
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
-    "classes": ["--sets", "6x2", "--pack"],
-    "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "report"],
+    "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "scan", "pack"],
 }
 ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
@@ -30,8 +29,7 @@ ROWS = {
     "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
     "gpu": ["shardfeed", "shardfeed, GPU decode", "one batch, again and again"],
     "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
-    "classes": ["6 classes x 2: scan and plan", "6 classes x 2: pack"],
-    "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 report"],
+    "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 scan", "4x30 pack"],
 }
 
 
