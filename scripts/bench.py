@@ -22,7 +22,6 @@ from benchmarks import runner
 CASES = {
     "read": "photographs, PNGs, WebPs, large photographs, images with masks",
     "tiny": "raw images of CIFAR's size",
-    "start": "from the constructor to the first batch, and memory",
     "store": "reading from a store that answers late",
     "gpu": "feeding a GPU, alone and with a ResNet-50 that trains",
     "pack": "packing, beside cp -r and other writers",

@@ -8,10 +8,14 @@ run. With --format the images are made of DIR's: PNGs or lossy WebPs whose short
 or JPEGs of PX (3,000: 12 megapixels). With --masks, each has a PNG of classes beside it.
 
 Each candidate reads one epoch to warm up, in which it must deliver every image once, and then the
-measured ones.
+measured ones. "MB" is the memory of its processes early in the first one, with all batches decoded
+that are decoded ahead: pages that they share counted once (PSS), and with the files of shared
+memory that none has mapped yet, which is where a DataLoader's batches wait.
 """
 
 import argparse
+import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -30,6 +34,8 @@ OURS = "shardfeed"
 BASELINE = "DataLoader, simplejpeg + cv2"
 TASK = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
 OPTIONS = {**TASK, "format": None, "side": None, "masks": False, "epochs": 2}
+MIDDLE = 5  # batches into an epoch
+SETTLED = 1.0  # seconds in which the workers have done what they can
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
@@ -123,20 +129,38 @@ def ours(task: Task, fields: tuple[str, ...] = ("image", "label")) -> reader.Loa
 
 def measure(name: str, build: Build, task: Task, epochs: int) -> Figures:
     began = time.perf_counter()
-    batches, seen, first = build(task), [], 0.0
+    batches, seen, first, held = build(task), [], 0.0, 0.0
     for images, labels, *_ in batches:
         first = first or time.perf_counter() - began
         seen.append((tuple(images.shape[1:]), np.asarray(labels).ravel()))
+        if len(seen) == MIDDLE:
+            time.sleep(SETTLED)
+            held = memory()
     if fault := wrong(seen, np.sort(reader.Dataset(task.shards).labels)):
         print(f"{name} {fault}", file=sys.stderr)
     began, cpu = time.perf_counter(), cpu_seconds()
     count = sum(len(images) for _ in range(epochs) for images, *_ in batches)
     seconds, cpu = time.perf_counter() - began, cpu_seconds() - cpu
-    pss = [process.memory_full_info().pss / 1e6 for process in family()]
     if isinstance(batches, reader.Loader):
         batches.close()
     figures = {"images/s": count / seconds, "CPU ms an image": cpu / count * 1e3}
-    return figures | {"first batch s": first, "PSS MB": sum(pss)}
+    return figures | {"first batch s": first, "MB": held}
+
+
+def memory() -> float:
+    """Return the MB of this process and its workers, and of the shared memory that they hold."""
+    pss, mapped = 0.0, 0.0
+    files: dict[tuple[int, int], float] = {}
+    for pid in (process.pid for process in family()):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+        sizes = {line.split(":")[0]: int(line.split()[1]) * 1.024e-3 for line in lines}
+        pss, mapped = pss + sizes["Pss"], mapped + sizes["Pss_Shmem"]
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # it is closed
+                if os.readlink(descriptor).startswith(("/dev/shm/", "/memfd:")):
+                    seen = descriptor.stat()
+                    files[seen.st_dev, seen.st_ino] = seen.st_blocks * 512 / 1e6
+    return pss - mapped + max(mapped, sum(files.values()))
 
 
 def wrong(seen: list[tuple[tuple[int, ...], np.ndarray]], labels: np.ndarray) -> str | None:

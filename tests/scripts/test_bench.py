@@ -16,7 +16,6 @@ SMALL_STORE = ["--batch-size=8", "--quick", "--latency=1"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
-    "start": [IMAGES, "--batch-size=4"],
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
@@ -25,7 +24,6 @@ CASES = {
 ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
     "tiny": ["shardfeed", "shardfeed, crop and flip", "tensor indexing"],
-    "start": ["shardfeed", "DataLoader, Pillow"],
     "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
     "gpu": ["shardfeed", "shardfeed, GPU decode", "one batch, again and again"],
     "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
