@@ -13,13 +13,14 @@ from PIL import Image
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
 SMALL_STORE = ["--batch-size=8", "--quick", "--latency=1"]
+STEPS = ["open", "labels", "order", "loader", "info", "scan", "pack"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
-    "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "scan", "pack"],
+    "scale": ["--sets", "4x30", "--steps", *STEPS],
 }
 ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
