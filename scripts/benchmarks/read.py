@@ -1,11 +1,11 @@
 """Reading images: this reader beside its peers.
 
     scripts/bench.py read --images DIR [--shards SHARDS] [--crop random|center]
-    scripts/bench.py read --images DIR --format png|webp|large [--side PX] [--masks]
+    scripts/bench.py read --images DIR --format png|webp|large [--side PX]
 
 DIR has class folders, or splits of them. SHARDS is DIR packed; without it, DIR is packed for the
 run. With --format the images are made of DIR's: PNGs or lossy WebPs whose shorter side is PX (512),
-or JPEGs of PX (3,000: 12 megapixels). With --masks, each has a PNG of classes beside it.
+or JPEGs of PX (3,000: 12 megapixels).
 
 Each candidate reads one epoch to warm up, in which it must deliver every image once, and then the
 measured ones. "MB" is the memory of its processes early in the first one, with all batches decoded
@@ -26,21 +26,21 @@ import numpy as np
 
 import reader
 from benchmarks import dali, material, peers
-from benchmarks.peers import Build, Folder, Peer, Task, over
+from benchmarks.peers import Build, Peer, Task, over
 from benchmarks.pipeline import with_cv2, with_cv2_reduced, with_pillow
 from benchmarks.runner import Candidate, Figures, cpu_seconds, family
 
 OURS = "shardfeed"
 BASELINE = "DataLoader, simplejpeg + cv2"
 TASK = {"images": ..., "shards": None, "crop": "random", "batch-size": 256, "workers": 2}
-OPTIONS = {**TASK, "format": None, "side": None, "masks": False, "epochs": 2}
+OPTIONS = {**TASK, "format": None, "side": None, "epochs": 2}
 MIDDLE = 5  # batches into an epoch
 SETTLED = 1.0  # seconds in which the workers have done what they can
 BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
 def _of_folder(decode: Callable[[bytes, str], np.ndarray]) -> Peer:
-    return Peer("torch", partial(over, partial(Folder, decode)))
+    return Peer("torch", partial(over, decode))
 
 
 def _own(write: peers.Write, folder: str, task: Task) -> None:
@@ -48,15 +48,13 @@ def _own(write: peers.Write, folder: str, task: Task) -> None:
 
 
 PEERS = {
-    BASELINE: Peer("torch", partial(over, partial(Folder, with_cv2))),
-    "DataLoader, simplejpeg reduced": Peer(
-        "torch", partial(over, partial(Folder, with_cv2_reduced))
-    ),
-    "DataLoader, Pillow": Peer("torch", partial(over, partial(Folder, with_pillow))),
+    BASELINE: _of_folder(with_cv2),
+    "DataLoader, simplejpeg reduced": _of_folder(with_cv2_reduced),
+    "DataLoader, Pillow": _of_folder(with_pillow),
     "webdataset, simplejpeg + cv2": Peer("webdataset", peers.webdataset),
     "Grain, simplejpeg + cv2": Peer("grain", peers.grain),
     "HF datasets, simplejpeg + cv2": Peer("datasets", peers.huggingface, peers.write_arrow),
-    "DALI (CPU), its ROI decoder": Peer("nvidia.dali", dali.Epochs, dali.prepare),
+    "DALI (CPU), its ROI decoder": Peer("nvidia.dali", dali.Epochs),
     "LitData, simplejpeg + cv2": Peer(
         "litdata", peers.litdata, partial(_own, peers.write_chunks, "litdata")
     ),
@@ -72,9 +70,8 @@ def task_of(given: argparse.Namespace, work: Path) -> Task:
     images, shards = given.images, given.shards
     if missing := [path for path in (images, shards) if path and not path.is_dir()]:
         raise SystemExit(f"There is no folder {missing[0]}.")
-    if getattr(given, "format", None) or getattr(given, "masks", False):
-        kind = given.format or "png"
-        images, shards = material.make(images, work, kind, given.side, given.masks)
+    if given.format:
+        images, shards = material.make(images, work, given.format, given.side)
     elif shards is None:
         shards = work / "shards"
         material.pack(images, shards)
@@ -88,12 +85,8 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     print(f"{count} images, {task.crop} crop 224, batch {task.batch_size}, {task.workers} workers")
     if remark := too_few(count, task):
         print(remark, file=sys.stderr)
-    fields = ("image", "label", *(["mask.png"] if given.masks else []))
-    found: dict[str, Build] = {OURS: partial(ours, fields=fields)}
-    if given.masks:
-        found[BASELINE] = partial(over, peers.FolderWithMasks)
-    else:
-        found |= {name: peer.build for name, peer in prepared(task, given.only).items()}
+    found: dict[str, Build] = {OURS: ours}
+    found |= {name: peer.build for name, peer in prepared(task, given.only).items()}
     return [
         Candidate(name, measure, (name, build, task, given.epochs)) for name, build in found.items()
     ]
@@ -116,14 +109,13 @@ def transforms(crop: str) -> list[reader.Transform]:
     return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
 
 
-def ours(task: Task, fields: tuple[str, ...] = ("image", "label")) -> reader.Loader:
+def ours(task: Task) -> reader.Loader:
     return reader.Loader(
         task.shards,
         batch_size=task.batch_size,
         transforms=transforms(task.crop),
         shuffle=task.is_random,
         workers=task.workers,
-        fields=fields,
     )
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
-SMALL_STORE = ["--batch-size=8", "--quick", "--latency=1"]
+SMALL_STORE = ["--batch-size=8", "--latency=1"]
 STEPS = ["open", "labels", "order", "loader", "info", "scan", "pack"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
