@@ -24,7 +24,7 @@ import reader
 from reader.format import Manifest
 
 SCRIPTS = Path(packer.__file__).parent.parent / "scripts"
-NAMES = ["prepare_imagenet", "prepare_cifar10", "prepare_mnist", "prepare_coco"]
+NAMES = ["prepare_imagenet", "prepare_cifar10", "prepare_mnist", "prepare_coco", "prepare_folder"]
 
 # scipy.io.savemat with the fields of ILSVRC2012_devkit_t12/data/meta.mat: 1 is n02119789,
 # 2 is n02100735, and 3, n00000003, has these as children.
@@ -106,8 +106,9 @@ def test_what_a_script_cannot_work_with_is_said(run_script: Run, tmp_path: Path,
     assert "DST" in run_script(name, code=2).stderr
     assert "no option --frm" in run_script(name, "--frm", "x", "y", code=2).stderr
     (tmp_path / "empty").mkdir()
-    stderr = run_script(name, "--from", tmp_path / "empty", tmp_path / "dst", code=2).stderr
-    assert f"{tmp_path}/empty has no " in stderr
+    if name != "prepare_folder":
+        stderr = run_script(name, "--from", tmp_path / "empty", tmp_path / "dst", code=2).stderr
+        assert f"{tmp_path}/empty has no " in stderr
     assert not (tmp_path / "dst").exists()
 
 
@@ -282,6 +283,30 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
         boxes = [json.loads(bytes(data.read(number, "json")))["boxes"] for number in range(3)]
         assert sorted(boxes) == [[], [], [[1, 2, 3, 4]]]
     assert sorted(found) == sorted(jpegs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["folder", "tar", "tgz", "url"])
+def test_folder(tmp_path: Path, jpegs: list[bytes], run_script: Run, form: str) -> None:
+    files = {f"set/{name}/{n}.jpg": jpegs[n] for n, name in enumerate(["cat", "dog", "cat"])}
+    archive = tar_of(files, "w:gz" if form == "tgz" else "w")
+    path = tmp_path / ("set.tgz" if form == "tgz" else "set.tar")
+    path.write_bytes(archive)
+    arguments: list[object] = [path]
+    if form == "folder":
+        for name, data in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(data)
+        arguments = [tmp_path / "set"]
+    elif form == "url":
+        arguments = [path.as_uri(), "--md5", hashlib.md5(archive).hexdigest()]
+    dst = tmp_path / "dst"
+    run_script("prepare_folder", "--from", *arguments, dst, "--jpeg", "verbatim", "--jobs", 1)
+    assert contents(dst, None, "jpg") == {
+        "cat/0": (jpegs[0], 0),
+        "dog/1": (jpegs[1], 1),
+        "cat/2": (jpegs[2], 0),
+    }
 
 
 @pytest.mark.parametrize("there", [b"", b"some", b"some bytes"])
