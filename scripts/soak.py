@@ -32,13 +32,20 @@ from soaking.disturb import Held, expect_flat, summary, workers
 from soaking.exact import Reading, expect_same, rows
 from soaking.ground import Ground, Tally, Violation
 from soaking.packing import append_round, pack_round, repair_round
-from soaking.reading import epoch_round, killed_round
+from soaking.reading import damaged_round, epoch_round, killed_round, torch_round
 
 import reader
 
 ROUNDS = (
-    *(epoch_round, pack_round, epoch_round, killed_round, epoch_round),
-    *(repair_round, epoch_round, append_round),
+    epoch_round,
+    pack_round,
+    damaged_round,
+    epoch_round,
+    killed_round,
+    repair_round,
+    epoch_round,
+    torch_round,
+    append_round,
 )
 STEADY_EPOCHS = 3
 _PROGRESS_SECONDS = 30.0

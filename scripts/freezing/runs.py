@@ -53,11 +53,15 @@ ONE_COMMAND = (
 )
 
 
+class Refused(Exception):
+    """A command that ended with exit code 2."""
+
+
 def command(*arguments: object) -> dict[str, Any]:
     """Run a command in this process; return what it prints as JSON."""
     done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
     if done.exit_code not in (0, 1) or not isinstance(done.exception, SystemExit | None):
-        raise RuntimeError(done.output) from done.exception
+        raise Refused(done.output) from done.exception
     return dict(json.loads(done.stdout))
 
 

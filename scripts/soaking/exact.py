@@ -27,6 +27,7 @@ class Reading:
     shuffle: str = "all"
     seed: int = 0
     epoch: int = 0
+    on_error: str = "raise"
 
     def open(self, in_memory: bool = False, **how: Any) -> reader.Loader:
         """Return a loader that begins with this epoch; how should not matter."""
@@ -37,6 +38,8 @@ class Reading:
             shuffle=shuffles[self.shuffle],
             seed=self.seed,
             fields=FIELDS,
+            on_error=self.on_error,
+            max_bad=1.0,
             **how,
         )
         loader.set_epoch(self.epoch)

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sample_images
+from delivered import damage
 from PIL import Image
+
+import reader
 
 PACKS = {
     "tiled": ("--shard-samples=40",),
@@ -18,6 +21,7 @@ PACKS = {
     "split": ("--split=train=0.8,val=0.2", "--shard-samples=30"),
 }
 CLASSES = 6
+BAD = 3  # samples of the damaged dataset that cannot be decoded
 
 
 class Violation(Exception):
@@ -85,6 +89,18 @@ class Ground:
             _pack(self.source, path, name, "--append")
 
         return self._once(f"appended-{name}", make)
+
+    def damaged(self) -> tuple[Path, dict[int, str]]:
+        """A copy of the tiled pack with images that do not decode; their numbers and keys."""
+        keys = reader.Dataset(self.packed("tiled")).keys
+        bad = {number: keys[number] for number in range(1, len(keys), len(keys) // BAD)}
+
+        def make(path: Path) -> None:
+            shutil.copytree(self.packed("tiled"), path)
+            for number in bad:
+                damage(path, number)
+
+        return self._once("damaged", make), bad
 
     def _once(self, name: str, make: Callable[[Path], None]) -> Path:
         path = self.folder / name

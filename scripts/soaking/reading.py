@@ -8,17 +8,19 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+import torch
 
 import reader
 from soaking.disturb import disturbed, expect_gone, workers
-from soaking.exact import Reading, Row, expect_order, expect_same, rows
+from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows
 from soaking.ground import Ground, Tally, Violation
 
 _MOST_HELD = 6  # batches that the consumer keeps
@@ -113,6 +115,67 @@ def _expect_kept(held: tuple[Any, list[Row]]) -> None:
     batch, then = held
     if list(rows(batch)) != then:
         raise Violation("A batch that the consumer held has changed meanwhile")
+
+
+def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read a dataset with images that do not decode, under each policy."""
+    shards, bad = ground.damaged()
+    sound = replace(_choose(rng, ground), shards=str(ground.packed("tiled")), pipeline="random")
+    policy = rng.choice(["raise", "mask", "substitute"])
+    reading = replace(sound, shards=str(shards), on_error=policy)
+    batch_size = rng.randint(1, 12)
+    found: list[Row] = []
+    errors: list[str] = []
+    with (
+        disturbed(rng.random(), _victims(), tally) as strike,
+        reading.open(batch_size=batch_size, workers=rng.randint(1, 3)) as loader,
+    ):
+        batches = iter(loader)
+        for _ in range(len(batches)):
+            try:
+                found += rows(next(batches))
+            except reader.SampleError as error:
+                errors.append(str(error))
+            if rng.random() < 0.2:
+                strike()
+        told = loader.bad_samples
+    expected = [one for one in sound.expected if one.number not in bad]
+    if policy == "raise":
+        every = sound.expected
+        cut = [every[at : at + batch_size] for at in range(0, len(every), batch_size)]
+        whole = [part for part in cut if not any(one.number in bad for one in part)]
+        expected = [one for part in whole for one in part]
+        # One error a batch at most, and each names a bad sample.
+        if not errors or not all(any(repr(key) in text for key in bad.values()) for text in errors):
+            raise Violation(f"{reading}: the errors {errors} do not name the samples {bad}")
+    elif errors or told.keys() != bad.keys():
+        raise Violation(f"{reading}: it tells {told} and {errors}; bad are {bad}")
+    if policy == "substitute":  # another sample comes in the place of each that is bad
+        instead = list((Counter(found) - Counter(expected)).elements())
+        if any(one.number in bad for one in instead) or len(found) != len(sound.expected):
+            raise Violation(f"{reading}: in the place of {bad} came {instead}")
+        expected += instead
+    expect_same(expected, found, tally, reading)
+    tally.epochs += 1
+
+
+def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read the map-style Dataset by torch's own DataLoader."""
+    shards = ground.packed(rng.choice(["tiled", "verbatim", "raw", "split"]))
+    dataset: Any = reader.Dataset(shards, cache=rng.choice([None, "ram"]))
+    numbers = list(range(len(dataset)))
+    rng.shuffle(numbers)
+    plain = reader.Dataset(shards)
+    expected = [row_of(number, *plain[number], key) for number, key in enumerate(plain.keys)]
+    how: Any = {"batch_size": rng.randint(1, 40), "num_workers": rng.randint(0, 2)}
+    batches = torch.utils.data.DataLoader(dataset, sampler=numbers, collate_fn=list, **how)
+    pairs = [pair for batch in batches for pair in batch]
+    found = [
+        row_of(number, pixels, label, dataset.keys[number])
+        for number, (pixels, label) in zip(numbers, pairs, strict=True)
+    ]
+    expect_same(expected, found, tally, f"DataLoader over {shards}")
+    tally.epochs += 1
 
 
 def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
