@@ -27,8 +27,8 @@ _MOST_CLASSES = 20
 @options.reporting()
 def info(place: Path | str, output: Output) -> int:
     """Print the content of DATASET, from its indexes only."""
-    from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
+    from packer.storage.dataset import as_folder
 
     with as_folder(place, QUIET, is_whole=False) as folder:
         found = replace(run(folder), dataset=str(place))

@@ -124,7 +124,8 @@ def pack(
             )
         check_extra(page)
     options = chosen(src if isinstance(src, Path) else None, given)
-    if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
+    is_chosen = given["jpeg"] or options.raw or how.keys_of
+    if options.jpeg != "tiled" and not (is_chosen or output.quiet):
         echo(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:

@@ -84,7 +84,8 @@ def _prepared(
     dst = (None, "") if to is None else (to.folder, to.name)
     with open_source(src, output.progress, *dst, scratch=how.scratch) as (source, spool):
         onto = None if to is None or not how.append else to.base()
-        yield prepare(source, options, output.progress, how.classes, onto, spool=spool)
+        how_read = options, output.progress, how.classes, onto
+        yield prepare(source, *how_read, spool=spool, keys_of=how.keys_of)
 
 
 def print_plan(

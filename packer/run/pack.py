@@ -59,7 +59,9 @@ def run(
     all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
-    if isinstance(src, StoreSource) and not (how.part or how.append or how.overwrite):
+    if isinstance(src, StoreSource) and not (
+        how.part or how.append or how.overwrite or how.keys_of
+    ):
         folder = packed_from(src, to, options, how.classes)
         if folder is not None:
             remark = (
@@ -74,7 +76,9 @@ def run(
         name = source.name if isinstance(source, LocalSource) else source.what
         if (base := to.base() if how.append else None) is not None:
             refuse_other_options(to, base, options)
-        scan = partial(prepare, source, options, progress, how.classes, base, spool=spool)
+        scan = partial(
+            prepare, source, options, progress, how.classes, base, spool=spool, keys_of=how.keys_of
+        )
         if how.part is not None:
             asked = Run.asked(name, options, how.classes)
             return _pack_part(to, how, asked, scan, progress, announce, began)
@@ -214,6 +218,7 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
+        images=work.scanned.facts.has_images,
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.tar_bytes import TarBytes
+from reader.dataset.tar_bytes import JoinedBytes, TarBytes
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
 from reader.format import FORMATS, Index, Limits
@@ -15,7 +15,7 @@ class Shard:
     def __init__(
         self,
         index: Index,
-        tar: TarBytes,
+        tar: TarBytes | JoinedBytes,
         limits: Limits,
         labels: NDArray[np.int64] | None = None,
         source: int = 0,
