@@ -12,8 +12,13 @@ def image_of(index: Index, row: int) -> str:
     return FORMATS[int(index.columns["format"][row])] if index.has_images else ""
 
 
+def label_of(index: Index, row: int) -> int:
+    """Return a row's label, -1 for none."""
+    return int(index.columns["label"][row]) if index.has_images else -1
+
+
 def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
-    """Return offset and size of all that a row has, by extension, the image first."""
+    """Return offset and size of all that a row has, by extension, an image first."""
     spans = {ext: index.span(ext, row) for ext in (image_of(index, row), *index.members)}
     return {ext: span for ext, span in spans.items() if span is not None}
 

@@ -1,5 +1,6 @@
 """`packer pack`, the dataset or a part of it: scan, plan, write, commit."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -59,6 +60,10 @@ def run(
     all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
+    if how.keys_of is not None and os.path.realpath(how.keys_of) == os.path.realpath(to.name):
+        raise UnusableInput(
+            f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
+        )
     if isinstance(src, StoreSource) and not (
         how.part or how.append or how.overwrite or how.keys_of
     ):
@@ -226,7 +231,7 @@ def _how_to_add(work: Work, rejected: Rejections) -> list[str]:
     """Return a sentence on how rejected files are added once they are repaired."""
     if not rejected or work.scanned.facts.is_late:
         return []
-    added = option("append", True)
+    added = option("append" if work.scanned.facts.has_images else "overwrite", True)
     return [f"To add rejected files after you repair them, run the same command with {added}."]
 
 
