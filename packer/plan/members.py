@@ -43,8 +43,8 @@ def plan_members(
         source = KeyedSource(known, files, tree.files, most, given.name)
     else:
         raise UnusableInput(
-            f"{given.name} is neither a table (.csv, .tsv, .jsonl, .parquet, .arrow) nor a folder, "
-            f"zip or tar of files named by key, which {option('keys_of', str(keys_of))} requires."
+            f"{given.name} is neither a table (.csv, .tsv, .json, .jsonl, .parquet, .arrow) nor a "
+            f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
         )
     with Spool(spool) as made:
         scanned = scan(source, options, progress, leftovers=given.lacking, spool=made)
@@ -59,7 +59,7 @@ def plan_members(
     )
     total = len(listing)
     having = ", ".join(f"{ext} ({n})" for ext, n in sorted(listing.members.items()))
-    reading = f"Read as {what} for the {many(total, 'sample')} of {known.name}: {having}."
+    reading = f"Read as {what} for {many(total, 'sample')} of another dataset: {having}."
     without = int((listing.member_counts == 0).sum())
     remarks = (f"{many(without, 'sample')} of {known.name} without any member.",) * bool(without)
     return Work(origin, scanned, plan, options, remarks=remarks, reading=reading, name=given.name)

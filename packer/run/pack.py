@@ -39,6 +39,7 @@ from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, 
 from packer.storage.source import LocalSource, StoreSource, open_source, remove_unpacked
 from packer.words import listed, many, option
 from reader.format import Index, Manifest
+from reader.store.urls import is_url
 
 Tell = Callable[[Rejections], None]
 
@@ -60,7 +61,8 @@ def run(
     all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
-    if how.keys_of is not None and os.path.realpath(how.keys_of) == os.path.realpath(to.name):
+    keys_of = how.keys_of if is_url(how.keys_of) else os.path.realpath(how.keys_of or "/")
+    if keys_of == to.name:
         raise UnusableInput(
             f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
         )
@@ -79,13 +81,14 @@ def run(
         opened = open_source(src, progress, to.folder, to.name, keeps=keeps)
         source, spool = stack.enter_context(opened)
         name = source.name if isinstance(source, LocalSource) else source.what
+        place = name if how.keys_of is None else f"{name} for {keys_of}"
         if (base := to.base() if how.append else None) is not None:
             refuse_other_options(to, base, options)
         scan = partial(
             prepare, source, options, progress, how.classes, base, spool=spool, keys_of=how.keys_of
         )
         if how.part is not None:
-            asked = Run.asked(name, options, how.classes)
+            asked = Run.asked(place, options, how.classes)
             return _pack_part(to, how, asked, scan, progress, announce, began)
         work = scan()
         committed = base if how.append else None if how.overwrite else packed_before(to, work)
@@ -93,7 +96,9 @@ def run(
         if is_new:
             if base is None:
                 refuse_unknown_columns(options.columns, json_of_source(work))
-            asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes).of(work)
+            asked = Run.asked(f"{place}{work.scanned.facts.identity}", options, how.classes).of(
+                work
+            )
             stops = _warn_of_rejected(work, to, how, progress, announce, tell)
             engine = stack.enter_context(connected(how.executor))
             held = to.hold(asked, how.overwrite, work.base, progress.note)

@@ -1,18 +1,20 @@
 """Members in the rows of a table: arrays of Parquet and Arrow, and all other columns as JSON."""
 
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, UnusableInput, message_of
+from packer.files.snapshot import Watched
 from packer.layouts.keyed.samples import KnownSamples
 from packer.layouts.keyed.source import Members
 from packer.options.declared import SourceOptions, column_option
@@ -37,6 +39,8 @@ def table_at(path: Path, tree: Tree | None) -> Table | None:
         suffix = path.suffix.lower()
         if suffix == _ARROW:
             return _parquet(path.parent, [path])
+        if suffix == ".json":
+            return JsonTable.open(path)
         known = (*TEXT_TABLES, PARQUET)
         return open_table(FolderTree(path.parent), path.name) if suffix in known else None
     names = [name for name in tree.names() if not is_litter(name)]
@@ -45,6 +49,33 @@ def table_at(path: Path, tree: Tree | None) -> Table | None:
     if any(os.path.splitext(name)[1].lower() not in (PARQUET, _ARROW) for name in names):
         return None
     return _parquet(path, [path / name for name in names])
+
+
+@dataclass(frozen=True)
+class JsonTable(Table):
+    """A list of objects in JSON, or an object that has one for each key."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+    @classmethod
+    def open(cls, path: Path) -> "JsonTable":
+        """Read the file into memory."""
+        try:
+            content = json.loads(path.read_bytes())
+            if isinstance(content, dict):
+                content = [{_KEY: key, **row} for key, row in content.items()]
+            rows = tuple(map(dict, content))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise UnusableInput(
+                f"{path} is not a list of JSON objects, or an object that has one for each key: "
+                f"{message_of(error)}."
+            ) from error
+        return cls((Watched.of(path),), tuple(dict.fromkeys(chain(*rows))), rows=rows)
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
+        """Yield every object."""
+        name = self.files[0].path.name
+        return (Record(f"{name}: entry {n}", row) for n, row in enumerate(self.rows))
 
 
 def _parquet(folder: Path, paths: Sequence[Path]) -> Table:
