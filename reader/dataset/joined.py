@@ -5,6 +5,7 @@ columns of their members.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -148,9 +149,10 @@ def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequenc
             f"one of the datasets was packed again or extended. {_pack_again(own, base)}"
         )
     if common:
+        name = re.sub(r"[^a-z0-9_-]", "_", Path(own.name).name.lower())
         raise ArgumentError(
             f"Several of the joined datasets have members .{common[0]}, such as {own.name}. Name "
-            f'it: join={{"NAME": {own.name!r}}} makes them members .NAME.{common[0]}.'
+            f'it: join={{"{name}": {own.name!r}}} makes them members .{name}.{common[0]}.'
         )
 
 

@@ -235,7 +235,7 @@ def wrong(packed: Path, extra: Path) -> dict[str, Any]:
     ("name", "text"),
     [
         ("images", "has images of its own"),
-        ("twice", r'join=\{"NAME": '),
+        ("twice", r'join=\{"extra": '),
         ("number", "join is the path of a folder"),
         ("name", "join is the path of a folder"),
         ("places", "join is the path of a folder"),
