@@ -123,6 +123,10 @@ def pack(
                 "options."
             )
         check_extra(page)
+        if how.keys_of is not None:
+            raise click.UsageError(
+                "--report shows images, and --keys-of packs none. Remove one of the two options."
+            )
     options = chosen(src if isinstance(src, Path) else None, given)
     is_chosen = given["jpeg"] or options.raw or how.keys_of
     if options.jpeg != "tiled" and not (is_chosen or output.quiet):

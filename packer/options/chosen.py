@@ -27,7 +27,8 @@ WITHOUT_TILER = (
 _DECIDED = (
     *("shard_size", "shard_samples", "seed", "split", "stratify", "dedupe", "raw", "max_side"),
     *("quality", "jpeg", "classes", "kind", "class_depth", "pairs", "root", "label_column"),
-    *("split_column", "label_separator", "box_format", "images", "members", "labels", "append"),
+    *("split_column", "label_separator", "box_format", "images", "members", "labels", "ignore"),
+    "append",
 )
 
 
