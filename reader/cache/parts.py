@@ -61,8 +61,9 @@ class PartFetcher:
             self._quota.reserve(file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
-            empty = memoryview(b"")  # rows without a member, of a shard that is fetched whole
-            content = await self._store.part(name, start, stop, size) if stop > start else empty
+            content = memoryview(b"")  # of rows without a member, in a shard that is fetched whole
+            if stop > start:
+                content = await self._store.part(name, start, stop, size)
             damaged = set(shard.damaged(part.first, part.stop, content, start))
             if not damaged:
                 break

@@ -16,7 +16,6 @@ from packer.tables.parquet import ParquetTable
 def array_columns(table: ParquetTable) -> dict[str, str]:
     """Return the columns of arrays, each with numpy's type."""
     found = {field.name: field.type for field in table.schema if _is_array(field.type)}
-    found = {name: kind for name, kind in found.items() if str(kind.value_type)}
     lists = [name for name, kind in found.items() if not pa.types.is_fixed_size_list(kind)]
     lengths: dict[str, set[int]] = {name: set() for name in lists}
     tasks = ((file.path, tuple(lists)) for file in table.files) if lists else iter(())

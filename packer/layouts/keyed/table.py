@@ -70,7 +70,7 @@ class JsonTable(Table):
                 f"{path} is not a list of JSON objects, or an object that has one for each key: "
                 f"{message_of(error)}."
             ) from error
-        return cls((Watched.of(path),), tuple(dict.fromkeys(chain(*rows))), rows=rows)
+        return cls((Watched.of(path),), tuple(dict.fromkeys(chain.from_iterable(rows))), rows=rows)
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every object."""
@@ -176,11 +176,10 @@ def _npy_header(dtype: str, length: int) -> bytes:
 
 def _key_column(table: Table, options: SourceOptions, known: KnownSamples, where: Path) -> str:
     """Return the column whose first values name samples: the one with the most of them."""
-    named = [name for name in table.columns if plain(name) == _KEY]
-    usual = [name for name in image_columns(table, options, where) if is_usual(name) or is_id(name)]
-    columns = usual if options.image_column is not None else [*named, *usual]
-    if options.image_column is not None:
-        columns = image_columns(table, options, where)
+    columns = image_columns(table, options, where)
+    if options.image_column is None:
+        named = [name for name in table.columns if plain(name) == _KEY]
+        columns = named + [name for name in columns if is_usual(name) or is_id(name)]
     if not columns:
         raise UnusableInput(
             f"{where} has no column of keys: it has {listed(table.columns)}. Name it with "
