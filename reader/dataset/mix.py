@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from reader.dataset.dataset import Dataset
 from reader.dataset.locator import SampleLocator
 from reader.dataset.open_shards import MixedFiles, OpenShards
 from reader.errors import ArgumentError
-
-if TYPE_CHECKING:
-    pass
 
 Entry = Dataset | tuple[Dataset, float]
 Classes = tuple[list[str], list[NDArray[np.int64] | None]]  # and what a dataset's labels become
