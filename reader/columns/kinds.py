@@ -144,5 +144,7 @@ def _resolved(
         meant = f"; write {' or '.join(map(repr, alike))}" if alike else ""
         none = "no sample of the dataset has such a member, " if is_optional else ""
         every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
-        raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.")
+        is_value = not alike and isinstance(field, str) and "json" in known
+        value = f' For a value of the JSON, write "json.{ext}".' if is_value else ""
+        raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.{value}")
     return kind_for(field).resolve(field, ext, is_optional, boxes.get(ext))

@@ -29,9 +29,9 @@ def show(
 ) -> Sheet:
     """Return a contact sheet of a batch that the training loop got.
 
-    Images are shown after all transforms, with normalisation undone, with boxes and masks drawn
-    over them, and labels, keys and captions below. A notebook shows the sheet;
-    ``.save("batch.png")`` writes it.
+    Images are shown after all transforms, with normalisation undone, with boxes, key points,
+    polygons and masks drawn over them, and labels, keys and captions below. A notebook shows the
+    sheet; ``.save("batch.png")`` writes it.
 
     Args:
         batch: batch of a Loader, a CUDAPrefetcher or any DataLoader: a tuple, dict or dataclass of
@@ -119,6 +119,8 @@ class _Part:
     boxes: Any = None
     labels: Any = None
     mask: Any = None
+    points: Any = None
+    polygons: Any = None
 
 
 def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) -> Iterator[_Part]:
@@ -136,6 +138,11 @@ def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) 
         yield _Part(line=one)
     elif isinstance(one, Mapping) and "boxes" in one:
         yield _Part(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
+    elif isinstance(one, Mapping) and "keypoints" in one:
+        yield _Part(points=array_of(one["keypoints"]))
+    elif isinstance(one, Mapping) and {"points", "offsets", "kept"} <= one.keys():
+        corners, bounds, owners = (np.asarray(one[key]) for key in ("points", "offsets", "kept"))
+        yield _Part(polygons=np.split(corners, bounds[1:-1]), labels=owners)
     elif isinstance(one, Mapping):
         yield from (_Part(line=caption) for caption in captions_of(one)[:1])
     elif array is None:
@@ -175,15 +182,25 @@ def _tile(
     number: int,
 ) -> Tile:
     lines = [part.line for part in parts if part.line] + [view] * bool(view)
-    masks = [part.mask for part in parts if part.mask is not None]
-    found = [part for part in parts if part.boxes is not None]
+
+    def of_view(field: str) -> list[_Part]:
+        found = [part for part in parts if getattr(part, field) is not None]
+        return found[number : number + 1] or found[:1]
+
     boxes = []
-    for part in found[number : number + 1] or found[:1]:
+    for part in of_view("boxes"):
         corners = np.asarray(part.boxes, np.float64).reshape(-1, 4) @ CORNERS_OF[form]
         for at, (left, top, right, bottom) in enumerate(corners.tolist()):
             label = int(part.labels[at]) if part.labels is not None else at
             known = part.labels is not None and 0 <= label < len(classes)
             name = classes[label] if known else "" if part.labels is None else str(label)
             boxes.append(((left, top, right, bottom), label, name))
-    mask = (masks[number : number + 1] or masks[:1] or [None])[0]
-    return Tile(pixels, tuple(lines), tuple(boxes), mask)
+    objects = [each for part in of_view("points") for each in part.points]
+    points = [(x, y, at) for one in objects for at, (x, y, seen) in enumerate(one.tolist()) if seen]
+    polygons = [
+        (corners.ravel().tolist(), int(owner))
+        for part in of_view("polygons")
+        for corners, owner in zip(part.polygons, part.labels, strict=False)
+    ]
+    mask = next((part.mask for part in of_view("mask")), None)
+    return Tile(pixels, tuple(lines), tuple(boxes), mask, tuple(points), tuple(polygons))

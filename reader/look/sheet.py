@@ -19,6 +19,7 @@ SIDE = 192  # pixels of a tile
 _GAP = 8
 _LINE = 15
 _COLUMNS = 8
+_DOT = 3  # pixels of a point's radius
 _FORMATS = {"": "PNG", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _QUALITY = 92
 _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
@@ -26,12 +27,14 @@ _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
 
 @dataclass(frozen=True)
 class Tile:
-    """One image, RGB, with lines of text, boxes in its pixels, and a mask of classes or None."""
+    """One image, RGB, and what is drawn over it, in its pixels, or written below."""
 
     pixels: NDArray[np.uint8]
     lines: tuple[str, ...] = ()
     boxes: tuple[tuple[tuple[float, float, float, float], int, str], ...] = ()
-    mask: NDArray[np.int64] | None = field(default=None, compare=False)
+    mask: NDArray[np.int64] | None = field(default=None, compare=False)  # of classes
+    points: tuple[tuple[float, float, int], ...] = ()  # x, y, and which of an object's points it is
+    polygons: tuple[tuple[list[float], int], ...] = ()  # x1, y1, x2, ..., and its object's number
 
 
 class Sheet:
@@ -122,6 +125,11 @@ def _tile(tile: Tile) -> Image.Image:
         draw.rectangle((left, top, right, bottom), outline=color, width=2)
         if name:
             _label(draw, fitted(name, 2 * picture.width // 3), (left, top), color, picture.size)
+    for corners, owner in tile.polygons:
+        if len(corners) > 2:
+            draw.polygon([edge * scale for edge in corners], outline=color_of(owner), width=2)
+    for x, y, number in tile.points:
+        draw.circle((x * scale, y * scale), _DOT, fill=color_of(number), outline=_PAPER)
     return picture
 
 

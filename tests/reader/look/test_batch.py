@@ -116,6 +116,31 @@ def test_masks_are_drawn_over_images_and_the_background_is_left() -> None:
     assert center(reader.show((images(1), mask))) != RED
 
 
+def place(x: int, y: int) -> tuple[int, int]:
+    """Where a pixel of the first image is on the sheet, whose tiles have 192 pixels."""
+    return 8 + 3 * x, 8 + 15 + 3 * y
+
+
+def test_points_are_drawn_where_they_are_but_those_that_are_not_labelled() -> None:
+    points = np.array([[[16, 32, 2], [48, 32, 1], [32, 16, 0]]], np.float32)
+    sheet = reader.show((images(1), [{"keypoints": points}]))
+    drawn = [sheet.image.getpixel(place(*at)) != RED for at in ((16, 32), (48, 32), (32, 16))]
+    assert drawn == [True, True, False]
+
+
+def test_polygons_are_drawn_where_they_are_and_an_image_may_have_none() -> None:
+    points = np.array([[16, 16], [48, 16], [48, 48], [32, 8], [56, 8], [56, 32]], np.float32)
+    kept, offsets = np.array([0, 0]), np.array([0, 3, 6])
+    some = {"points": points, "offsets": offsets, "kept": kept}
+    none = {"points": points[:0], "offsets": offsets[:1], "kept": kept[:0]}
+    pixels = np.asarray(reader.show((images(2), [some, none])).image)
+    for x, y, is_drawn in ((40, 16, True), (56, 20, True), (44, 24, False)):
+        left, top = place(x, y)
+        around = pixels[top - 2 : top + 3, left - 2 : left + 3]
+        assert (around != RED).any() == is_drawn
+    assert (pixels[23 : 23 + 192, 208 : 208 + 192] == RED).all()
+
+
 @pytest.mark.parametrize("batch", [LABELS, (LABELS, ["a", "b", "c"]), {}, "text", None])
 def test_a_batch_without_images_is_refused(batch: Any) -> None:
     with pytest.raises(ArgumentError, match="no images"):

@@ -134,6 +134,7 @@ def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
         (("image", "__key__"), "There is no field '__key__'; write 'key': there are image, label"),
         (("image", "lable"), "There is no field 'lable'; write 'label': there are image, label"),
         (("image", "cpation"), "There is no field 'cpation': there are image, label"),
+        (("image", "score"), 'For a value of the JSON, write "json.score"'),
         ("image", "fields is a sequence"),
         ((), "fields is a sequence"),
         ({"image", "label"}, "fields is a sequence"),
