@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _OF_PATHS = (
     *("kind", "class_depth", "pairs", "ignore", "root", "dedupe", "stratify"),
-    *("images", "members", "labels"),
+    *("images", "members", "labels", "keys_of"),
 )
 _IN_TURN = (
     "Items come from an iterator: they are stored in its order, and an interrupted run cannot "
@@ -66,6 +66,7 @@ def pack(
         ignore, images, labels: a sequence for an option that is given several times.
         columns: ``--column``: a sequence of paths in the JSON.
         classes: class names in label order; None: sorted.
+        keys_of: the path or URL of a dataset, whose credentials come from the environment.
         executor: also an `Executor`; None: processes of this machine.
         progress: show the interpretation of the source and the progress on standard error.
 
@@ -98,7 +99,7 @@ def pack(
         def run_with(
             source: Path | StoreSource | Interpretation, options: PackOptions
         ) -> PackReport:
-            if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
+            if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
                 show.note(f"packer: {WITHOUT_TILER}")
             report = run(source, to, options, how, show, show.note)
             assert isinstance(report, PackReport)  # no part is asked for

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 @options.reporting()
 def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
-    from packer.inspect.dataset import as_folder
     from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
+    from packer.storage.dataset import as_folder
 
     with as_folder(place, output.progress, is_whole=True) as folder:
         report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
@@ -141,8 +141,8 @@ def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
 def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
     """Write the index files with which another tool reads DATASET."""
     from packer.errors import UnusableInput
-    from packer.inspect.dataset import as_folder
     from packer.inspect.export import export as run
+    from packer.storage.dataset import as_folder
     from reader.format import Manifest
 
     if is_url(place) and out is None:
@@ -177,8 +177,8 @@ def extract(
 
     To continue an interrupted run, run the same command again.
     """
-    from packer.inspect.dataset import as_folder
     from packer.inspect.extract import extract as run
+    from packer.storage.dataset import as_folder
 
     with as_folder(place, output.progress, is_whole=True) as folder:
         report = run(folder, out, jobs, split, overwrite, output.progress)

@@ -27,8 +27,8 @@ _MOST_CLASSES = 20
 @options.reporting()
 def info(place: Path | str, output: Output) -> int:
     """Print the content of DATASET, from its indexes only."""
-    from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
+    from packer.storage.dataset import as_folder
 
     with as_folder(place, QUIET, is_whole=False) as folder:
         found = replace(run(folder), dataset=str(place))
@@ -47,13 +47,16 @@ def _lines(found: "Info") -> Iterator[str]:
             held = f"{many(split.samples, 'sample')} in {many(split.shards, 'shard')}"
             yield f"split {name or '(none)'}: {held}, {in_bytes(split.bytes)}"
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
-    yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
+    images = f"{formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
+    yield f"images: {images if found.images else 'in another dataset'}"
     if found.members:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
     if found.columns:
         yield "columns of the JSON: " + ", ".join(
             f"{n} {path}" for path, n in found.columns.items()
         )
+    if not found.images:
+        return
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
     yield from _classes(found)

@@ -123,8 +123,13 @@ def pack(
                 "options."
             )
         check_extra(page)
+        if how.keys_of is not None:
+            raise click.UsageError(
+                "--report shows images, and --keys-of packs none. Remove one of the two options."
+            )
     options = chosen(src if isinstance(src, Path) else None, given)
-    if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
+    is_chosen = given["jpeg"] or options.raw or how.keys_of
+    if options.jpeg != "tiled" and not (is_chosen or output.quiet):
         echo(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:

@@ -84,7 +84,8 @@ def _prepared(
     dst = (None, "") if to is None else (to.folder, to.name)
     with open_source(src, output.progress, *dst, scratch=how.scratch) as (source, spool):
         onto = None if to is None or not how.append else to.base()
-        yield prepare(source, options, output.progress, how.classes, onto, spool=spool)
+        how_read = options, output.progress, how.classes, onto
+        yield prepare(source, *how_read, spool=spool, keys_of=how.keys_of)
 
 
 def print_plan(
@@ -132,8 +133,11 @@ def print_explained(
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     with _prepared(src, options, how, output) as work:
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
-        count = min(_SHOWN, len(listing))
-        numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
+        total = len(listing)
+        if not work.scanned.facts.has_images:
+            total = int((listing.member_counts > 0).sum())  # those without members come last
+        count = min(_SHOWN, total)
+        numbers = [(2 * shown + 1) * total // (2 * count) for shown in range(count)]
         samples = [_sample(files, listing[number], classes) for number in numbers]
     for sample in samples:
         sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
@@ -175,7 +179,9 @@ def _sample(files: "Reader", sample: "Sample", classes: tuple[str, ...]) -> dict
         return found | {"image": f"cannot be read: {error}"}
     image = content.image
     shape = " x ".join(map(str, getattr(image, "shape", ())))
-    found["image"] = _described(image) if isinstance(image, bytes) else f"pixels, {shape}"
+    found["image"] = f"pixels, {shape}" if shape else "image in another dataset"
+    if isinstance(image, bytes):
+        found["image"] = _described(image)
     found["members"] = {ext: _described(data, ", {}") for ext, data in content.members.items()}
     return found
 

@@ -113,6 +113,11 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
     return encoded
 
 
+def no_image(height: int = 0, width: int = 0, orientation: int = 1) -> Encoded:
+    """Return the lack of an image in a dataset without images; another one has it so stored."""
+    return Encoded(b"", probe.ImageInfo("", height, width, 0, orientation))
+
+
 def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     info = probe.probe(data, policy.limits)
     if policy.raw is not None:

@@ -1,40 +1,24 @@
-"""A finished dataset as commands read it: as a folder, by its indexes, by its splits."""
+"""A finished dataset as commands read it: by its indexes, by its splits."""
 
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from packer.progress import Progress
 from reader.format import FORMATS, Index, Manifest
-from reader.store.urls import is_url, need
-
-
-@contextmanager
-def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Iterator[Path]:
-    """The folder of a dataset; of one in a store, a temporary copy, with the tars if `is_whole`."""
-    if not is_url(place):
-        yield Path(place)
-        return
-    need("obstore", str(place))
-    from reader.store.download import download
-
-    with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
-        with progress.phase("fetch", None, "B") as advance:
-            download(str(place), Path(folder), is_whole=is_whole, advance=advance)
-        yield Path(folder)
 
 
 def image_of(index: Index, row: int) -> str:
-    """Return the extension of a row's image."""
-    return FORMATS[int(index.columns["format"][row])]
+    """Return the extension of a row's image, "" if the dataset has no images."""
+    return FORMATS[int(index.columns["format"][row])] if index.has_images else ""
+
+
+def label_of(index: Index, row: int) -> int:
+    """Return a row's label, -1 for none."""
+    return int(index.columns["label"][row]) if index.has_images else -1
 
 
 def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
-    """Return offset and size of all that a row has, by extension, the image first."""
+    """Return offset and size of all that a row has, by extension, an image first."""
     spans = {ext: index.span(ext, row) for ext in (image_of(index, row), *index.members)}
     return {ext: span for ext, span in spans.items() if span is not None}
 

@@ -70,6 +70,7 @@ def export(
     """Write what `tool` needs to read `dst`, to `out` or to `dst`; return the files' names."""
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content = Manifest.load(dst)
+    content.check_images(dst)
     total = sum(shard.samples for shard in content.shards)
     with progress.phase("export", total, "samples") as advance:
         work = _Export(dst, out or dst, content, overwrite, advance)

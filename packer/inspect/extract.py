@@ -17,7 +17,7 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
-from packer.inspect.dataset import image_of, members_of
+from packer.inspect.dataset import image_of, label_of, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
@@ -133,7 +133,8 @@ def _extract_shard(
         return report
     had: set[int] = set()
     with open(descriptor, "rb", buffering=0) as tar, OutputFolder(out, overwrite) as folder:
-        for row, label in enumerate(index.columns["label"].tolist()):
+        for row in range(len(index)):
+            label = label_of(index, row)
             source = index.bytes_of("name", row)
             is_kept = labels.in_name(source, label) or labels.in_file(source, label)
             report.unlabelled += label >= 0 and not is_kept
@@ -184,7 +185,7 @@ def _extract_file(
 def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
     """Yield the files of one sample: the image by its original name, sidecars beside it."""
     name = index.bytes_of("name", row)
-    labelled = labels.in_file(name, int(index.columns["label"][row]))
+    labelled = labels.in_file(name, label_of(index, row))
     image = image_of(index, row)
     if image == "raw" and not name.lower().endswith(b".png"):
         name += b".png"

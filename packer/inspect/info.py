@@ -31,6 +31,7 @@ class Info:
     shards: int = 0
     bytes: int = 0  # bytes, index_bytes: of the tars and of the indexes
     index_bytes: int = 0
+    images: bool = True  # False: the samples' images are in another dataset
     rejected: int = 0  # files of the source that are not in the dataset
     rejected_reasons: Mapping[str, int] = field(default_factory=dict)  # ``...`` for names, numbers
     rejected_files: list[tuple[str, str]] = field(default_factory=list)  # the first thousand
@@ -54,7 +55,7 @@ class Info:
 def info(dst: Path) -> Info:
     """Sum up the indexes of `dst`, one after the other."""
     content = Manifest.load(dst)
-    found = Info(str(dst), content.packer, splits=splits_of(content))
+    found = Info(str(dst), content.packer, images=content.images, splits=splits_of(content))
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
     formats = np.zeros(len(FORMATS), np.int64)
@@ -63,17 +64,21 @@ def info(dst: Path) -> Info:
     members: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     for shard in content.shards:
-        index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
+        index = Index.of_shard(
+            dst, shard, len(content.classes), mapped=False, has_images=content.images
+        )
         columns = index.columns
         rejected += index.rejected
         found.index_bytes += shard.index_bytes
+        members.update(members_in(index))
+        fields.update(values_in(index))
+        if not content.images:
+            continue
         if content.classes:
             labels += np.bincount(columns["label"] + 1, minlength=len(labels))
         else:
             labels[0] += int((columns["label"] < 0).sum())
         formats += np.bincount(columns["format"], minlength=len(formats))
-        members.update(members_in(index))
-        fields.update(values_in(index))
         found.tiled += count_listed(index, "segment")
         found.banded += count_listed(index, "band")
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))

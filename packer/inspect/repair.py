@@ -180,6 +180,11 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
             f"{dst}: its tars were not packed by packer. Restore them from a copy. If only "
             f"indexes are damaged, remove these, and run `packer index {shlex.quote(str(dst))}`."
         )
+    if not content.images:
+        raise UnusableInput(
+            f"{dst} was packed with --keys-of, and `packer repair` does not rebuild it. Pack it "
+            f"again: packer pack SRC {shlex.quote(str(dst))} --keys-of DATASET --overwrite"
+        )
     try:
         options = PackOptions.load(content.options)
     except (TypeError, KeyError, ValueError) as error:

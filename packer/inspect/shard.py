@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.files.hashed_file import HashedFile, measure
-from packer.inspect.dataset import image_of, members_of
+from packer.inspect.dataset import image_of, label_of, members_of
 from packer.keys import hashes_of
 from packer.progress import Advance
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
-from reader.format.bands import bands_of
+from reader.format.bands import bands_of, read_header
 from reader.format.columns import Column
 from reader.format.files import open_regular
 from reader.format.tiles import table_of
@@ -187,7 +187,7 @@ class _Walk:
         def damaged(reason: str, member: str | None = None, *place: int) -> None:
             self._found.damages.append(Damage(self._shard.file, reason, key, member, *place))
 
-        if ours and members[0][1] != image:
+        if ours and image and members[0][1] != image:
             damaged("its image is not its first member", members[0][1])
         for offset, ext, size in members:
             if ours:
@@ -242,14 +242,18 @@ class _Walk:
     def _check_label(
         self, row: int, span: tuple[int, int] | None, damaged: Callable[..., None]
     ) -> None:
-        label = int(self._index.columns["label"][row])
+        label = label_of(self._index, row)
         if label < -1 or (self._shard.classes is not None and label >= self._shard.classes):
             damaged(f"its label {label} is none of the {self._shard.classes} classes")
         if self._shard.external:
             return
         if span is None and label >= 0:
             damaged(f"its label is {label}, but it has no member .cls")
-        elif span is not None and (span[1] > 32 or self._tar.read(*span) != b"%d" % label):
+        elif (
+            span is not None
+            and self._index.has_images
+            and (span[1] > 32 or self._tar.read(*span) != b"%d" % label)
+        ):
             damaged(f"it does not hold the label {label}", "cls", span[0], sum(span))
 
 
@@ -275,7 +279,11 @@ def _table_faults(
     columns: Mapping[str, Column], row: int, data: memoryview, what: str, table: Any
 ) -> Iterator[str]:
     try:
-        if table is not None:
-            table.check(data, int(columns["height"][row]), int(columns["width"][row]))
+        if table is None:
+            return
+        size: Any = [columns[name][row] for name in ("height", "width") if name in columns]
+        if not size and (header := read_header(data)) is not None:  # the image is elsewhere
+            size = header.height, header.width
+        table.check(data, *map(int, size or (0, 0)))
     except ValueError as error:
         yield f"its {what} are not where its index places them ({error})"

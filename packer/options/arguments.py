@@ -58,6 +58,7 @@ class PackArguments(WriterArguments, total=False):
     images: str | Sequence[str] | None
     members: Mapping[str, str] | None
     labels: str | Sequence[str] | None
+    keys_of: PathLike | None
     executor: Any
 
 

@@ -23,6 +23,15 @@ WITHOUT_TILER = (
 )
 
 
+# What the dataset of ``--keys-of`` decides, or concerns images and their layout.
+_DECIDED = (
+    *("shard_size", "shard_samples", "seed", "split", "stratify", "dedupe", "raw", "max_side"),
+    *("quality", "jpeg", "classes", "kind", "class_depth", "pairs", "root", "label_column"),
+    *("split_column", "label_separator", "box_format", "images", "members", "labels", "ignore"),
+    "append",
+)
+
+
 class PythonCall(Shell):
     """How options and commands are written in Python: as calls of `packer.pack`."""
 
@@ -132,7 +141,8 @@ def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
     if not asked.get("shuffle", True):
         asked["seed"] = None
     limits = limits_of(asked)
-    asked.setdefault("jpeg", "tiled" if can_tile() else "verbatim")
+    has_images = "keys_of" not in asked
+    asked.setdefault("jpeg", "tiled" if has_images and can_tile() else "verbatim")
     shaping = {name: value for name, value in asked.items() if name in SHAPING}
     of_source = shaping.keys() & SourceOptions.__dataclass_fields__.keys()
     source = SourceOptions(**{name: shaping.pop(name) for name in of_source})
@@ -163,6 +173,13 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
         raise UnusableInput(
             f"{option('stratify', True)} divides each class by the shares of {option('split')}. "
             f"Add {shares}, or remove {option('stratify', True)}."
+        )
+    if "keys_of" in asked and (
+        decided := [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
+    ):
+        raise UnusableInput(
+            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
+            f"dataset, in its shards and its order. Remove {option(decided[0])}."
         )
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(

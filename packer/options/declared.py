@@ -234,6 +234,12 @@ class RunOptions:
     classes: tuple[str, ...] | None = _source(
         kinds.CLASSES, "File of class names in label order, one per line. Default: sorted."
     )
+    keys_of: Path | str | None = _source(  # noqa: RUF009
+        kinds.DATASET,
+        "Pack further members for the samples of DATASET, for reader.Dataset(..., join=DST). SRC "
+        "is a table with a column of their keys or image names, or a folder of files named by "
+        "key: cat/0001.npy.",
+    )
     shuffle: bool = _divided(FLAG, "Shuffle the samples.", True)  # False: there is no seed
     on_error: str = _refused(
         one_of("stop", "skip"),

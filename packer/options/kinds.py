@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.options.part import Part
+from reader.store.urls import is_url
 
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
@@ -168,6 +169,10 @@ def _folder(value: Any) -> Path:
     return path
 
 
+def _dataset(value: Any) -> Path | str:
+    return value if is_url(value) else _folder(value)
+
+
 def _templates(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, [value] if isinstance(value, str) else value))
 
@@ -250,6 +255,7 @@ DEPTH = Kind(
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
+DATASET = Kind(_dataset, "the folder or URL of a dataset", "DATASET")
 PAIRS = _by_name(
     r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
     _folder,

@@ -2,5 +2,5 @@
 
 `prepare` does a `scan` of a source, compares it with what is `existing`, divides its classes where
 they are to `stratify`, describes it in a sentence and makes a `plan` of its shards: `work`, which
-gives a job for each.
+gives a job for each. `members` does so for members whose images are in another dataset.
 """

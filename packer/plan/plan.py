@@ -53,7 +53,7 @@ def plan_shards(
     or has another size, the shards that do not hold it stay what they are, but for few beside it.
     (Where a number of samples fills the shards, one that is gone moves all that come after it.)
     """
-    spans = _spans(listing, image_bytes)
+    spans = spans_of(listing, image_bytes)
     if shard_size is None:
         shard_size, _ = default_shard_size(existing_bytes + int(spans.sum()))
     hashes = listing.key_hashes
@@ -76,7 +76,8 @@ def plan_shards(
     )
 
 
-def _spans(listing: SampleTable, image_bytes: int | None) -> NDArray[np.int64]:
+def spans_of(listing: SampleTable, image_bytes: int | None = None) -> NDArray[np.int64]:
+    """Return the bytes of each sample in a tar, at most; `image_bytes`: as in `plan_shards`."""
     # At most: members, their headers and padding.
     members = 2 + listing.member_counts  # the image and its class
     sizes = listing.sizes

@@ -14,6 +14,7 @@ from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions, column_option
 from packer.plan.existing import ExistingSamples
+from packer.plan.members import plan_members
 from packer.plan.plan import plan_shards
 from packer.plan.scan import is_numbered, scan
 from packer.plan.work import Origin, Work
@@ -39,8 +40,13 @@ def prepare(
     onto: Path | None = None,  # a dataset whose samples are there already
     *,
     spool: Path,  # folder for what the scan makes for samples
+    keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
 ) -> Work:
     """Scan `src` and plan its shards; nothing is written."""
+    if keys_of is not None:
+        assert not isinstance(src, Interpretation)
+        local = LocalSource.at(src) if isinstance(src, Path) else src
+        return plan_members(local, options, progress, keys_of, spool)
     base = None if onto is None else Manifest.load(onto)
     given = LocalSource.at(src) if isinstance(src, Path) else src
     if isinstance(given, LocalSource):

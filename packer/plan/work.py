@@ -151,6 +151,7 @@ class ShardJob:
     origin: Origin | None = None  # where the source lies
     needs_all: bool = False  # leave it unfinished if a file cannot be read now: it may be later
     guard: RunGuard | None = None  # what to make sure of before anything is written
+    has_images: bool = True  # False: a rejected sample stays, without members
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
@@ -169,7 +170,8 @@ def shard_job(
     """Return what writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     files, listing = work.scanned.files, work.scanned.listing.take(samples)
     place = work.options.policy, threads, work.origin
-    return ShardJob(path, files, listing, *place, needs_all, guard)
+    has_images = work.scanned.facts.has_images
+    return ShardJob(path, files, listing, *place, needs_all, guard, has_images)
 
 
 def digests(work: Work) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """`packer pack`, the dataset or a part of it: scan, plan, write, commit."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -38,6 +39,7 @@ from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, 
 from packer.storage.source import LocalSource, StoreSource, open_source, remove_unpacked
 from packer.words import listed, many, option
 from reader.format import Index, Manifest
+from reader.store.urls import is_url
 
 Tell = Callable[[Rejections], None]
 
@@ -59,7 +61,14 @@ def run(
     all images are packed, so that `Rejected` names all of them. A part commits nothing.
     """
     began = time.monotonic()
-    if isinstance(src, StoreSource) and not (how.part or how.append or how.overwrite):
+    keys_of = how.keys_of if is_url(how.keys_of) else os.path.realpath(how.keys_of or "/")
+    if keys_of == to.name:
+        raise UnusableInput(
+            f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
+        )
+    if isinstance(src, StoreSource) and not (
+        how.part or how.append or how.overwrite or how.keys_of
+    ):
         folder = packed_from(src, to, options, how.classes)
         if folder is not None:
             remark = (
@@ -72,11 +81,14 @@ def run(
         opened = open_source(src, progress, to.folder, to.name, keeps=keeps)
         source, spool = stack.enter_context(opened)
         name = source.name if isinstance(source, LocalSource) else source.what
+        place = name if how.keys_of is None else f"{name} for {keys_of}"
         if (base := to.base() if how.append else None) is not None:
             refuse_other_options(to, base, options)
-        scan = partial(prepare, source, options, progress, how.classes, base, spool=spool)
+        scan = partial(
+            prepare, source, options, progress, how.classes, base, spool=spool, keys_of=how.keys_of
+        )
         if how.part is not None:
-            asked = Run.asked(name, options, how.classes)
+            asked = Run.asked(place, options, how.classes)
             return _pack_part(to, how, asked, scan, progress, announce, began)
         work = scan()
         committed = base if how.append else None if how.overwrite else packed_before(to, work)
@@ -84,7 +96,9 @@ def run(
         if is_new:
             if base is None:
                 refuse_unknown_columns(options.columns, json_of_source(work))
-            asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes).of(work)
+            asked = Run.asked(f"{place}{work.scanned.facts.identity}", options, how.classes).of(
+                work
+            )
             stops = _warn_of_rejected(work, to, how, progress, announce, tell)
             engine = stack.enter_context(connected(how.executor))
             held = to.hold(asked, how.overwrite, work.base, progress.note)
@@ -214,6 +228,7 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
+        images=work.scanned.facts.has_images,
     )
 
 
@@ -221,7 +236,7 @@ def _how_to_add(work: Work, rejected: Rejections) -> list[str]:
     """Return a sentence on how rejected files are added once they are repaired."""
     if not rejected or work.scanned.facts.is_late:
         return []
-    added = option("append", True)
+    added = option("append" if work.scanned.facts.has_images else "overwrite", True)
     return [f"To add rejected files after you repair them, run the same command with {added}."]
 
 

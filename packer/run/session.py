@@ -165,6 +165,7 @@ class Session:
     def _open_base(self) -> Manifest:
         """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
+        base.check_images(self._to.name)
         joined(base, of_items(self._options.source), self._to.name)
         options = self._options.dump()
         if others := [name for name in _SHAPING if base.options.get(name) != options.get(name)]:

@@ -181,7 +181,9 @@ def packed_before(to: Destination, work: Work) -> Path | None:
 
 def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
     """Raise if the dataset that is added to was packed with other options."""
-    if differing := _differing(Manifest.load(base), options):
+    content = Manifest.load(base)
+    content.check_images(to.name)
+    if differing := _differing(content, options):
         raise UnusableInput(
             f"{to.name} was packed with other options: {differing}. To append to it, pass the "
             "same options (they are in dataset.json)."

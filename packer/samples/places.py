@@ -10,6 +10,7 @@ The place of an image or a member is one of these:
     [bytes, *files]        what the scan has made, of these files
     [bytes, shape]         the same: pixels, [height, width, channels] of uint8
     [offset, size, ...]    one of these, once it is in the spool
+    [[height, width, orientation]]   an image that is in another dataset, as it is stored there
 """
 
 import os
@@ -25,7 +26,7 @@ import xxhash
 from packer.errors import Unreadable, cannot_write
 from packer.files.atomic import temporary
 from packer.files.snapshot import CHANGED, read_file, read_span, unchanged
-from packer.samples.records import Content, Place, Sample
+from packer.samples.records import Content, ImageElsewhere, Place, Sample
 from packer.samples.zip_entries import read_zip_entry
 
 _OF_CELL = 4  # elements of such a place
@@ -37,6 +38,14 @@ def places_of(sample: Sample) -> Sequence[Place]:
         return sample.places or (None,)
     stem = os.path.splitext(sample.name)[0]
     return [None, *(f"{stem}.{ext}" for ext in sample.members)]
+
+
+def image_elsewhere(places: Sequence[Place]) -> ImageElsewhere | None:
+    """Return the image of a sample if it is in another dataset."""
+    match places[0]:
+        case [[height, width, orientation]]:
+            return ImageElsewhere(height, width, orientation)
+    return None
 
 
 def _is_made(place: Sequence[Any]) -> bool:
@@ -125,10 +134,11 @@ class Files:
 
     def read(self, sample: Sample) -> Content:
         """Return the sample's image and members; they must be as they were scanned."""
-        parts: list[bytes] = []
+        parts: list[Any] = []
         newest, has_made = 0, False
         places = places_of(sample)
-        for place in places:
+        own = image_elsewhere(places)
+        for place in places[1:] if own else places:
             written = 0
             if place is None or isinstance(place, str):
                 path = f"{self.root}/{sample.name if place is None else place}"
@@ -143,6 +153,8 @@ class Files:
         is_same = newest <= sample.mtime_ns if has_made else newest == sample.mtime_ns
         if not is_same or sum(map(len, parts)) != sample.size:
             raise Unreadable(CHANGED)
+        if own:
+            return Content(own, dict(zip(sample.members, parts, strict=True)))
         image: Any = parts[0]
         if isinstance(places[0], list) and isinstance(shape := places[0][-1], list):
             image = np.frombuffer(image, np.uint8).reshape(shape)

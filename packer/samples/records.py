@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
@@ -56,11 +56,20 @@ class EmptyClass(Skipped):
     class_name: str = ""
 
 
+class ImageElsewhere(NamedTuple):
+    """An image in another dataset, as it is stored there, before `orientation`."""
+
+    height: int
+    width: int
+    orientation: int
+
+
 @dataclass(frozen=True)
 class Content:
     """The content of a source for one sample."""
 
-    image: "bytes | NDArray[Any] | Image"  # of a file; or uint8 (height, width, channels)
+    # Of a file; or uint8 (height, width, channels).
+    image: "bytes | NDArray[Any] | Image | ImageElsewhere"
     members: Mapping[str, bytes] = field(default_factory=dict)  # further ones, by extension
     sample: Sample | None = None  # as it is known now; None: as it was scanned
 
@@ -82,6 +91,7 @@ class Facts:
     heeds: frozenset[str] = frozenset()  # options that it has beside those of all sources
     remarks: tuple[str, ...] = ()  # sentences for a person
     unlabelled: Callable[[], Iterable[str]] = tuple  # such sentences if no sample has a label
+    has_images: bool = True  # False: they are in the dataset whose samples the members are for
     is_late: bool = False  # labels, keys and members are known only when an item is read
     is_keyed: bool = False  # a few of such items are; likewise the next two
     is_labelled: bool = False

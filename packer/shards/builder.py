@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
-from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member
+from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
 from packer.options.declared import PackOptions
 from packer.plan.plan import default_shard_size
-from packer.samples.records import Content, Sample
+from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import tar
 from reader.format.fields import values_at
@@ -85,7 +85,10 @@ class ShardBuilder:
     def _encode(self, sample: Sample, read: Callable[[], Content]) -> _Result:
         content = read()
         policy, found = self._policy, content.members
-        encoded = encode(content.image, policy)
+        if isinstance(content.image, ImageElsewhere):
+            encoded = no_image(*content.image)
+        else:
+            encoded = encode(content.image, policy)
         if (size := sum(map(len, found.values()))) > (most := policy.limits.bytes):
             raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
         if encoded.info.format in found:

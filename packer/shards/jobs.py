@@ -12,7 +12,7 @@ from functools import partial
 
 from packer.errors import BadImage, Unreadable, cannot_write
 from packer.images import tiling
-from packer.images.encode import Policy
+from packer.images.encode import Policy, no_image
 from packer.images.tiling import compiling
 from packer.plan.work import ShardJob
 from packer.processes import Crashed, map_isolated, map_unordered
@@ -48,6 +48,8 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
             (file, f"it belongs to {sample.name}, which is rejected")
             for file in job.files.member_files(sample)
         )
+        if not job.has_images:  # whose rows are those of another dataset
+            writer.add(sample, no_image())
 
     if job.guard is not None:
         job.guard.check_versions(job.policy)
@@ -55,7 +57,7 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
     threads = job.threads if job.threads > 1 else 0
     try:
         with (
-            ShardWriter(job.path) as writer,
+            ShardWriter(job.path, job.has_images) as writer,
             ShardBuilder(job.policy, threads, lambda *_: writer, reject) as builder,
         ):
             for sample in job.samples:

@@ -23,7 +23,7 @@ from packer.samples.records import Sample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
-from reader.format.columns import MemberRow, Rows
+from reader.format.columns import ImageRow, MemberRow, Rows
 from reader.format.fields import Value, field_columns
 from reader.format.tiles import TileTable, tile_columns
 
@@ -40,13 +40,13 @@ class ShardWriter:
     A context manager: leaving it without `finish` removes what was written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, has_images: bool = True) -> None:
         """Begin the tar whose final name is `path`, in a folder that exists."""
         self.path = path
         self._index_path = index_of(path)
         self._tar_temp, self._index_temp = map(temporary, (self.path, self._index_path))
         self._checksum = xxhash.xxh3_128()
-        self._rows = Rows()
+        self._rows = Rows(has_images)
         self._tiles: list[TileTable | None] = []
         self._bands: dict[str, dict[int, BandTable]] = {}  # of members and, as "", of images
         self._fields: dict[str, dict[int, Value]] = {}  # of the JSON
@@ -76,7 +76,9 @@ class ShardWriter:
     ) -> None:
         """Append one sample: its image, its class if it has one, then its further `members`."""
         info, key = encoded.info, sample.key
-        image = info.row(self._member(f"{key}.{info.format}", encoded.data), sample.label)
+        image: ImageRow | tuple[()] = ()
+        if info.format:
+            image = info.row(self._member(f"{key}.{info.format}", encoded.data), sample.label)
         further = {} if sample.label < 0 else {"cls": EncodedMember(b"%d" % sample.label)}
         further.update(members or {})
         rows = {ext: self._member(f"{key}.{ext}", member.data) for ext, member in further.items()}
@@ -206,10 +208,11 @@ class Written:
         """Return the content, by its index, of the shard of `split` whose tar is at `path`."""
         shard = Index(index_of(path), mapped=False)
         entry, columns = _entry_of(shard, split), shard.columns
+        formats, labels = (columns.get(name, np.empty(0)) for name in ("format", "label"))
         return cls(
             {entry.file: entry},
-            {*(FORMATS[code] for code in set(columns["format"].tolist())), *shard.members},
-            set(columns["label"].tolist()),
+            {*(FORMATS[code] for code in set(formats.tolist())), *shard.members},
+            set(labels.tolist()),
             shard.rejected,
             shard.untiled,
             shard.unbanded,

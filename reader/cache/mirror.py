@@ -66,9 +66,10 @@ class MirroredShard:
 
     @cached_property
     def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """Offsets, sizes and crc32 of the images, and of each other member that has them."""
+        """Offsets, sizes and crc32 of images if there are any, and of members that have them."""
         columns = self.index.columns
-        parts = ["", *(f"{ext}." for ext in self.index.members if f"{ext}.crc32" in columns)]
+        parts = [""] * self.index.has_images
+        parts += [f"{ext}." for ext in self.index.members if f"{ext}.crc32" in columns]
         return [
             (columns[f"{part}offset"], columns[f"{part}size"], columns[f"{part}crc32"])
             for part in parts

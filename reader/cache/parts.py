@@ -61,7 +61,9 @@ class PartFetcher:
             self._quota.reserve(file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
-            content = await self._store.part(name, start, stop, size)
+            content = memoryview(b"")  # of rows without a member, in a shard that is fetched whole
+            if stop > start:
+                content = await self._store.part(name, start, stop, size)
             damaged = set(shard.damaged(part.first, part.stop, content, start))
             if not damaged:
                 break
@@ -89,9 +91,10 @@ class PartFetcher:
                 return
 
     def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
+        offset = shard.index.columns.get("offset", shard.spans.begin)[row]
         return Unavailable(
             f"{self._store.url}/{shard.entry.file}: sample {shard.index.key(row)!r} at byte "
-            f"{int(shard.index.columns['offset'][row])}: the store's bytes are not the packed "
+            f"{int(offset)}: the store's bytes are not the packed "
             f"ones, in {_TRIES} tries. Upload the shard again.",
             True,
         )

@@ -37,14 +37,17 @@ class Spans(NamedTuple):
 
     @classmethod
     def of(cls, index: Index) -> "Spans":
-        columns = index.columns
-        begin = columns["offset"].astype(np.int64)
-        end = begin + columns["size"].astype(np.int64)
+        columns, none = index.columns, np.zeros(len(index), np.int64)
+        begin = columns.get("offset", none + index.tar_bytes).astype(np.int64)
+        end = (columns["offset"] + columns["size"]).astype(np.int64) if index.has_images else none
         for ext in index.members:
             offset = columns[f"{ext}.offset"].astype(np.int64)
             stop = offset + columns[f"{ext}.size"].astype(np.int64)
             begin = np.where(offset > 0, np.minimum(begin, offset), begin)
             end = np.where(offset > 0, np.maximum(end, stop), end)
+        if not index.has_images:  # a row without a member has the byte behind the rows before it
+            behind, is_empty = np.maximum.accumulate(end), end == 0
+            begin, end = np.where(is_empty, (behind, behind + 1), (begin, end))
         return cls(begin, end)
 
     def wholly(self, size: int) -> "Spans":

@@ -1,9 +1,22 @@
 """The rules for a dataset's arguments, except for those that need the dataset."""
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
-from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, is_count, one_of, or_none
+from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, is_count, is_text, one_of, or_none
 from reader.format import Limits
+
+_MEMBER = re.compile(r"[a-z0-9_-]+")
+
+
+def _is_join(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return all(is_text(name) and _MEMBER.fullmatch(name) for name in given) and (
+            all(map(PATH[0], given.values()))
+        )
+    return PATH[0](given) or (isinstance(given, (list, tuple)) and all(map(PATH[0], given)))
+
 
 _TRANSFORM: Rule = (
     or_none(callable),
@@ -13,6 +26,11 @@ OF_DATASET: dict[str, Rule] = {
     "folder": PATH,
     "split": NAME,
     "upright": FLAG,
+    "join": (
+        or_none(_is_join),
+        "the path of a folder, a list of them, or a dict of them by names of lower-case letters, "
+        "digits, - and _",
+    ),
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
     "target": (one_of(None, "coco"), '"coco" or None'),

@@ -45,7 +45,7 @@ class CachedBytes(TarBytes):
 
     def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
         """Copy as `TarBytes` does; repeat if a row was evicted in between."""
-        numbers = np.arange(self._index.columns["offset"].size)[rows]
+        numbers = np.arange(len(self._index))[rows]
         while True:
             while not (before := self._rows.generations(numbers)).all():
                 self._wait(numbers[before == 0])

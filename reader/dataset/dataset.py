@@ -4,18 +4,17 @@ import copy
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Literal
 
 from reader.checks import check
 from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
+from reader.dataset.joined import Join, joined, located, named_places
 from reader.dataset.locator import SampleLocator, Subset, chosen_by
 from reader.dataset.numbered import NumberedSamples
-from reader.dataset.open_shards import OpenShards, ShardFiles
+from reader.dataset.open_shards import Files, OpenShards, ShardFiles
 from reader.dataset.shared_memory import hold
 from reader.errors import ArgumentError
 from reader.format import Limits, Manifest
@@ -57,6 +56,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         split: str | None = None,
         upright: bool = True,
         *,
+        join: Join | None = None,
         subset: Subset | None = None,
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
@@ -77,6 +77,9 @@ class Dataset(LikeTorchDataset, NumberedSamples):
                 ``file://``.
             split: name of the split; None for all samples.
             upright: apply the EXIF orientation.
+            join: folder or URL of a dataset with further members for the same samples, which
+                `packer pack --keys-of` packs; or a list of them. In a dict, such as
+                ``{"teacher": "logits"}``, the member ``npy`` becomes ``teacher.npy``.
             subset: samples to choose; see the method of that name.
             transform: called with the PIL image, as in ImageFolder; ``ds[i]`` has its result.
             target_transform: called with the label, or with the annotations of `target`.
@@ -84,7 +87,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
                 CocoDetection: a list of dicts with COCO's own category ids.
             channels: 3 for RGB, 1 for grey: arrays (height, width, 1), a Loader's images are
                 (B, 1, H, W), and `transform` gets PIL images of mode L, as in torchvision's MNIST.
-            cache: "ram" to copy the shards into memory, once for all processes of the machine.
+            cache: "ram" to copy the shards into memory, once for all processes of the machine;
+                those of `join` stay on disk.
             cache_limit: bytes of memory for this, or for a Loader's cache; None for the available
                 memory. With a URL: bytes of disk for `cache_dir`; None for half of the free space.
             cache_dir: folder for samples from stores, of all datasets and processes of the machine;
@@ -96,27 +100,26 @@ class Dataset(LikeTorchDataset, NumberedSamples):
             limits: limits of one sample; a sample that exceeds them is a SampleError.
 
         Raises:
-            ArgumentError: an argument is invalid, or the split or a sample does not exist.
+            ArgumentError: an argument is invalid, or the split or a sample does not exist, or
+                `join` is for other samples.
             ReaderError: the shards do not fit into memory.
             StoreError: the store or the cache cannot be read.
             FormatError: there is no dataset, or it is damaged.
         """
         check(locals(), OF_DATASET)
-        self.fetching = None
-        if is_url(folder):
-            if cache is not None:
-                raise ArgumentError('cache="ram" is for a folder. For a URL, use cache_dir=.')
-            from reader.cache.client import fetching  # rarely used
-
-            options = cache_dir, cache_limit, storage_options, credential_provider
-            self.fetching = fetching(str(folder), split, *options)
-            folder, cache_limit = self.fetching.folder, None
-        elif (cache_dir, storage_options, credential_provider) != (None, None, None):
+        in_store, further = is_url(folder), named_places(join)
+        if in_store and cache is not None:
+            raise ArgumentError('cache="ram" is for a folder. For a URL, use cache_dir=.')
+        of_store = cache_dir, storage_options, credential_provider
+        places = [folder, *(place for _, place in further)]
+        if not any(map(is_url, places)) and of_store != (None, None, None):
             raise ArgumentError(
                 "cache_dir=, storage_options= and credential_provider= are for the URL of a store, "
                 f"not for the folder {os.fspath(folder)!r}. Leave them out."
             )
-        self.folder = Path(os.path.expanduser(folder)).absolute()
+        limit, cache_limit = (cache_limit, None) if in_store else (None, cache_limit)
+        stores = cache_dir, limit, storage_options, credential_provider
+        self.folder, self.fetching = located(folder, split, *stores)
         self.split = split
         self.upright = upright
         self.transform = transform
@@ -126,6 +129,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.cache_limit = cache_limit
         self.limits = limits
         manifest = Manifest.load(self.folder)
+        manifest.check_images(self.source)
         if split is not None and split not in manifest.splits:
             raise ArgumentError(f"{self.source} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
@@ -138,19 +142,21 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         held = None
         if cache is not None:
             held = hold(self.folder, self.shards, self.fingerprint, cache_limit)
-        self._files = ShardFiles(
-            self.folder, self.shards, len(self.classes), limits, held, self.fetching
-        )
+        files = ShardFiles(self.folder, self.shards, len(self.classes), limits, held, self.fetching)
+        self._files: Files = files
+        if further:
+            others = [(prefix, *located(place, split, *stores)) for prefix, place in further]
+            self._files, fields, boxes = joined(files, manifest, split, others)
+            self.extensions, self.box_encodings = fields, boxes
         if subset is not None:
             self._choose(subset)
 
     def for_workers(self) -> "Dataset":
         """Return this dataset for workers, without credentials."""
         other = copy.copy(self)
+        other._files = self._files.for_workers()
         if self.fetching is not None:
-            other.fetching = self.fetching.for_workers()
-            assert isinstance(self._files, ShardFiles)
-            other._files = replace(self._files, fetching=other.fetching)
+            [(other.fetching, _), *_] = other._files.fetchings
         return other
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from reader.dataset.open_shards import MixedFiles, OpenShards
 from reader.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from reader.cache.client import Fetching
+    pass
 
 Entry = Dataset | tuple[Dataset, float]
 Classes = tuple[list[str], list[NDArray[np.int64] | None]]  # and what a dataset's labels become
@@ -100,7 +100,10 @@ class Mix(Dataset):
         joined = _apart if classes == "apart" else _by_name
         self.classes, self._labels = joined(self.source_names, self.parts)
         self._own = OpenShards()
-        self._files = self._mixed()
+        starts = accumulate((len(part.shards) for part in self.parts[:-1]), initial=0)
+        pairs = enumerate(zip(self.parts, self._labels, strict=True))
+        files = (part._files.mixed(labels, number) for number, (part, labels) in pairs)
+        self._files = MixedFiles(tuple(files), tuple(starts))
 
     def counts(self, epoch_size: int | None = None, *, multiple: int = 1) -> dict[str, int]:
         """Return how many samples of each dataset an epoch has, by name.
@@ -150,18 +153,10 @@ class Mix(Dataset):
         """Where the datasets are."""
         return ", ".join(part.source for part in self.parts)
 
-    @property
-    def fetchings(self) -> "Sequence[tuple[Fetching, range]]":
-        return [
-            (fetching, range(start + shards.start, start + shards.stop))
-            for part, start in zip(self.parts, self.edges, strict=False)
-            for fetching, shards in part.fetchings
-        ]
-
     def for_workers(self) -> "Mix":
         other = copy.copy(self)
         other.parts = tuple(part.for_workers() for part in self.parts)
-        other._files = other._mixed()
+        other._files = self._files.for_workers()
         return other
 
     def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -172,14 +167,6 @@ class Mix(Dataset):
     def _tar_name(self, shard: int) -> str:
         part, shard = self._files.find(shard)
         return self.parts[part]._tar_name(shard)
-
-    def _mixed(self) -> MixedFiles:
-        starts = accumulate((len(part.shards) for part in self.parts[:-1]), initial=0)
-        files = (
-            part._files.mixed(labels, number)
-            for number, (part, labels) in enumerate(zip(self.parts, self._labels, strict=True))
-        )
-        return MixedFiles(tuple(files), tuple(starts))
 
 
 def _entries(given: Any) -> tuple[list[str], tuple[Dataset, ...], list[float] | None]:

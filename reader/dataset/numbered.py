@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.locator import SampleLocator, Texts
-from reader.dataset.open_shards import MixedFiles, OpenShards, ShardFiles
+from reader.dataset.open_shards import Fetchings, Files, OpenShards
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
@@ -37,7 +37,7 @@ class NumberedSamples:
     upright: bool
     channels: int
     limits: Limits
-    _files: ShardFiles | MixedFiles
+    _files: Files
     _own: OpenShards
 
     def __len__(self) -> int:
@@ -145,9 +145,9 @@ class NumberedSamples:
             raise shard.error(row, str(error)) from error
 
     @property
-    def fetchings(self) -> "Sequence[tuple[Fetching, range]]":
+    def fetchings(self) -> Fetchings:
         """The fetching of stores, and the shards of each."""
-        return [] if self.fetching is None else [(self.fetching, range(len(self.shards)))]
+        return self._files.fetchings
 
     def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return which dataset of a `Mix` each sample is from; there is only one."""

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,26 @@ _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mappe
 _SHARE = 4  # one shard for every four descriptors: half of them stay free
 
 
+Fetchings = Sequence[tuple["Fetching", range]]  # the fetching of stores, and the shards of each
+
+
+class Files(Protocol):
+    """The files of shards, by number."""
+
+    @property
+    def fetchings(self) -> Fetchings: ...
+
+    def for_workers(self) -> "Files":
+        """Return the same without credentials."""
+
+    def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "Files":
+        """Return the same in a Mix, also of one that is in another Mix."""
+
+    def index(self, number: int) -> Index: ...
+
+    def open(self, number: int, buffer: ReadBuffer) -> Shard: ...
+
+
 @dataclass(frozen=True)
 class ShardFiles:
     folder: Path
@@ -40,28 +60,45 @@ class ShardFiles:
     limits: Limits
     holding: Holding | None
     fetching: "Fetching | None"
+    has_images: bool = True
     # In a Mix: what each label becomes (last, what -1 does), and which of its datasets this is.
     labels: NDArray[np.int64] | None = None
     source: int = 0
 
+    @property
+    def name(self) -> str:
+        """The dataset's folder or URL."""
+        return str(self.folder) if self.fetching is None else self.fetching.url
+
+    @property
+    def fetchings(self) -> Fetchings:
+        return [] if self.fetching is None else [(self.fetching, range(len(self.shards)))]
+
+    def for_workers(self) -> "ShardFiles":
+        return replace(self, fetching=self.fetching and self.fetching.for_workers())
+
+    def tar_name(self, number: int) -> str:
+        return f"{self.name}/{self.shards[number].file}"
+
     def index(self, number: int) -> Index:
-        found = Index.of_shard(self.folder, self.shards[number], self.classes)
+        found = Index.of_shard(
+            self.folder, self.shards[number], self.classes, has_images=self.has_images
+        )
         if self.labels is not None:
             found.columns["label"] = self.labels[found.columns["label"]]
         return found
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
         index = self.index(number)
-        tar = self._tar(number, index, buffer)
+        tar = self.tar(number, index, buffer)
         return Shard(index, tar, self.limits, self.labels, self.source)
 
     def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "ShardFiles":
-        """Return the same in a Mix, also of one that is in another Mix."""
         if labels is not None and self.labels is not None:
             labels = labels[self.labels]
         return replace(self, labels=self.labels if labels is None else labels, source=source)
 
-    def _tar(self, number: int, index: Index, buffer: ReadBuffer) -> TarBytes:
+    def tar(self, number: int, index: Index, buffer: ReadBuffer) -> TarBytes:
         folder, entry = self.folder, self.shards[number]
         tar = folder, entry, index, buffer
         try:
@@ -85,8 +122,19 @@ class ShardFiles:
 class MixedFiles:
     """The shards of several datasets, one after the other."""
 
-    parts: tuple["ShardFiles | MixedFiles", ...]
+    parts: tuple[Files, ...]
     starts: tuple[int, ...]  # the number of each one's first shard
+
+    @property
+    def fetchings(self) -> Fetchings:
+        return [
+            (fetching, range(start + shards.start, start + shards.stop))
+            for part, start in zip(self.parts, self.starts, strict=True)
+            for fetching, shards in part.fetchings
+        ]
+
+    def for_workers(self) -> "MixedFiles":
+        return replace(self, parts=tuple(part.for_workers() for part in self.parts))
 
     def index(self, number: int) -> Index:
         part, number = self.find(number)
@@ -111,7 +159,7 @@ class OpenShards(threading.local):
         self.buffer = ReadBuffer()
         self.decoder = Decoder()
 
-    def get(self, number: int, files: ShardFiles | MixedFiles) -> Shard:
+    def get(self, number: int, files: Files) -> Shard:
         shard = self._shards.get(number)
         if shard is not None and not shard.is_usable:  # its files may have been restored
             del self._shards[number]
@@ -123,7 +171,7 @@ class OpenShards(threading.local):
         self._shards.move_to_end(number)
         return shard
 
-    def _opened(self, number: int, files: ShardFiles | MixedFiles) -> Shard:
+    def _opened(self, number: int, files: Files) -> Shard:
         while True:
             try:
                 return files.open(number, self.buffer)

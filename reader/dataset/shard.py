@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.tar_bytes import TarBytes
+from reader.dataset.tar_bytes import JoinedBytes, TarBytes
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
 from reader.format import FORMATS, Index, Limits
 from reader.format.bands import bands_of
+from reader.format.pictures import opened
 from reader.format.tiles import table_of
 
 
@@ -15,7 +16,7 @@ class Shard:
     def __init__(
         self,
         index: Index,
-        tar: TarBytes,
+        tar: TarBytes | JoinedBytes,
         limits: Limits,
         labels: NDArray[np.int64] | None = None,
         source: int = 0,
@@ -40,12 +41,7 @@ class Shard:
         offset, size = int(columns["offset"][row]), int(columns["size"][row])
         height, width = int(columns["height"][row]), int(columns["width"][row])
         self._check_bytes(row, "its image", size)
-        if not 0 < height * width <= self._limits.pixels:
-            raise self.error(
-                row,
-                f"it has {width} x {height} pixels, but 1 to {self._limits.pixels} are allowed; to "
-                "allow more, give reader.Dataset limits=reader.Limits(pixels=...)",
-            )
+        self._check_pixels(row, height, width)
 
         def read(start: int, stop: int) -> memoryview:
             return self.tar.read(row, offset + start, stop - start)
@@ -61,6 +57,23 @@ class Shard:
             table_of(columns, row) if self.index.tiled else None,
             bands_of(columns, row),
         )
+
+    def picture(self, row: int, data: bytes) -> StoredImage:
+        """Return a picture of a dataset without images, as if it were one."""
+        with opened(data) as picture:
+            width, height = picture.size
+        self._check_pixels(row, height, width)
+        content = memoryview(data)
+        read = lambda start, stop: content[start:stop]  # noqa: E731
+        return StoredImage(read, len(data), "", height, width, 3, 1)
+
+    def _check_pixels(self, row: int, height: int, width: int) -> None:
+        if not 0 < height * width <= self._limits.pixels:
+            raise self.error(
+                row,
+                f"it has {width} x {height} pixels, but 1 to {self._limits.pixels} are allowed; to "
+                "allow more, give reader.Dataset limits=reader.Limits(pixels=...)",
+            )
 
     def _check_bytes(self, row: int, what: str, size: int) -> None:
         if size > self._limits.bytes:

@@ -9,7 +9,8 @@ import mmap
 import os
 import time
 import weakref
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -76,11 +77,10 @@ class TarBytes:
         return str(self.path)
 
     def error(self, row: int, reason: str) -> SampleError:
-        offset = int(self._index.columns["offset"][row])
+        offsets = self._index.columns.get("offset")
+        at = "" if offsets is None else f" at byte {int(offsets[row])}"
         end = "" if "\n" in reason else "."  # a traceback has no full stop
-        return SampleError(
-            f"{self.where}: sample {self._index.key(row)!r} at byte {offset}: {reason}{end}"
-        )
+        return SampleError(f"{self.where}: sample {self._index.key(row)!r}{at}: {reason}{end}")
 
     def read(self, row: int, offset: int, size: int) -> memoryview:
         """Read bytes of a row, until the next call."""
@@ -121,3 +121,26 @@ class TarBytes:
             return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
         except OSError as error:
             raise ReaderError(f"{self.path} cannot be mapped: {error.strerror}.") from error
+
+
+class JoinedBytes:
+    """The tar of a shard and those that are joined to it, one after the other."""
+
+    def __init__(self, tars: Sequence[TarBytes], starts: Sequence[int]) -> None:
+        """Read `tars`, each from its start on; the last of `starts` is the end."""
+        self._tars, self._starts = tars, starts
+        self.path, self.error, self.copy = tars[0].path, tars[0].error, tars[0].copy
+
+    @property
+    def has_failed(self) -> bool:
+        return any(tar.has_failed for tar in self._tars)
+
+    def read(self, row: int, offset: int, size: int) -> memoryview:
+        part = bisect_right(self._starts, offset, 0, len(self._tars)) - 1
+        return self._tars[part].read(row, offset - self._starts[part], size)
+
+    def read_ahead(self, row: int, offset: int, size: int) -> None:
+        """Read bytes of the shard ahead, and the whole row of joined ones in a store."""
+        self._tars[0].read_ahead(row, offset, size)
+        for tar in self._tars[1:]:
+            tar.read_ahead(row, 0, 0)

@@ -13,7 +13,8 @@ mtime, uid and gid 0, so that the same input gives the same bytes. A PAX record 
 name that USTAR cannot hold. A sample is a run of adjacent members ``KEY.EXT``: the image first,
 then ``KEY.cls`` (decimal class number, if there are labels), then the other members. KEY is UTF-8;
 it holds no dot after its last ``/``, no white space and no control character, and is unique in the
-dataset. EXT is lower case.
+dataset. EXT is lower case. A dataset without images has the members of another dataset's samples:
+its shards are those of that dataset, sample for sample, and a sample may have no member.
 
 **Index** (`index.py`). A safetensors file (8 bytes little-endian header length, a JSON header,
 columns back to back). One row a sample, in the order of the tar:
@@ -55,6 +56,8 @@ column                 type      meaning
 ``F.text_offset``      u64       N + 1 bounds into ``F.text``
 =====================  ========  =================================================================
 
+The nine columns before ``key`` exist unless the dataset has no images.
+
 The seven columns from ``segment`` on exist only if a row of the shard is tiled. One RSTn marker
 (2 bytes, not counted) separates two segments, and an EOI marker ends the image. A segment has
 ``restart_interval`` MCUs, the last one may have fewer; if that number does not divide the MCUs of a
@@ -85,10 +88,11 @@ which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of
 and height, false for pixels, null if it is unknown; ``path`` and ``labels``, the names of the lists
 of boxes and class numbers in JSON, ``labels`` null if there is none; ``keypoints``, the names of
 each object's key points, if they have names; the lines of a ``txt`` are YOLO's, a class number
-first; optional), ``joined`` (true if there is a shards.index; optional), and ``checksum``:
-``xxh3-128:`` and the hexadecimal digits for all other content, as JSON with sorted keys and without
-white space. Each tar is listed once; names that differ only in case or Unicode normalisation, and
-have the same checksum, are one tar. A reader ignores unknown entries.
+first; optional), ``joined`` (true if there is a shards.index; optional), ``images`` (false if the
+dataset has no images; optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all
+other content, as JSON with sorted keys and without white space. Each tar is listed once; names that
+differ only in case or Unicode normalisation, and have the same checksum, are one tar. A reader
+ignores unknown entries.
 
 **shards.index**. The bytes of all index files back to back, in the order of the shards in
 dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a

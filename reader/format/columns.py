@@ -72,8 +72,8 @@ class MemberRow(NamedTuple):
 class Rows:
     """Columns that grow by a row for each sample, in no more bytes than finally."""
 
-    def __init__(self) -> None:
-        self._images = {name: _growing(kind) for name, kind in ROW.items()}
+    def __init__(self, has_images: bool = True) -> None:
+        self._images = {name: _growing(kind) for name, kind in ROW.items()} if has_images else {}
         self._members: dict[str, dict[str, array[int]]] = {}
         self.keys: list[bytes] = []
         self.names: list[bytes] = []
@@ -87,9 +87,13 @@ class Rows:
         return self._members.keys()
 
     def add(
-        self, key: bytes, name: bytes, image: ImageRow, members: Mapping[str, MemberRow]
+        self,
+        key: bytes,
+        name: bytes,
+        image: ImageRow | tuple[()],
+        members: Mapping[str, MemberRow],
     ) -> None:
-        """Append a sample: its image, and its further members by extension."""
+        """Append a sample: its image, if there are images, and further members by extension."""
         for column, value in zip(self._images.values(), image, strict=True):
             column.append(value)
         for ext, member in members.items():
@@ -106,7 +110,7 @@ class Rows:
         return self.numbers() | list_column("key", self.keys) | list_column("name", self.names)
 
     def numbers(self) -> dict[str, Column]:
-        found = {name: np.array(self._images[name], kind) for name, kind in ROW.items()}
+        found = {name: np.array(column, ROW[name]) for name, column in self._images.items()}
         for ext, columns in self._members.items():
             for name, kind in MEMBER.items():
                 _fill_up(columns[name], len(self))
@@ -128,7 +132,9 @@ def lists_in(names: Iterable[str]) -> dict[str, str]:
 
 def required(columns: Mapping[str, Column]) -> dict[str, str]:
     """The types of the columns that an index with these columns must have."""
-    found = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
+    found = {"key_offset": BOUNDS, "key": "u1", "name": "u1", "name_offset": BOUNDS}
+    if not columns.keys().isdisjoint(ROW):
+        found = ROW | found
     if "segment" in columns:
         found |= {**TILES, "segment_offset": BOUNDS}
     for column, values in columns.items():

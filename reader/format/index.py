@@ -6,7 +6,6 @@ Format of the file: https://huggingface.co/docs/safetensors (header length, JSON
 import json
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.columns import FORMATS, Column, fields_in, lists_in, required
+from reader.format.columns import FORMATS, ROW, Column, fields_in, lists_in, required
 from reader.format.errors import FormatError
 from reader.format.fields import values_in
 from reader.format.safetensors import DTYPES, column_of, header_of, open_file
@@ -116,10 +115,13 @@ class Index:
             raise self._error(f"its header is damaged ({error})") from error
         if not 0 <= self.tar_bytes < 2**63:
             raise self._error(f"{self.tar_bytes} is not a possible size of a tar")
+        self.has_images = not self.columns.keys().isdisjoint(ROW)
+        self._lists = lists_in(self.columns)
         self._check_columns()
         self._check_bounds()
         known = _MOST_NAMES if classes is None else classes
-        self._check_range("label", -1, known - 1 if known else MAX_LABEL)
+        if self.has_images:
+            self._check_range("label", -1, known - 1 if known else MAX_LABEL)
 
     @classmethod
     def of_shard(
@@ -130,6 +132,7 @@ class Index:
         *,
         mapped: bool = True,
         content: bytes | None = None,
+        has_images: bool | None = None,
     ) -> "Index":
         """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
 
@@ -148,6 +151,8 @@ class Index:
                     f"{listed}. The shard was replaced. Restore it from a copy, or pack the "
                     "dataset again."
                 )
+        if has_images not in (None, found.has_images):
+            raise found._error(f"dataset.json has images={has_images}, and its columns differ")
         if found.tar_checksum != shard.checksum:
             raise FormatError(
                 f"{folder / shard.file} was replaced: its index belongs to another tar than "
@@ -156,7 +161,9 @@ class Index:
         return found
 
     def __len__(self) -> int:
-        return len(self.columns["offset"])
+        if self.has_images:
+            return len(self.columns["offset"])
+        return max(len(self.columns["key_offset"]) - 1, 0)
 
     @property
     def is_whole(self) -> bool:
@@ -198,10 +205,10 @@ class Index:
         """The (source name, reason) of the PNGs that could not be banded."""
         return self._names("unbanded") if "unbanded" in self.metadata else []
 
-    @cached_property
-    def _lists(self) -> dict[str, str]:
-        """Columns with several values in each row, and the columns of their bounds."""
-        return lists_in(self.columns)
+    def add(self, columns: Mapping[str, Column]) -> None:
+        """Add columns of the same rows, of a dataset that is joined."""
+        self.columns |= columns
+        self._lists = lists_in(self.columns)
 
     def _names(self, entry: str) -> list[tuple[str, str]]:
         try:
@@ -248,7 +255,8 @@ class Index:
 
     def span(self, ext: str, row: int) -> tuple[int, int] | None:
         """Return (offset, size) of the member with extension `ext` in the tar; None for none."""
-        if ext == FORMATS[int(self.columns["format"][row])]:
+        formats = self.columns.get("format")
+        if formats is not None and ext == FORMATS[int(formats[row])]:
             return int(self.columns["offset"][row]), int(self.columns["size"][row])
         if f"{ext}.offset" not in self.columns:
             return None
@@ -275,16 +283,17 @@ class Index:
 
     def _check_bounds(self) -> None:
         spans = [name[:-7] for name in self.columns if name.endswith(".offset")]
-        for name, prefix in [("image", "")] + [(span, f"{span}.") for span in spans]:
+        images = [("image", "")] * self.has_images
+        for name, prefix in images + [(span, f"{span}.") for span in spans]:
             offset, size = self.columns[f"{prefix}offset"], self.columns[f"{prefix}size"]
             outside = (offset > self.tar_bytes) | (
                 size > self.tar_bytes - np.minimum(offset, self.tar_bytes)
             )
             if outside.any():
                 raise self._error(f"row {int(outside.argmax())} ({name}) is outside its tar")
-        if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
+        if images and len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it has an image format that this reader does not support")
-        for name, (least, most) in _RANGES.items():
+        for name, (least, most) in _RANGES.items() if images else ():
             self._check_range(name, least, most)
         for name, bounds in self._lists.items():
             if name in self.columns:

@@ -28,7 +28,7 @@ MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 _Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
-_KINDS |= {"joined": bool}
+_KINDS |= {"joined": bool, "images": bool}
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ class Manifest:
     rejections: Mapping[str, Any] = field(default_factory=dict)
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
     joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
+    images: bool = True  # False: the samples are those of another dataset, which has the images
     version: int = field(default=VERSION)
 
     @cached_property
@@ -115,12 +116,22 @@ class Manifest:
         """Whether other tools made the tars, so that their members' order and headers vary."""
         return not self.options
 
+    def check_images(self, place: object) -> None:
+        """Raise FormatError if the dataset at `place` has no images."""
+        if not self.images:
+            raise FormatError(
+                f"{place} has no images: it has members for the samples of another dataset, "
+                f'DATASET. To read both, write reader.Dataset("DATASET", join="{place}").'
+            )
+
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
         for name in ("rejections", "boxes", "joined"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
+        if self.images:
+            del content["images"]
         for encoding in content.get("boxes", {}).values():
             if not encoding["keypoints"]:
                 del encoding["keypoints"]
@@ -160,7 +171,8 @@ class Manifest:
             if content.pop("checksum", None) != own_checksum(content):
                 raise ValueError("its content does not match its checksum")
             del content["format"]
-            shards = tuple(map(_shard, content.pop("shards")))
+            least = tar.BLOCK if content.get("images", True) else 0  # bytes of a sample
+            shards = tuple(_shard(entry, least) for entry in content.pop("shards"))
             for split in {shard.split for shard in shards}:
                 if not is_inside(split):  # `packer pack --overwrite` removes shards from its folder
                     raise ValueError(f"{split!r} is not the name of a split inside the dataset")
@@ -226,7 +238,7 @@ def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
     return kind(**content)
 
 
-def _shard(entry: dict[str, Any]) -> ShardEntry:
+def _shard(entry: dict[str, Any], least: int) -> ShardEntry:
     shard = _known(ShardEntry, entry)
     for name, kind in ShardEntry.__annotations__.items():
         if type(getattr(shard, name)) is not kind:
@@ -235,7 +247,7 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the dataset")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
-    if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
+    if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples * least > shard.bytes:
         raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
     return shard
 

@@ -203,11 +203,13 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        image, data = self._shard.image(row), self._shard.read(row, ext)
+        has_image, data = self._shard.index.has_images, self._shard.read(row, ext)
         kind = picture_format(ext)
+        image = self._shard.image(row) if has_image else None
         try:
             if kind is None:
                 return DECODERS.get(kind_of(ext), bytes)(data)
+            image = image or self._shard.picture(row, data)
             if kind in PHOTOGRAPHS:
                 return self._decoder.whole(image.covered_by(data, kind))
             bands = bands_of(self._shard.index.columns, row, ext)

@@ -99,6 +99,14 @@ def overwrite(tmp: Path) -> Any:
     return pack_photos({**KEPT, "shard_samples": 5, "overwrite": True}, tmp)
 
 
+def members(tmp: Path) -> Any:
+    """Pack half of the photos, then a text for each of those and for others."""
+    base = write(tmp / "src", half())
+    packer.pack(base, tmp / "base", **VERBATIM, shard_samples=3)
+    texts = {f"{name.rpartition('.')[0]}.txt": name.encode() for name in photos()}
+    return packer.pack(write(tmp / "texts", texts), tmp / "dst", keys_of=tmp / "base", **USUAL)
+
+
 def parts(files: Callable[[], Files], in_store: bool, tmp: Path) -> Any:
     """Pack in two parts, the second first, then commit."""
     src = write(tmp / "src", files())
@@ -158,6 +166,7 @@ def cases() -> dict[str, Case]:
         "run/append with splits": partial(append, {"split": {"a": 0.5, "b": 0.5}, "seed": 3}),
         "run/append a class": append_a_class,
         "run/overwrite": overwrite,
+        "run/members": members,
         "run/parts": partial(parts, photos, False),
         "run/parts from a store": partial(parts, half, True),
         "run/repair": repair,

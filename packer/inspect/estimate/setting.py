@@ -73,6 +73,7 @@ class Stored:
     def of(cls, folder: Path, split: str | None) -> "Stored":
         """Read the indexes."""
         manifest = Manifest.load(folder)
+        manifest.check_images(folder)
         if split is not None and split not in manifest.splits:
             raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
         shards = tuple(s for s in manifest.shards if split in (None, s.split))

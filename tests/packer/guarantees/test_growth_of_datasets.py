@@ -11,12 +11,17 @@ import pytest
 from growth import SIZE, assert_linear
 from PIL import Image
 
+from packer import pack
 from packer.cli.main import main
 from packer.inspect.report.table import gather
 from packer.inspect.verify import verify
+from packer.options.declared import PackOptions
+from packer.plan.members import plan_members
+from packer.progress import QUIET
 from packer.run.destination import Destination
 from packer.run.pack import PackReport
 from packer.run.run import Run
+from packer.storage.source import LocalSource
 from reader import Dataset
 from reader.format import Manifest
 from reader.order import shuffle
@@ -41,6 +46,23 @@ def test_a_command(
 
     few = direction == "classes" and name == "info"  # which lists 20 of them
     assert_linear(use, 4 * N if few else N)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_planning_and_joining_members(direction: str, grown_dataset: Grown, tmp_path: Path) -> None:
+    def use(n: int) -> Callable[[], object]:
+        base = grown_dataset(direction, n)
+        table, extra = tmp_path / f"{n}.csv", tmp_path / f"extra{n}"
+        table.write_text("\n".join(["key,n", *(f"{key},1" for key in Dataset(base).keys)]))
+        pack(table, extra, keys_of=base, jobs=1, overwrite=True, progress=False)
+
+        def run() -> None:
+            plan_members(LocalSource.at(table), PackOptions(), QUIET, base, tmp_path / "spool")
+            Dataset(base, join=extra).columns("label")
+
+        return run
+
+    assert_linear(use, N)
 
 
 def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path: Path) -> None:

@@ -97,6 +97,12 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
     "already holds a dataset",
     "add new samples",
     "in the dataset and not in the source",
+    "was packed with --keys-of, and",
+    "packs members for the samples of another dataset",
+    "has no column of keys",
+    "rows names a sample of",
+    "is the dataset of",
+    "is neither a table",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
@@ -117,6 +123,7 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "--report requires the whole dataset": "any of two options is to be removed",
     "like `packer report`": "help",
     "Write one of N parts": "help",
+    "Pack further members for the samples": "help",
     "Only this file records": "a copy of the user's",
     "white space in its name": "asks for the source",
     "in its JSON;": "asks for a field of the user's",

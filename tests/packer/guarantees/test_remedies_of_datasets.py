@@ -115,3 +115,30 @@ def test_a_source_that_changed_is_added_or_packed_again_as_it_is_advised(
     assert done.returncode == 0
     assert "pack again with --overwrite" in done.stdout
     assert call_packer(*command, "--overwrite").returncode == 0
+
+
+def test_members_are_packed_as_it_is_advised(dataset: Path, tmp_path: Path) -> None:
+    table, extra = tmp_path / "table.csv", tmp_path / "extra"
+    command = "pack", table, extra, "--keys-of", dataset
+    for header in ("a,b", "id,b"):
+        table.write_text(f"{header}\nx,class0/image000\n")
+        refused = call_packer(*command).stderr
+        assert "--image-column COLUMN" in refused
+        assert call_packer(*command, "--image-column", "b", "--overwrite").returncode == 0
+    done = call_packer(*command, "--image-column", "b", "--seed", 1)
+    assert "Remove --seed." in done.stderr
+    damage(extra)
+    found = call_packer("verify", extra, "--jobs", 1)
+    again = r"packer pack SRC \S+ --keys-of DATASET --overwrite"
+    words = re.search(again, found.stdout)
+    assert words, found.stdout
+    values = {"SRC": table, "DATASET": dataset}
+    done = call_packer(
+        *(values.get(word, word) for word in shlex.split(words[0])[1:]), "--image-column", "b"
+    )
+    assert done.returncode == 0
+    assert "nothing is damaged" in call_packer("verify", extra, "--jobs", 1).stdout
+    assert "Choose another destination" in call_packer(*command[:2], dataset, *command[3:]).stderr
+    (tmp_path / "x.bin").write_bytes(b"x")
+    done = call_packer("pack", tmp_path / "x.bin", *command[2:])
+    assert "which --keys-of requires" in done.stderr

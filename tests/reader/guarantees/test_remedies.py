@@ -42,6 +42,10 @@ PIECES = (  # of messages whose remedies are pasted below
     "limits=reader.Limits(pixels=...)",
     "limits=reader.Limits(bytes=...)",
     "in views=, and no transforms=",
+    "Pack the members again: packer pack SOURCE",
+    "Pack its members: packer pack SOURCE EXTRA",
+    "Several of the joined datasets have members",
+    'reader.Dataset("DATASET", join=',
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
@@ -213,6 +217,42 @@ def test_chosen_samples_are_read_as_it_is_advised(names: dict[str, Any]) -> None
     assert len(found) == 2, text
     for line in found:
         eval(line, names).close()
+
+
+def test_members_are_joined_as_it_is_advised(
+    shards: Path, packed: Path, source: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "texts" / f"{reader.Dataset(shards).keys[0]}.txt"
+    text.parent.mkdir(parents=True)
+    text.write_text("x")
+    values = {"SOURCE": tmp_path / "texts", "EXTRA": tmp_path / "extra"}
+
+    def paste(places: Any) -> None:
+        with pytest.raises(ShardfeedError) as caught:
+            reader.Dataset(shards, join=places)
+        found = re.search(r"packer (pack SOURCE .*)", str(caught.value))
+        assert found, caught.value
+        words = [values.get(word, word) for word in shlex.split(found[1])]
+        assert call_packer(*words, "--jobs", 1).returncode == 0
+        reader.Dataset(shards, join=tmp_path / "extra")
+
+    paste(packed)
+    packer.pack(source, shards, overwrite=True, shard_samples=15, jobs=1, progress=False)
+    paste(tmp_path / "extra")
+    line = r'reader\.Dataset\("DATASET", join=".*"\)'
+    for wrong, code in (
+        (lambda: reader.Dataset(tmp_path / "extra"), line),
+        (lambda: reader.Dataset(shards, join=["extra", "extra"]), r"join=\{.*?\}"),
+    ):
+        with pytest.raises(ShardfeedError) as caught:
+            wrong()
+        found = re.search(code, str(caught.value))
+        assert found, caught.value
+        if "DATASET" in found[0]:
+            assert eval(found[0].replace("DATASET", "shards")).read(0, "txt") is not None
+        else:
+            named = eval(f"reader.Dataset('shards', {found[0]})")
+            assert named.extensions[-1] == "extra.txt"
 
 
 def test_limits_are_raised_as_it_is_advised(shards: Path) -> None:

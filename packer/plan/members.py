@@ -1,0 +1,74 @@
+"""Plans a dataset without images: members for the samples of another one, in its shards."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from packer.errors import UnusableInput
+from packer.layouts.keyed.files import members_of_files
+from packer.layouts.keyed.samples import KnownSamples
+from packer.layouts.keyed.source import KeyedSource
+from packer.layouts.keyed.table import Rows, table_at
+from packer.options.declared import PackOptions
+from packer.plan.plan import Plan, spans_of
+from packer.plan.scan import scan
+from packer.plan.work import Origin, Work
+from packer.progress import Progress
+from packer.samples.places import Files, Spool
+from packer.storage.dataset import as_folder
+from packer.storage.source import LocalSource
+from packer.trees.archive import tree_at
+from packer.words import many, option
+from reader.format import Manifest
+
+
+def plan_members(
+    given: LocalSource, options: PackOptions, progress: Progress, keys_of: Path | str, spool: Path
+) -> Work:
+    """Scan the members in `given` for the samples of the dataset `keys_of`, and plan its shards."""
+    with as_folder(keys_of, progress, is_whole=False) as folder:
+        known = KnownSamples(folder, str(keys_of))
+    origin, path = Origin.of(given.path), given.path
+    tree = tree_at(path, options.source.ignore)
+    table = table_at(path, tree)
+    most = options.limits.bytes
+    if table is not None:
+        rows = Rows.of(table, options.source, known, path)
+        folder, what = getattr(table, "folder", path.parent), "a table of members"
+        source = KeyedSource(known, rows, Files(folder), most, given.name)
+    elif tree is not None:
+        files, what = members_of_files(tree, known), f"files of members{tree.form}"
+        source = KeyedSource(known, files, tree.files, most, given.name)
+    else:
+        raise UnusableInput(
+            f"{given.name} is neither a table (.csv, .tsv, .json, .jsonl, .parquet, .arrow) nor a "
+            f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
+        )
+    with Spool(spool) as made:
+        scanned = scan(source, options, progress, leftovers=given.lacking, spool=made)
+    origin.check()
+    listing, content = scanned.listing, known.content
+    plan = Plan(
+        source.order,
+        np.cumsum([0, *(shard.samples for shard in content.shards)]),
+        spans_of(listing),
+        tuple(_files(content)),
+        tuple(shard.split for shard in content.shards),
+    )
+    total = len(listing)
+    having = ", ".join(f"{ext} ({n})" for ext, n in sorted(listing.members.items()))
+    reading = f"Read as {what} for {many(total, 'sample')} of another dataset: {having}."
+    without = int((listing.member_counts == 0).sum())
+    remarks = (f"{many(without, 'sample')} of {known.name} without any member.",) * bool(without)
+    return Work(origin, scanned, plan, options, remarks=remarks, reading=reading, name=given.name)
+
+
+def _files(content: Manifest) -> Iterator[str]:
+    """Yield the names of tars, one for each of the dataset's, numbered in each split."""
+    numbers = Counter[str]()
+    for shard in content.shards:
+        name = f"shard-{numbers[shard.split]:06d}.tar"
+        numbers[shard.split] += 1
+        yield f"{shard.split}/{name}" if shard.split else name

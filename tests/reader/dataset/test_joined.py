@@ -1,0 +1,262 @@
+"""Further members of the same samples, packed by --keys-of, are read beside the images."""
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from store_server import serving
+
+import packer
+import reader
+from reader import ArgumentError, Dataset, FormatError, Loader, Mix, SampleError
+from reader.format import ShardfeedError
+
+SMALL = [reader.Resize((16, 16))]
+
+
+def number_of(key: str) -> int:
+    return int(re.sub(r"\D", "", key))
+
+
+@pytest.fixture(scope="module")
+def extra(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Members of all samples of `packed` but one: ``npy``, and ``json`` with a number."""
+    root = tmp_path_factory.mktemp("joined")
+    for key in Dataset(packed).keys[:-1]:
+        path = root / "files" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(f"{path}.npy", np.full((2, 3), number_of(key), np.float32))
+        Path(f"{path}.json").write_text(json.dumps({"number": number_of(key), "key": key}))
+    packer.pack(
+        root / "files",
+        root / "extra",
+        keys_of=packed,
+        columns=["number", "key"],
+        jobs=1,
+        progress=False,
+    )
+    return root / "extra"
+
+
+@pytest.fixture
+def joined(packed: Path, extra: Path) -> Dataset:
+    return Dataset(packed, join=extra)
+
+
+def test_each_sample_has_the_members_of_its_key(joined: Dataset, packed: Path) -> None:
+    plain = Dataset(packed)
+    assert joined.extensions == (*plain.extensions, "json", "npy")
+    for number, key in enumerate(joined.keys[:-1]):
+        assert json.loads(joined.read(number, "json"))["key"] == key
+        assert joined.read(number, "jpg") == plain.read(number, "jpg")
+        assert np.array_equal(joined[number][0], plain[number][0])
+    assert joined.labels.tolist() == plain.labels.tolist()
+    assert joined.fingerprint == plain.fingerprint
+
+
+def test_a_sample_without_the_member_is_refused_unless_it_is_optional(joined: Dataset) -> None:
+    last = joined.subset([len(joined) - 1])
+    with pytest.raises(SampleError, match=r"it has no member \.npy"):
+        last.read(0, "npy")
+    options: dict[str, Any] = {"batch_size": 1, "workers": 0, "transforms": SMALL}
+    with pytest.raises(SampleError, match=r'write "npy\?" in fields='):
+        Loader(last, fields=("image", "npy"), **options)
+    with Loader(last, fields=("image", "npy?", "json.number?"), **options) as loader:
+        _, arrays, numbers = next(iter(loader))
+    assert arrays == numbers == [None]
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_every_rank_and_epoch_delivers_each_members_with_its_image(
+    joined: Dataset, workers: int
+) -> None:
+    whole = joined.subset(range(len(joined) - 1))
+    for epoch in range(2):
+        seen: list[str] = []
+        for rank in range(2):
+            with Loader(
+                whole,
+                batch_size=4,
+                shuffle=True,
+                transforms=SMALL,
+                fields=("image", "key", "npy", "json.number", "valid"),
+                workers=workers,
+                rank=rank,
+                world_size=2,
+            ) as loader:
+                loader.set_epoch(epoch)
+                for _, keys, arrays, numbers, valid in loader:
+                    assert arrays[:, 0, 0].tolist() == [float(number_of(key)) for key in keys]
+                    assert numbers.tolist() == list(map(number_of, keys))
+                    seen += itertools.compress(keys, valid.tolist())
+        assert sorted(seen) == sorted(whole.keys)
+
+
+def test_a_resumed_loader_continues_with_the_same_members(joined: Dataset) -> None:
+    options: dict[str, Any] = {
+        "batch_size": 4,
+        "shuffle": True,
+        "fields": ("key", "npy?"),
+        "workers": 0,
+    }
+    with Loader(joined, **options) as loader:
+        batches = iter(loader)
+        next(batches)
+        state = loader.state_dict()
+        rest = [keys for keys, _ in batches]
+    with Loader(joined, **options) as loader:
+        loader.load_state_dict(state)
+        assert [keys for keys, _ in loader] == rest
+
+
+def test_a_name_in_a_dict_begins_the_names_of_members(packed: Path, extra: Path) -> None:
+    dataset = Dataset(packed, join={"teacher": extra, "student": extra})
+    assert dataset.extensions[-2:] == ("student.json", "student.npy")
+    numbers = dataset.columns("teacher.number")["teacher.number"]
+    assert numbers[:-1].tolist() == list(map(number_of, dataset.keys[:-1]))
+    with Loader(
+        dataset,
+        batch_size=4,
+        fields=("key", "teacher.npy?", "student.json.number?"),
+        workers=0,
+    ) as loader:
+        keys, arrays, found = next(iter(loader))
+    assert found == list(map(number_of, keys)) == [int(array[0, 0]) for array in arrays]
+
+
+def test_columns_of_the_joined_index_choose_samples(joined: Dataset) -> None:
+    few = joined.subset(lambda columns: columns["number"] < 3)
+    assert sorted(map(number_of, few.keys)) == sorted(
+        number for key in joined.keys[:-1] if (number := number_of(key)) < 3
+    )
+
+
+def test_datasets_that_are_joined_can_be_mixed(joined: Dataset, packed: Path) -> None:
+    mix = Mix({"joined": joined.subset(range(5)), "plain": Dataset(packed)})
+    assert json.loads(mix.read(4, "json"))["key"] == joined.keys[4]
+    with Loader(mix, batch_size=4, fields=("key", "npy?", "source"), workers=0) as loader:
+        for keys, arrays, sources in loader:
+            for key, array, source in zip(keys, arrays, sources.tolist(), strict=True):
+                assert (array is None) == bool(source)
+                assert array is None or int(array[0, 0]) == number_of(key)
+
+
+def test_the_shards_in_memory_are_joined_to_members_on_disk(packed: Path, extra: Path) -> None:
+    dataset = Dataset(packed, join=extra, cache="ram")
+    assert json.loads(dataset.read(7, "json"))["key"] == dataset.keys[7]
+
+
+@pytest.mark.parametrize(
+    "far", [("packed",), ("extra",), pytest.param(("packed", "extra"), marks=pytest.mark.slow)]
+)
+def test_both_may_be_in_a_store(
+    packed: Path, extra: Path, tmp_path: Path, far: tuple[str, ...]
+) -> None:
+    with serving(packed) as images, serving(extra) as members:
+        places: dict[str, Any] = {
+            "packed": images.url if "packed" in far else packed,
+            "extra": members.url if "extra" in far else extra,
+        }
+        dataset = Dataset(places["packed"], join=places["extra"], cache_dir=tmp_path)
+        with Loader(
+            dataset, batch_size=8, shuffle=True, fields=("key", "npy?", "image"), workers=1,
+            transforms=SMALL, drop_last=False,
+        ) as loader:  # fmt: skip
+            pairs = [pair for keys, arrays, _ in loader for pair in zip(keys, arrays, strict=True)]
+        for fetching, _ in dataset.fetchings:
+            fetching.close()
+    assert len(pairs) == len(dataset)
+    lacking = dataset.keys[len(dataset) - 1]
+    for key, array in pairs:
+        assert (array is None) == (key == lacking)
+        assert array is None or int(array[0, 0]) == number_of(key)
+
+
+def repacked(source: Path, dst: Path, **options: Any) -> Path:
+    packer.pack(source, dst, jobs=1, progress=False, **options)
+    return dst
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"shard_samples": 9}, ArgumentError),  # other shards
+        ({"shard_samples": 10, "seed": 7}, FormatError),  # another order
+        ({"shard_samples": 10, "split": {"train": 0.5, "val": 0.5}}, ArgumentError),
+    ],
+    ids=["shards", "order", "splits"],
+)
+def test_members_of_a_dataset_that_was_packed_again_are_refused(
+    source: Path, extra: Path, tmp_path: Path, options: dict[str, Any], kind: type[Exception]
+) -> None:
+    base = repacked(source, tmp_path / "shards", **options)
+    with pytest.raises(kind, match=f"packer pack SOURCE {extra} --keys-of {base} --overwrite"):
+        Dataset(base, join=extra).read(0, "npy")
+
+
+def test_members_of_other_keys_are_refused(
+    make_folder: Callable[..., Path], extra: Path, tmp_path: Path
+) -> None:
+    folder = make_folder(tmp_path / "images", images=13)
+    (folder / "class0").rename(folder / "other")
+    base = repacked(folder, tmp_path / "shards", shard_samples=10)
+    with pytest.raises(FormatError, match="has other keys than"):
+        Dataset(base, join=extra).read(0, "npy")
+
+
+def test_a_dataset_that_grew_is_refused(
+    source: Path, extra: Path, make_folder: Callable[..., Path], tmp_path: Path
+) -> None:
+    base = repacked(source, tmp_path / "shards", shard_samples=10)
+    repacked(make_folder(tmp_path / "more", images=14), base, shard_samples=10, append=True)
+    with pytest.raises(ArgumentError, match="42 samples in 5 shards"):
+        Dataset(base, join=extra)
+
+
+@pytest.fixture
+def wrong(packed: Path, extra: Path) -> dict[str, Any]:
+    return {
+        "images": packed,
+        "twice": [extra, extra],
+        "number": 3,
+        "name": {"a.b": extra},
+        "places": {"a": 3},
+        "nothing": packed.parent / "nowhere",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("images", "has images of its own"),
+        ("twice", r'join=\{"extra": '),
+        ("number", "join is the path of a folder"),
+        ("name", "join is the path of a folder"),
+        ("places", "join is the path of a folder"),
+        ("nothing", "does not exist"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(
+    packed: Path, wrong: dict[str, Any], name: str, text: str
+) -> None:
+    with pytest.raises(ShardfeedError, match=text):
+        Dataset(packed, join=wrong[name])
+
+
+def test_a_dataset_without_images_is_not_opened_by_itself(extra: Path) -> None:
+    with pytest.raises(FormatError, match=r'reader\.Dataset\("DATASET", join='):
+        Dataset(extra)
+
+
+def test_a_truncated_tar_of_members_is_named(packed: Path, extra: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(extra, tmp_path / "extra"))
+    tar = copy / "shard-000000.tar"
+    tar.write_bytes(tar.read_bytes()[:-100])
+    with pytest.raises(ShardfeedError, match=f"{tar} has"):
+        Dataset(packed, join=copy).read(0, "npy")
