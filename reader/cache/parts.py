@@ -20,9 +20,9 @@ from reader.cache.ranges import Part
 from reader.errors import StoreError
 from reader.format.checksum import PREFIX, checksum
 from reader.store.client import Store
-from reader.store.limits import PART
 
 _WRITTEN = 1 << 17  # bytes of a write; larger ones may take costly pages of a system
+_READ = 1 << 18  # bytes of a read that is only hashed: they stay in the processor's cache
 _TRIES = 3  # if checksums do not match
 _ELSEWHERE = 0.02  # seconds between two checks of another process's fetching
 _PATIENCE = 90.0  # seconds for another process: longer than a store usually takes
@@ -123,8 +123,8 @@ def _range(shard: MirroredShard, part: Part) -> tuple[int, int, int]:
 
 
 def _checksum(file: int) -> str:
-    found, at = xxhash.xxh3_128(), 0
-    while content := os.pread(file, PART, at):
-        found.update(content)
-        at += len(content)
+    found, at, buffer = xxhash.xxh3_128(), 0, memoryview(bytearray(_READ))
+    while count := os.preadv(file, [buffer], at):
+        found.update(buffer[:count])
+        at += count
     return checksum(found)
