@@ -20,15 +20,12 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "docs" / "tasks"))  # 
 from benchmarks import runner
 
 CASES = {
-    "read": "photographs, PNGs, WebPs, large photographs, images with masks",
+    "read": "photographs, PNGs, WebPs, large photographs",
     "tiny": "raw images of CIFAR's size",
-    "start": "from the constructor to the first batch, and memory",
-    "stages": "CPU of each stage of reading, and what each optimisation is worth",
     "store": "reading from a store that answers late",
     "gpu": "feeding a GPU, alone and with a ResNet-50 that trains",
     "pack": "packing, beside cp -r and other writers",
-    "classes": "packing many classes and files",
-    "scale": "datasets of many shards and samples",
+    "scale": "datasets of many shards and samples; packing many classes and files",
 }
 
 
@@ -38,7 +35,6 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, 
     "shard-size": {"help": "without --shards"},
     "format": {"choices": ("png", "webp", "large")},
     "side": {"type": int, "help": "shorter side in pixels"},
-    "masks": {"action": "store_true", "help": "with a mask beside each image"},
     "crop": {"choices": ("random", "center")},
     "samples": {"type": int, "help": "to make"},
     "count": {"type": int, "help": "to which they are repeated"},
@@ -51,9 +47,7 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, 
     "device": {},
     "latency": {"type": int, "nargs": "+", "help": "in ms"},
     "peers": {"action": "store_true"},
-    "quick": {"action": "store_true"},
     "sets": {"nargs": "+"},
-    "pack": {"action": "store_true", "help": "pack and read, too"},
     "folder": {"type": Path, "help": "where there is room"},
     "keep": {"action": "store_true", "help": "keep the datasets, and use them again"},
 }

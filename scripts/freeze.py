@@ -16,7 +16,6 @@ import json
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatchcase
@@ -29,8 +28,6 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT), str(ROOT / "tests")]
 
 from freezing import layouts, python, runs, sources  # noqa: E402
 from freezing.record import Case, Record, differences, record  # noqa: E402
-
-MOST = 25  # cases that are listed
 
 
 @cache
@@ -81,10 +78,8 @@ def compare(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -
     for name, new in run_all([name for name in names if name in cases()], jobs).items():
         if lines := differences(without(old[name], ignore), without(new, ignore)):
             found[name] = lines
-    for name, lines in list(found.items())[:MOST]:
+    for name, lines in found.items():
         print("\n  ".join([name, *lines[:4], *([f"and {len(lines) - 4} more"] * (len(lines) > 4))]))
-    for kind, count in Counter(name.partition("/")[0] for name in list(found)[MOST:]).items():
-        print(f"and {count} more: {kind}/...")
     fresh = len(matching(cases().keys() - old.keys(), only))
     print(
         f"{len(found)} of {len(names)} cases differ"

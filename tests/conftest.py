@@ -55,11 +55,12 @@ def kept_server() -> None:
 @pytest.fixture(autouse=True)
 def kept_workers_server() -> Iterator[None]:
     """Keep the server of workers over a test that changes the environment, and has another."""
-    before = dict(fork_server._servers)
+    now = fork_server._inherited()  # an earlier test may have changed it for good
+    before = {kind: kept for kind, kept in fork_server._servers.items() if kept[1] == now}
     yield
-    for kind, (server, inherited) in before.items():
-        if server.is_alive():
-            fork_server._servers[kind] = server, inherited
+    for kind, kept in before.items():
+        if kept[0].is_alive():
+            fork_server._servers[kind] = kept
 
 
 @pytest.fixture
@@ -205,15 +206,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_NoTestInEnvironment())
 
 
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all modules need not be looked through for garbage time and again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def no_leftovers() -> Iterator[None]:
     """Fails a test that leaves processes or descriptors behind."""
-    gc.collect(0)
-    gc.freeze()  # what is there already need not be looked through for garbage
+    gc.collect()
+    gc.freeze()
     processes, descriptors = _held()
     yield
     gc.collect()
-    gc.unfreeze()
     until = time.monotonic() + 30
     while True:  # a worker that has been ended is about to be gone, with what it held
         left, still = _held()

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,7 @@ def arrows(images: Path) -> list[tuple[str, str]]:
     return [(importer, imported) for importer, imported in json.loads(done.stdout.split("\n")[-2])]
 
 
+@cache
 def written_arrows() -> list[tuple[str, str]]:
     """Who imports what by its text: within functions and for type checkers, too."""
     modules = {
@@ -277,11 +279,8 @@ def test_a_packing_process_loads_no_decoder_of_the_reader(tmp_path: Path, images
     assert len(tilers) == len(processes) - 1  # the command itself tiles nothing
 
 
-def test_a_worker_loads_no_torch(tmp_path: Path, images: Path) -> None:
-    shards, told = tmp_path / "shards", tmp_path / "told"
-    subprocess.run(
-        [sys.executable, "-m", "packer", "pack", str(images), str(shards), "--quiet"], check=True
-    )
+def test_a_worker_loads_no_torch(tmp_path: Path, packed: Path) -> None:
+    told = tmp_path / "told"
     script = f"""
 import os, sys
 import reader
@@ -293,7 +292,7 @@ def tell(sample):
             file.write(chr(10).join(sys.modules))
     return sample
 
-list(reader.Loader({str(shards)!r}, batch_size=2, workers=1, map_sample=tell))
+list(reader.Loader({str(packed)!r}, batch_size=2, workers=1, map_sample=tell))
 os.remove(f"{told}-{{os.getpid()}}")
 """
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

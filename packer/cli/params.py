@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from packer.cli.output import Output
-from packer.options.declared import OPTIONS, SECTIONS, Option
+from packer.options.declared import OPTIONS
 from packer.options.kinds import Kind
+from packer.options.option import SECTIONS, Option
 from reader.store.urls import is_url
 from reader.system import usable_cores
 

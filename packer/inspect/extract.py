@@ -22,7 +22,7 @@ from packer.keys import hashes_of, repeated, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.words import many
 from reader.format import FormatError, Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of

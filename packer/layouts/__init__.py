@@ -1,10 +1,11 @@
 """How sources arrange files, labels and splits.
 
 `detect` finds the one `interpretation` of a source by each recogniser of `published`, unless
-`templates` define it. Most layouts are images and `lists` about them; `voc`, `yolo`
-and `exports`, of annotation tools, are such. `folders` are class folders, `tars` WebDataset's,
-`arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco` are its annotations.
-`evidence` refuses a source in which an ignored file names its images: `plain_text` reads it,
-`name_tokens` compares words with names, `named_text` decides what they mean, and
-`evidence_advice` writes the commands. `foreign` names the formats that other libraries read.
+`templates` define it. Most layouts are images and `lists` about them, some of which `text_lists`
+reads; `voc`, `yolo` and `exports`, of annotation tools, are such. `folders` are class folders,
+`tars` WebDataset's, `arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco`
+are its annotations. `evidence` refuses a source in which an ignored file names its images:
+`plain_text` reads it into `texts`, `name_tokens` compares words with names, `named_text` decides
+what they mean, and `evidence_advice` writes the commands. `foreign` names the formats that other
+libraries read.
 """

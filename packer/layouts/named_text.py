@@ -9,21 +9,15 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from packer.layouts.name_tokens import BARE, STRONG, Hashes, Packed, Words
-from packer.trees.walk import IMAGE_EXTENSIONS, is_named_as_image
+from packer.layouts.texts import LINE, Evidence, Text
+from packer.trees.walk import IMAGE_EXTENSIONS
 from packer.words import shortened
 
-_PROSE = re.compile(
-    r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
-    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|jinja2?|pyi|pod|cmake|tcl|cgi"
-    r"|tex|bib|log|toml|cfg|ini|lock|diff|patch|pdf|docx?|out)",
-    re.IGNORECASE,
-)
 _IDENTITY = re.compile(rb"image|img|file|name|id$|path|frame|photo|picture|sample|key", re.I)
 _DIGEST = re.compile(  # in hexadecimal, or in base 64; what ls -l and dir print of a file
     rb"(?<![\w=-])(?:(?=\w*[a-fA-F])[0-9a-fA-F]{8}|(?:[0-9a-fA-F]{8}){4,16}|[\w+/-]{43}=?)(?![\w-])"
@@ -39,68 +33,12 @@ _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
 _GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
-_NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
 _NOTHING = re.compile(rb"[\W_]+")
 _COMPLETE = 0.99
 _NEARLY, _SOME = 0.9, 0.05  # of the images
 _LONG = 5  # characters
 _MANY = 100  # images
 _SMALL = 10  # images: a list with as many lines may be of one of them
-_LINE = 80  # characters
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text, or several of one extension in a folder, one behind the other."""
-
-    paths: tuple[str, ...]
-    text: bytes
-    share: float  # of the bytes that were read
-    is_spreadsheet: bool = False
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether it is named as text for people or as a program is."""
-        return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
-
-    def in_order(self, images: int) -> "Evidence | None":
-        """Return it as a list of labels, one line for each image; None if it is not one."""
-        if self.is_prose or self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
-            return None
-        lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
-        if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > _LINE:
-            return None
-        if any(is_named_as_image(line.decode("utf-8", "replace")) for line in lines[:2]):
-            return None
-        shown = tuple(line.decode("utf-8", "replace") for line in lines[:2])
-        reason = f"has a line for each of the {images:,} images"
-        return Evidence(self.paths, images, lines=shown, reason=reason)
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether nearly all of its lines are rows of numbers."""
-        lines = [line for line in self.text.split(b"\n") if line.strip()]
-        rows = sum(bool(_NUMBERS.fullmatch(line)) for line in lines)
-        return bool(lines) and not self.is_prose and rows >= _NEARLY * len(lines)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """A file that names images, or the files of one extension in a folder that do so together."""
-
-    paths: tuple[str, ...]
-    count: int  # of images
-    is_cut: bool = False  # more may be named where it was not read
-    lines: tuple[str, ...] = ()
-    stems: frozenset[str] = frozenset()  # of the images that it names
-    reason: str = ""  # why it annotates images, if it names none
-
-    def has(self, text: str) -> bool:
-        """Return whether a text is the name or the path of an image that it names."""
-        name = text.replace("\\", "/").rpartition("/")[2]
-        return name in self.stems or (
-            is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
-        )
 
 
 class Decision:
@@ -178,9 +116,9 @@ class Decision:
         """Return a line, of a long one the part around the first image that it names."""
         start, end = int(self._starts[number]), int(self._ends[number])
         first = int(self._used.starts[self._used.starts >= start].min())
-        if first - start > _LINE // 2:
-            start = first - _LINE // 4
-        return shortened(self._text.text[start:end].decode("utf-8", "replace").strip(), _LINE)
+        if first - start > LINE // 2:
+            start = first - LINE // 4
+        return shortened(self._text.text[start:end].decode("utf-8", "replace").strip(), LINE)
 
     def _column(self) -> NDArray[np.bool_] | None:
         """Return which bare words stand where a list or a record has its image; None if none do."""

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packer.options import kinds
-from packer.options.kinds import FLAG, Kind, one_of, size, text, whole
+from packer.options.kinds import FLAG, one_of, size, text, whole
+from packer.options.option import SECTIONS, Option, declare
 from packer.options.part import Part
-from packer.words import flag, option
+from packer.words import option
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -32,37 +33,7 @@ PYTHON = "python"  # the kind of a Python dataset, which no command line chooses
 FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
 
-SECTIONS = (
-    *("Source", "Stored data", "Splits, shards and order"),
-    *("Errors and limits", "This run"),
-)
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option."""
-
-    name: str  # of the Python argument
-    kind: Kind  # of its values
-    help: str  # a text for ``--help``
-    section: str  # of ``--help``
-    default: Any = None  # value without it, as ``--help`` shows it; None: the help text names it
-    aliases: tuple[str, ...] = ()  # further spellings on a command line
-
-    @property
-    def flag(self) -> str:
-        """The option on a command line."""
-        return flag(self.name)
-
-
-def _option(section: str, kind: Kind, help: str, default: Any = None, **more: Any) -> Any:
-    made = {"kind": kind, "help": help, "section": section, "default": default, **more}
-    if default in ({}, ()):
-        return field(default_factory=type(default), metadata={**made, "default": None})
-    return field(default=default, metadata=made)
-
-
-_source, _stored, _divided, _refused, _run = (partial(_option, section) for section in SECTIONS)
+_source, _stored, _divided, _refused, _run = (partial(declare, section) for section in SECTIONS)
 
 
 class ColumnNames(NamedTuple):
@@ -135,7 +106,6 @@ class SourceOptions:
         one_of(*FORMATS),
         "Format of the boxes of a table. Default: detected from the names of their columns.",
     )
-
     ignore: tuple[str, ...] = _source(
         kinds.GLOBS,
         "Ignore files and folders that match, relative to SRC: * and ? within a name, ** for "
@@ -165,10 +135,8 @@ class SourceOptions:
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
-        newer = {"kind", "class_depth", "label_separator", "box_format"}
-        newer |= {"images", "members", "labels", "ignore"}
-        content = asdict(self).items()
-        return {n: v for n, v in content if n not in newer or v not in (None, (), {})}
+        always = ("pairs", "root", *(f"{role}_column" for role in ColumnNames._fields))
+        return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
 
 
 def _usual_limits() -> "Limits":
@@ -238,27 +206,20 @@ class PackOptions:
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
-        content = {**asdict(self), "source": self.source.dump()}
-        for name in ("stratify", "columns"):
-            if not content[name]:
-                del content[name]
-        return dict(json.loads(json.dumps(content)))
+        content = {n: v for n, v in asdict(self).items() if v or n not in ("stratify", "columns")}
+        return dict(json.loads(json.dumps(content | {"source": self.source.dump()})))
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> "PackOptions":
         """Return the options of a dataset.json, which anybody may have written."""
-        from reader.format import Limits
-
         own = {**content}
         source, limits = own.pop("source"), own.pop("limits")
         if not (isinstance(source, Mapping) and isinstance(limits, Mapping)):
             raise TypeError
-        kind = source.get("kind")
-        loaded = _loaded({name: v for name, v in source.items() if (name, v) != ("kind", PYTHON)})
-        if kind == PYTHON:
-            loaded["kind"] = kind
-        bounds = Limits(**{name: whole(1).check(value) for name, value in limits.items()})
-        return cls(**_loaded(own), source=SourceOptions(**loaded), limits=bounds)
+        given: dict[str, Any] = {"kind": PYTHON} if source.get("kind") == PYTHON else {}
+        given |= _loaded({name: value for name, value in source.items() if name not in given})
+        limits = replace(_usual_limits(), **{n: whole(1).check(v) for n, v in limits.items()})
+        return cls(**_loaded(own), source=SourceOptions(**given), limits=limits)
 
 
 def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,7 +275,7 @@ class RunOptions:
     overwrite: bool = _run(
         FLAG, "Replace the dataset at DST. It is removed before the new one is packed.", False
     )
-    progress: bool = _option("", FLAG, "", True)  # no command's
+    progress: bool = declare("", FLAG, "", True)  # no command's
 
     @property
     def skips(self) -> bool:

@@ -12,7 +12,7 @@ from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.tables.table import Table
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import plain
 
 ACCEPTED = "accept"

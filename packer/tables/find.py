@@ -15,7 +15,7 @@ from packer.tables.columns import Columns, image_columns, is_id, is_usual, liste
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
 from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
-from packer.trees.meaning import SPLITS, splits_of
+from packer.trees.names import SPLITS, splits_of
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, PARQUET, is_named_as_image
 from packer.words import option

@@ -5,19 +5,21 @@ images that is made once, of 12 bytes an image; nothing is tried out on the disk
 """
 
 import os
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 import xxhash
 
 from packer.errors import BadImage, Damaged
 from packer.keys import Hashes, escape, repeated
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import is_named_as_image, names_an_image
@@ -152,6 +154,30 @@ class ImageIndex:
         stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
         return list(self._named(stem))
 
+    def named_by(self, written: str, folder: str, split: str = "") -> str:
+        """Return the image that a file in `folder` names; raise BadImage where it is not clear.
+
+        Of several, one of the `split` is meant, or one below the folder.
+        """
+        tree, value = self.tree, written
+        if "\\" in value and not tree.has(inside(folder, value)):
+            value = value.replace("\\", "/")
+        for base in (folder, ""):
+            path = os.path.normpath(inside(base, value))
+            if not path.startswith("../") and tree.has(path):
+                return path_inside(tree.root, path)
+        is_far = re.match(r"[\w+.-]+:|/", value) is not None
+        if is_far:
+            parts = urlsplit(value)
+            value = unquote((parse_qs(parts.query).get("d") or [parts.path])[0])
+        value = os.path.normpath(value).lstrip("/")
+        found = self.ending_with(value) or self.below_another(value)
+        if is_far and not found:
+            name = value.rpartition("/")[2]
+            found = self.ending_with(name) or self.ending_with(re.sub(r"^[0-9a-f]{8}-", "", name))
+        found = [path for path in found if self.split_of(path) == split] or found
+        return _one([path for path in found if path.startswith(f"{folder}/")] or found)
+
     def _named(self, stem: str) -> Iterator[str]:
         kinds, known = self._listed
         for number in kinds.numbers(name_hash(stem)):
@@ -188,12 +214,7 @@ class ImageResolver:
             if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
                 value = value.replace("\\", "/")
             return path_inside(root, os.path.join(self.folder, value))
-        found = self.candidates(value)
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            raise Damaged("no image has that name")
-        raise BadImage(f"it may be {found[0]} or {found[1]}")
+        return _one(self.candidates(value))
 
     def candidates(self, value: str) -> list[str]:
         """Return the images that `value` may name, where they are looked up."""
@@ -248,6 +269,14 @@ def _is_there(resolver: ImageResolver, value: str) -> bool:
         return resolver.images.tree.has(resolver.name(value))
     except (BadImage, ValueError):
         return False
+
+
+def _one(found: Sequence[str]) -> str:
+    if not found:
+        raise Damaged("no image has that name")
+    if len(found) > 1:
+        raise BadImage(f"it may be {found[0]} or {found[1]}")
+    return found[0]
 
 
 def _ends(path: str, value: str, whole: bool) -> bool:

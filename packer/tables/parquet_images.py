@@ -28,7 +28,7 @@ from packer.tables.names import IMAGE
 from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
 from packer.tables.view import could_have_labels
-from packer.trees.meaning import SPLITS
+from packer.trees.names import SPLITS
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 

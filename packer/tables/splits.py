@@ -9,7 +9,7 @@ from packer.tables.classes import NONE
 from packer.tables.columns import SplitRule, split_value
 from packer.tables.names import may_be_split
 from packer.tables.view import TableView
-from packer.trees.meaning import SPLITS, splits_of
+from packer.trees.names import SPLITS, splits_of
 from packer.trees.shape import plain
 from packer.words import listed
 

@@ -6,11 +6,11 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
+from packer.trees.names import SPLITS, split_of, splits_of
 from packer.trees.outright import (
     ALL,
     FLAT,
@@ -35,14 +35,6 @@ from packer.trees.shape import (
     plain,
 )
 from packer.words import are, choices, listed
-
-SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
-_ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
-_BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
-    {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
-)
-_YEAR = re.compile(r"[_-]?\d{1,4}$")
-_SEPARATORS = re.compile(r"[_\-. ]+")
 
 
 @dataclass(frozen=True)
@@ -129,33 +121,6 @@ def interpret(
     return Layout(top, splits, 1 if depth is None else depth, aside)
 
 
-def splits_of(names: Sequence[str]) -> dict[str, str]:
-    """Return those of the names that are those of splits, each with the split's usual name.
-
-    Case, a year behind the name, and words that all names share (``seg_train``, ``seg_test``) are
-    ignored.
-    """
-    found = {name: split for name in names if (split := _split_of(name))}
-    if any(split in SPLITS for split in found.values()):
-        return found
-    apart: dict[tuple[str, ...], dict[str, str]] = {}
-    for name in names:
-        tokens = _SEPARATORS.split(name)
-        words = [number for number, token in enumerate(tokens) if _split_of(token)]
-        if len(words) == 1 and len(tokens) > 1:
-            rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
-            apart.setdefault(rest, {})[name] = _split_of(tokens[words[0]])
-    for group in apart.values():
-        if len(group) > 1 and SPLITS.intersection(group.values()):
-            return group
-    return {}
-
-
-def _split_of(name: str) -> str:
-    word = _YEAR.sub("", name.lower())
-    return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
-
-
 def _top(shape: Shape) -> str:
     """Return the folder to begin with: it holds all others, and those above hold no image."""
     top = ""
@@ -217,7 +182,7 @@ def _base(shape: Shape, top: str, name: str, split: str) -> str:
     """Return the folder of a split's classes or images, below folders without a meaning."""
     folder = inside(top, name)
     while not shape.images.get(folder) and len(names := shape.folders(folder)) == 1:
-        again = _split_of(names[0]) == split or names[0].lower() == name.lower()
+        again = split_of(names[0]) == split or names[0].lower() == name.lower()
         if not again and (plain(names[0]) not in IMAGES or not shape.below(folder)):
             break
         folder = inside(folder, names[0])
@@ -303,7 +268,7 @@ def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:
 
 def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> None:
     names = sorted({name for base in layout.bases for name in shape.with_images(base)})
-    alone = names if len(names) == 1 and _split_of(names[0]) else []
+    alone = names if len(names) == 1 and split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:
         is_one = len(called) == 1
         readings = {

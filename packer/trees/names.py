@@ -1,4 +1,4 @@
-"""Kinds of names of folders and images: counters, parts of a set, roles (pure)."""
+"""Kinds of names of folders and images: splits, counters, parts of a set, roles (pure)."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,6 +8,13 @@ from math import gcd
 
 from packer.trees.shape import IMAGES, may_be_masks
 
+SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
+_ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
+_BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
+    {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
+)
+_YEAR = re.compile(r"[_-]?\d{1,4}$")
+_SEPARATORS = re.compile(r"[_\-. ]+")
 _ROLES = frozenset(  # what a picture is to the others of its sample
     {"a", "b", "input", "output", "target", "gt", "groundtruth", "truth", "label", "labels"}
     | {"mask", "masks", "lr", "hr", "lq", "hq", "low", "high", "hazy", "haze", "clear", "clean"}
@@ -32,6 +39,34 @@ _WORDS = range(2, 1001)
 _FEW = 4  # pictures of one sample beside each other
 _LOOKED_AT = 600  # names of a folder
 _NEARLY = 0.9  # of the names
+
+
+def splits_of(names: Sequence[str]) -> dict[str, str]:
+    """Return those of the names that are those of splits, each with the split's usual name.
+
+    Case, a year behind the name, and words that all names share (``seg_train``, ``seg_test``) are
+    ignored.
+    """
+    found = {name: split for name in names if (split := split_of(name))}
+    if any(split in SPLITS for split in found.values()):
+        return found
+    apart: dict[tuple[str, ...], dict[str, str]] = {}
+    for name in names:
+        tokens = _SEPARATORS.split(name)
+        words = [number for number, token in enumerate(tokens) if split_of(token)]
+        if len(words) == 1 and len(tokens) > 1:
+            rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
+            apart.setdefault(rest, {})[name] = split_of(tokens[words[0]])
+    for group in apart.values():
+        if len(group) > 1 and SPLITS.intersection(group.values()):
+            return group
+    return {}
+
+
+def split_of(name: str) -> str:
+    """Return the split that a name stands for by itself, "" for none."""
+    word = _YEAR.sub("", name.lower())
+    return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
 
 
 def are_counters(stems: Collection[str]) -> bool:

@@ -270,10 +270,9 @@ class Index:
         )
 
     def _check_columns(self) -> None:
-        expected = required(self.columns)
         if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
             raise self._error("the column segment is neither U16 nor U32")
-        for name, dtype in expected.items():
+        for name, dtype in required(self.columns).items():
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")
             if self.columns[name].dtype != dtype:

@@ -1,26 +1,11 @@
 """NVIDIA DALI on the CPU: its WebDataset reader over the same shards, and its ROI decoder."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.peers import Task
-
-
-def prepare(task: Task) -> None:
-    from wds2idx import IndexCreator
-
-    for tar in task.shards.rglob("*.tar"):
-        index = index_of(task, tar)
-        index.parent.mkdir(parents=True, exist_ok=True)
-        with IndexCreator(str(tar), str(index), verbose=False) as creator:
-            creator.create_index()
-
-
-def index_of(task: Task, tar: Path) -> Path:
-    return task.cache / "dali" / tar.relative_to(task.shards).with_suffix(".idx")
 
 
 class Epochs:
@@ -36,7 +21,6 @@ class Epochs:
         def define() -> Any:
             jpegs, labels = fn.readers.webdataset(
                 paths=list(map(str, tars)),
-                index_paths=[str(index_of(task, tar)) for tar in tars],
                 ext=["jpg;png;webp", "cls"],
                 random_shuffle=task.is_random,
                 name="reader",

@@ -6,13 +6,11 @@
 
 Every way to feed the GPU is measured without and with training steps (bfloat16, channels_last).
 "GPU waits %" is the share of the time between the CUDA events around the steps in which none was
-running. "syncs a batch" counts the calls in which the program waited for the GPU, as torch's
-profiler saw them.
+running.
 """
 
 import argparse
 import datetime
-import math
 import os
 import platform
 import time
@@ -38,7 +36,6 @@ BASELINE = "DataLoader, pinned, apex prefetcher"
 OPTIONS = {"images": None, "samples": 4096, "batch-size": 256, "workers": usable_cores()}
 OPTIONS |= {"batches": 40, "device": "cuda"}
 LIMIT = "one batch, again and again"
-WAITING = ("cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize", "cudaMemcpy")
 
 
 class Model:
@@ -75,23 +72,6 @@ def fed(
         count += len(images)
     synchronise(device)
     return count / (time.perf_counter() - began), waiting.share()
-
-
-def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
-    """Return the calls a batch that wait for the GPU, in training."""
-    from torch.profiler import ProfilerActivity, profile, record_function
-
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
-        with record_function("measured"):
-            for images, labels in islice(batches, steps):
-                model.step(images, labels)
-        synchronise(model.device)
-    events = profiler.events() or []
-    if not any(event.name.startswith("cudaLaunch") for event in events):
-        return math.nan  # the profiler may not look at this GPU
-    span = next(event.time_range for event in events if event.name == "measured")
-    calls = [event.time_range.start for event in events if event.name in WAITING]
-    return sum(span.start <= start <= span.end for start in calls) / steps
 
 
 def machine(device: torch.device) -> str:
@@ -138,6 +118,4 @@ def measure(name: str, task: Task, device: torch.device, steps: int) -> Figures:
     fed(batches, max(2, steps // 5), device, model)
     figures["training, images/s"], waited = fed(batches, steps, device, model)
     figures["GPU waits %"] = 100 * waited
-    if device.type == "cuda" and name != LIMIT:
-        figures["syncs a batch"] = synchronising_calls(batches, max(2, steps // 4), model)
     return figures

@@ -21,20 +21,14 @@ FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
     "large": ("jpg", 3000, {"quality": 92}),
 }
 """Extension, shorter side in pixels, and how it is written."""
-CLASSES = 21
 
 
-def make(
-    images: Path, cache: Path, kind: str, side: int | None, masks: bool = False
-) -> tuple[Path, Path]:
-    """Return a folder of images of a kind of `FORMATS`, made of class folders, and the same packed.
-
-    With `masks`, beside each image X lies X.mask.png, of up to `CLASSES` classes.
-    """
+def make(images: Path, cache: Path, kind: str, side: int | None) -> tuple[Path, Path]:
+    """Return a folder of a kind of `FORMATS`, made of class folders, and the same packed."""
     folder, shards = cache / "images", cache / "shards"
     paths = [Path(path) for path, _ in pipeline.labelled(images)]
     outs = [folder / path.relative_to(images) for path in paths]
-    convert = partial(_convert, kind=kind, side=side, masks=masks)
+    convert = partial(_convert, kind=kind, side=side)
     with ProcessPoolExecutor() as pool:
         list(pool.map(convert, paths, outs, chunksize=8))
     pack(folder, shards)
@@ -56,7 +50,7 @@ def repeated(images: Path, count: int, out: Path) -> None:
         os.link(path, copy) if path.stat().st_dev == out.stat().st_dev else shutil.copy(path, copy)
 
 
-def _convert(path: Path, out: Path, kind: str, side: int | None, masks: bool) -> None:
+def _convert(path: Path, out: Path, kind: str, side: int | None) -> None:
     ext, usual, options = FORMATS[kind]
     out = out.with_suffix(f".{ext}")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +62,3 @@ def _convert(path: Path, out: Path, kind: str, side: int | None, masks: bool) ->
         grain = np.random.default_rng(made.size).normal(0, 6, (made.height, made.width, 3))
         made = Image.fromarray((np.asarray(made) + grain).clip(0, 255).astype(np.uint8))
     made.save(out, icc_profile=None, **options)
-    if masks:  # regions with smooth borders, as many to an image as people draw
-        coarse = made.convert("L").resize((16, 16), Image.Resampling.BOX)
-        levels = coarse.resize(made.size, Image.Resampling.BICUBIC)
-        mask = levels.point([value * CLASSES // 256 for value in range(256)])
-        mask.save(out.with_suffix(".mask.png"), icc_profile=None)

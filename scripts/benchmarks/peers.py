@@ -101,29 +101,6 @@ class Folder:
         return tensor_of(self.decode(pipeline.read(path), self.crop)), label
 
 
-class FolderWithMasks(Folder):
-    """Class folders of images X with X.mask.png beside them."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(pipeline.with_cv2, task)
-        self.samples = [one for one in self.samples if not one[0].endswith(".mask.png")]
-
-    def __getitem__(self, number: int) -> tuple[Any, ...]:
-        import cv2
-        import torch
-
-        path, label = self.samples[number]
-        image = pipeline.decoded(pipeline.read(path))
-        mask = cv2.imread(str(Path(path).with_suffix(".mask.png")), cv2.IMREAD_UNCHANGED)
-        top, left, h, w = pipeline.random_box(*mask.shape)
-        box = slice(top, top + h), slice(left, left + w)
-        image = cv2.resize(image[box], (224, 224))
-        mask = cv2.resize(mask[box], (224, 224), interpolation=cv2.INTER_NEAREST_EXACT)
-        if random.random() < 0.5:
-            image, mask = cv2.flip(image, 1), cv2.flip(mask, 1)
-        return tensor_of(image), label, torch.from_numpy(mask)
-
-
 def loader_of(data: Any, task: Task, **options: Any) -> Iterable[Any]:
     """Return torch's DataLoader over a map-style dataset, set up for speed."""
     from torch.utils.data import DataLoader
@@ -137,9 +114,9 @@ def _workers(task: Task) -> dict[str, Any]:
     return {"num_workers": task.workers, "persistent_workers": True, **begin}
 
 
-def over(data: Callable[[Task], Folder], task: Task) -> Iterable[Any]:
+def over(decode: Callable[[bytes, str], np.ndarray], task: Task) -> Iterable[Any]:
     """Return a DataLoader over a folder."""
-    return loader_of(data(task), task)
+    return loader_of(Folder(decode, task), task)
 
 
 def webdataset(task: Task) -> Iterable[Any]:

@@ -1,18 +1,19 @@
-"""What the number of shards and samples costs, on made-up datasets.
+"""What the number of shards and samples, or of classes and files, costs, on made-up data.
 
     scripts/bench.py scale [--sets 100000x10 10000x10000] [--steps open info ...] [--folder DIR]
+    scripts/bench.py scale --sets 200000x1 1000x1300 --steps scan pack [--folder DIR]
 
 For each set SHARDSxSAMPLES, DIR gets the indexes of so many shards with so many samples each,
-beside tars that are all holes: no step reads an image, except `report`, for which every sample is a
-tiny JPEG of its own. Memory is the peak of the process, and for a loader the PSS of its largest
-worker.
+beside tars that are all holes: no step reads an image. For `scan` (which plans, too) and `pack`, a
+set is CLASSESxFILES, and DIR gets class folders. Memory is the peak of the process, and for a
+loader the PSS of its largest worker.
 """
 
 import argparse
+import contextlib
 import io
 import itertools
 import tempfile
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from benchmarks.classes import command
 from benchmarks.runner import Candidate, family, step
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
@@ -42,42 +42,42 @@ COMMANDS = {
     "info": ["info", "{folder}"],
     "plan": ["plan", "{folder}"],
     "plan, blocks": ["plan", "{folder}", "--shuffle", "block:8"],
-    "report": ["report", "{folder}", "-o", "{folder}.html", "--jobs", "2", "--quiet"],
 }
 STEPS = ["open", "labels", *ORDERS, "loader", *COMMANDS]
+OF_IMAGES = {
+    "scan": ["pack", "{folder}", "{folder}-dry", "--dry-run", "--quiet"],
+    "pack": ["pack", "{folder}", "{folder}-packed", "--quiet", "--overwrite"],
+}
 CLASSES = 1000
 ROOM = 512  # bytes of a sample in its tar
-TEMPLATES = 50_000
-DISTINCT = 1000  # shards without images; further ones are links to these
+DISTINCT = 1000  # shards; further ones are links to these
+LINKS = 30_000  # to one file; ext4 has at most 65,000
 
 
-def make(folder: Path, shards: int, samples: int, *, with_images: bool) -> None:
-    """Write dataset.json, the indexes, and tars of holes or of tiny JPEGs."""
+def make(folder: Path, shards: int, samples: int) -> None:
+    """Write dataset.json, the indexes, and tars of holes."""
     folder.mkdir(parents=True)
-    templates = _templates() if with_images else None
     entries: list[ShardEntry] = []
     for number in range(shards):
         name, size = f"shard-{number:06d}", 2 * ROOM * samples + 1024
-        if number >= DISTINCT and templates is None:
+        if number >= DISTINCT:
             entry = entries[number % DISTINCT]
             for suffix in ("tar", "safetensors"):
                 other = Path(entry.file).with_suffix(f".{suffix}")
                 (folder / f"{name}.{suffix}").hardlink_to(folder / other)
             entries.append(replace(entry, file=f"{name}.tar"))
             continue
-        columns, content = _columns(number, samples), b""
-        if templates is not None:
-            content = _images(templates, number, samples, columns)
         with open(folder / f"{name}.tar", "wb") as file:
-            file.write(content)
             file.truncate(size)
-        index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
+        index = serialize(
+            _columns(number, samples), metadata_of(size, f"xxh3-128:{number:032x}", [])
+        )
         (folder / f"{name}.safetensors").write_bytes(index)
         sums = f"xxh3-128:{number:032x}", len(index), checksum_of(index)
         entries.append(ShardEntry(f"{name}.tar", "", samples, size, *sums))
     classes = tuple(f"class{label:04d}" for label in range(CLASSES))
-    content_of = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
-    (folder / "dataset.json").write_text(content_of.dump())
+    manifest = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
+    (folder / "dataset.json").write_text(manifest.dump())
 
 
 def _columns(number: int, samples: int) -> dict[str, NDArray[np.generic]]:
@@ -107,51 +107,40 @@ def _columns(number: int, samples: int) -> dict[str, NDArray[np.generic]]:
     return columns
 
 
-def _templates() -> NDArray[np.uint8]:
-    """Return JPEGs of noise, (TEMPLATES, ROOM), each ended by zeros."""
-    rng = np.random.default_rng(0)
-    found = np.zeros((TEMPLATES, ROOM), np.uint8)
-    for row in found:
-        noise = Image.fromarray(rng.integers(0, 256, (4, 4), np.uint8)).resize((16, 16))
-        file = io.BytesIO()
-        noise.save(file, "JPEG", quality=30, optimize=True)
-        row[: len(file.getvalue())] = np.frombuffer(file.getvalue(), np.uint8)
-    return found
+def make_images(folder: Path, classes: int, files: int) -> None:
+    """Write class folders of links to a few tiny PNGs."""
 
+    def path(number: int) -> Path:
+        label, file = divmod(number, files)
+        return folder / f"class{label:06d}" / f"{file}.png"
 
-def _images(
-    templates: NDArray[np.uint8], number: int, samples: int, columns: dict[str, NDArray[np.generic]]
-) -> bytes:
-    """Return the images of a shard, which differ in their last bytes; fits the columns to them."""
-    rows = number * samples + np.arange(samples)
-    images = templates[rows * 7919 % TEMPLATES]
-    images[:, -8:] = rows[:, None].view(np.uint8)
-    content = images.tobytes()
-    sums = [zlib.crc32(content[at : at + ROOM]) for at in range(0, len(content), ROOM)]
-    columns["crc32"] = np.array(sums, "<u4")
-    for name, value in (("height", 16), ("width", 16), ("channels", 1)):
-        columns[name] = np.full(samples, value, ROW[name])
-    return content
+    for number in range(classes * files):
+        path(number).parent.mkdir(parents=True, exist_ok=True)
+        if number % LINKS:
+            path(number).hardlink_to(path(number - number % LINKS))
+        else:
+            Image.new("RGB", (8, 8)).save(path(number))
 
 
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     root = given.folder if given.keep else Path(tempfile.mkdtemp(dir=given.folder or work))
-    steps = given.steps or STEPS[:-1]
     found = []
-    for name in given.sets:
+    for name, what in itertools.product(given.sets, given.steps or STEPS):
         shards, samples = map(int, name.split("x"))
-        folder = root / (name + "-images" * ("report" in steps))
+        folder = root / (f"{name}-images" if what in OF_IMAGES else name)
         if not folder.exists():
-            make(folder, shards, samples, with_images="report" in steps)
-        for what in steps:
-            found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
+            (make_images if what in OF_IMAGES else make)(folder, shards, samples)
+        found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
     return found
 
 
 def do(what: str, folder: Path, samples: int) -> float | None:
     """Do one step; return the MiB of the largest worker, if there are any."""
-    if what in COMMANDS:
-        command(*(word.format(folder=folder) for word in COMMANDS[what]))
+    if arguments := (COMMANDS | OF_IMAGES).get(what):
+        from packer.cli.main import main  # of which the memory counts
+
+        with contextlib.redirect_stdout(io.StringIO()):
+            main([word.format(folder=folder) for word in arguments], standalone_mode=False)
     elif what in ORDERS:
         walk(folder, *ORDERS[what])
     elif what == "loader":

@@ -1,12 +1,11 @@
 """Reading from a store that answers late, beside the same shards on the disk.
 
-    scripts/bench.py store --images DIR [--latency 0 50 100] [--workers N] [--peers] [--quick]
+    scripts/bench.py store --images DIR [--latency 0 50 100] [--workers N] [--peers]
 
 DIR's photographs, repeated under other names up to --count, are packed, and served by nginx, whose
 echo module lets each request wait first. Each candidate has a cache of its own and reads an epoch
 with nothing in the cache, then one with all of it there; or epochs with a cache that holds half.
---peers: other loaders that read from stores, from the same server. --quick: the longest latency
-only.
+--peers: other loaders that read from stores, from the same server.
 
 Rates count from an epoch's first batch to its last. "waited %": of the workers' time, what they
 waited for the store, which is what latency costs, whatever else runs on the machine. Requests and
@@ -31,7 +30,7 @@ from benchmarks.runner import Candidate, Figures, cpu_seconds
 
 BASELINE = "local disk"
 OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
-OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False, "quick": False}
+OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False}
 _BLOCKS = 4  # shards of a window: half of the data has room for two
 _PEERS = ("LitData", "MosaicML", "webdataset")
 
@@ -67,12 +66,11 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
         shards.symlink_to(given.shards.absolute())
     task = Task(shards, images, shards.parent, "random", given.batch_size, given.workers)
     peers = prepared(task, *(_PEERS if given.peers else ()))
-    latencies = [max(given.latency)] if given.quick else given.latency
-    store = slow_store.start(stored, work, latencies)
+    store = slow_store.start(stored, work, given.latency)
     size = sum(path.stat().st_size for path in shards.rglob("*.*"))
     print(f"{given.count} images of {size / 1e6:.0f} MB, batch {given.batch_size}")
     found = [Candidate("local", measure, (Reading((None, BASELINE), task, store),))]
-    for latency in latencies:
+    for latency in given.latency:
         for name, reading in readings(latency, task, store, peers, size):
             found.append(Candidate(name, measure, (reading,)))
     return found

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from layouts import ROWS
 from layouts.row import Row
@@ -20,31 +20,19 @@ from freezing.record import KEPT, USUAL, VERBATIM, Case
 IMAGE = re.compile(r"\.(jpe?g|png|gif|bmp|webp|tiff?|ppm)$", re.IGNORECASE)
 
 
-class Kind(NamedTuple):
-    """A kind of source.
-
-    Attributes:
-        files: its tree.
-        src: what is packed, below the tree.
-        options: arguments of `packer.pack`; `root` is relative to the folder in which `src` lies,
-            the folders of `pairs` to `src` itself.
-    """
-
-    files: Callable[[], Files]
-    src: str = ""
-    options: Mapping[str, Any] = {}
-
-    @property
-    def is_local(self) -> bool:
-        """Whether options name folders of this machine."""
-        return bool(self.options.keys() & {"root", "pairs"})
+def is_local(row: Row) -> bool:
+    """Return whether options name folders of this machine."""
+    return bool(row.options.keys() & {"root", "pairs"})
 
 
-def pack(kind: Kind, archive: str, in_store: bool, tmp: Path) -> packer.PackReport:
+def pack(row: Row, archive: str, in_store: bool, tmp: Path) -> packer.PackReport:
     """Pack a source at its path or its URL, or an archive of its tree."""
-    files = {f"src.{archive}": ARCHIVES[archive](kind.files())} if archive else kind.files()
-    src = write(tmp / "src", files) / (f"src.{archive}" if archive else kind.src)
-    given = VERBATIM | kind.options
+    files, name = files_of(row), f"src.{archive}"
+    files = {name: ARCHIVES[archive](files)} if archive else files
+    src = write(tmp / "src", files) / (name if archive else row.src)
+    given = VERBATIM | row.options
+    if given.get("class_depth") == -1:
+        given["class_depth"] = "all"
     if "root" in given:
         given["root"] = src.parent / given["root"]
     if "pairs" in given:
@@ -93,14 +81,12 @@ HOW: Mapping[str, Mapping[str, Any]] = {
 def cases() -> dict[str, Case]:
     found: dict[str, Case] = {}
     for row in ROWS:
-        depth = {"class_depth": "all"} if row.options.get("class_depth") == -1 else {}
-        kind = Kind(partial(files_of, row), row.src, {**row.options, **depth})
-        found[f"row/{row.name}"] = partial(pack, kind, "", False)
-        if not row.src and not kind.is_local:  # otherwise the archive is another source
+        found[f"row/{row.name}"] = partial(pack, row, "", False)
+        if not row.src and not is_local(row):  # otherwise the archive is another source
             for ext in ("zip", "tar"):
-                found[f"row in a {ext}/{row.name}"] = partial(pack, kind, ext, False)
-        if not kind.is_local:
-            found[f"row in a store/{row.name}"] = partial(pack, kind, "", True)
+                found[f"row in a {ext}/{row.name}"] = partial(pack, row, ext, False)
+        if not is_local(row):
+            found[f"row in a store/{row.name}"] = partial(pack, row, "", True)
     for name, make in {**ODD, "members": _members}.items():
         found |= {f"odd/{name}{how}": partial(pack_odd, make, given) for how, given in HOW.items()}
     return found

@@ -6,14 +6,13 @@ import os
 import random
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import psutil
+from live_workers import workers as workers
 
 from soaking.ground import Tally, Violation
 
@@ -66,27 +65,8 @@ def disturbed(
         thread.join()
 
 
-def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
-    """Return the reader's workers of `parent`, this process by default."""
-    found = []
-    for child in (parent or psutil.Process()).children():
-        with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if "reader.workers.worker" in child.cmdline():
-                found += child.children()
-    return found
-
-
-def named_memory(process: psutil.Process) -> set[Path]:
-    """Return what it has mapped of /dev/shm."""
-    try:
-        paths = {mapped.path for mapped in process.memory_maps()}
-    except (psutil.Error, OSError):
-        return set()  # it has just ended
-    return {Path(path) for path in paths if path.startswith("/dev/shm/")}
-
-
-def expect_gone(processes: list[psutil.Process], memory: set[Path], what: str) -> None:
-    """Wait for processes to end by themselves, and for what they shared to be removed."""
+def expect_gone(processes: list[psutil.Process], what: str) -> None:
+    """Wait for processes to end by themselves."""
     _, alive = psutil.wait_procs(processes, _GONE_SECONDS)
     names = []
     for one in alive:
@@ -94,10 +74,6 @@ def expect_gone(processes: list[psutil.Process], memory: set[Path], what: str) -
             if one.status() != psutil.STATUS_ZOMBIE:  # which an orphan is until init looks
                 names.append(f"{one.pid} ({' '.join(one.cmdline())[:200]})")
                 one.kill()
-    end = time.monotonic() + _GONE_SECONDS
-    while any(path.exists() for path in memory) and time.monotonic() < end:
-        time.sleep(0.01)
-    names += sorted(str(path) for path in memory if path.exists())
     if names:
         raise Violation(f"{what} left behind: {', '.join(names)}")
 
@@ -129,7 +105,7 @@ class Held(NamedTuple):
             threading.active_count(),
             len(this.children(recursive=True)),
             len(os.listdir(tempfile.gettempdir())),
-            len(named_memory(this)),
+            sum(mapped.path.startswith("/dev/shm/") for mapped in this.memory_maps()),
         )
 
 

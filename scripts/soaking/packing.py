@@ -13,7 +13,7 @@ import psutil
 from damage import flip
 
 from reader.format import Manifest, manifest
-from soaking.disturb import expect_gone, named_memory
+from soaking.disturb import expect_gone
 from soaking.ground import PACKS, Ground, Tally, Violation, command, run
 
 _MOST_KILLS = 6  # a round
@@ -133,7 +133,7 @@ def _strike(
     way = rng.choice(["parent", "parent", "child", "child", "interrupt"])
     try:
         parent = psutil.Process(process.pid)
-        family, memory = _family(parent), named_memory(parent)
+        family = parent.children(recursive=True)
         if way == "child" and family:
             rng.choice(family).kill()
         elif way == "interrupt":
@@ -142,24 +142,11 @@ def _strike(
             way = "parent"
             process.kill()
             process.wait()
-            expect_gone(family, memory, "packer, killed,")
+            expect_gone(family, "packer, killed,")
     except psutil.NoSuchProcess:
         return way
     tally.pack_kills += 1
     return way
-
-
-def _family(parent: psutil.Process) -> list[psutil.Process]:
-    """Return its descendants, without Python's own that unlinks killed programs' semaphores."""
-    found = []
-    for child in parent.children(recursive=True):
-        try:
-            command = child.cmdline()  # none, for a moment after its start
-            if command and not any("resource_tracker" in part for part in command):
-                found.append(child)
-        except psutil.NoSuchProcess:
-            continue
-    return found
 
 
 def _files(folder: Path) -> dict[str, Path]:

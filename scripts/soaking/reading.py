@@ -19,7 +19,7 @@ import psutil
 import torch
 
 import reader
-from soaking.disturb import disturbed, expect_gone, named_memory, workers
+from soaking.disturb import disturbed, expect_gone, workers
 from soaking.exact import Reading, Row, expect_order, expect_same, row_of, rows
 from soaking.ground import Ground, Tally, Violation
 
@@ -196,18 +196,16 @@ def killed_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
         ) as process:
             last = rng.randint(1, 10) if kills else 0
             family: list[psutil.Process] | None = None
-            memory: set[Path] = set()
             assert process.stdout is not None
             for number, line in enumerate(process.stdout, 1):
                 if line.endswith("\n"):  # otherwise it was killed as it wrote this
                     batch, state = json.loads(line)
                     found += (Row(*one) for one in batch)
                 if number == last:
-                    killed = psutil.Process(process.pid)
-                    family, memory = workers(killed), named_memory(killed)
+                    family = workers(process.pid)
                     process.kill()
                     tally.kills += 1
-        expect_gone(family or [], memory, "A reader that was killed")
+        expect_gone(family or [], "A reader that was killed")
         if process.returncode and family is None:
             raise Violation(f"Reading {task} ended with {process.returncode}")
         if not process.returncode or reading.is_over(state):

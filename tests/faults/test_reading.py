@@ -14,7 +14,7 @@ from tests.faults.reading import run
 def test_faults_at_any_call_end_in_the_exact_result_or_an_error_that_names_the_place(
     packed: Path, tmp_path: Path
 ) -> None:
-    kinds, bad = run(packed, tmp_path, step=307)
+    kinds, bad = run(packed, tmp_path, step=613)
     assert bad == []
     assert kinds["never reached"] <= 1
     assert kinds["exact"]

@@ -58,7 +58,7 @@ def compute() -> None:
     ("act", "doing"),
     [
         (stop_itself, "is stopped .*kill -CONT {pid}"),
-        (sleep, "sleeps"),
+        pytest.param(sleep, "sleeps", marks=pytest.mark.slow),
         (compute, "is computing"),
     ],
 )
@@ -165,7 +165,9 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells a pipe's end by no signal")
-@pytest.mark.parametrize("act", ["stopped", "computing", "in foreign code"])
+@pytest.mark.parametrize(
+    "act", ["stopped", pytest.param("computing", marks=pytest.mark.slow), "in foreign code"]
+)
 def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     packed: Path, tmp_path: Path, act: str
 ) -> None:

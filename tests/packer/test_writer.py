@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -140,12 +141,12 @@ def test_what_a_killed_writer_left_is_discarded_by_the_next(
 ) -> None:
     write(tmp_path / "whole", rows(5))
     kill(tmp_path / "dst")
+    shutil.copytree(tmp_path / "dst", tmp_path / "other")
     assert list((tmp_path / "dst" / "late").glob("*.tar"))
     write(tmp_path / "dst", rows(5))
     assert files_of(tmp_path / "whole") == files_of(tmp_path / "dst")
     kill(tmp_path / "dst", "append")
     assert list((tmp_path / "dst").glob("shard-000001.tar"))
-    kill(tmp_path / "other")
     assert packer.pack(source, tmp_path / "other", progress=False).samples > 0
     write(tmp_path / "dst", rows(5), append=True)
     assert len(reader.Dataset(tmp_path / "dst")) == 10

@@ -12,28 +12,23 @@ from PIL import Image
 
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
-SMALL_STORE = ["--batch-size=8", "--quick", "--latency=1"]
+SMALL_STORE = ["--batch-size=8", "--latency=1"]
+STEPS = ["open", "labels", "order", "loader", "info", "scan", "pack"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
-    "start": [IMAGES, "--batch-size=4"],
-    "stages": [IMAGES],
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
-    "classes": ["--sets", "6x2", "--pack"],
-    "scale": ["--sets", "4x30", "--steps", "open", "labels", "order", "loader", "info", "report"],
+    "scale": ["--sets", "4x30", "--steps", *STEPS],
 }
 ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
     "tiny": ["shardfeed", "shardfeed, crop and flip", "tensor indexing"],
-    "start": ["shardfeed", "DataLoader, Pillow"],
-    "stages": ["all optimisations", "copy into the batch"],
     "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
     "gpu": ["shardfeed", "shardfeed, GPU decode", "one batch, again and again"],
     "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
-    "classes": ["6 classes x 2: scan and plan", "6 classes x 2: pack"],
-    "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 report"],
+    "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 scan", "4x30 pack"],
 }
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks import dali, material, pipeline, read
+from benchmarks import material, pipeline, read
 from benchmarks.peers import Task
 from PIL import Image
 
@@ -53,12 +53,6 @@ def test_repeated_images_keep_splits_and_classes(images: Path, tmp_path: Path) -
     material.repeated(images, 2 * len(once), tmp_path / "out")
     twice = pipeline.labelled(tmp_path / "out")
     assert sorted(label for _, label in twice) == sorted(label for _, label in 2 * once)
-
-
-def test_dali_has_an_index_for_each_shard(tmp_path: Path) -> None:
-    task = Task(tmp_path / "shards", tmp_path, tmp_path / "cache", "random", 1, 1)
-    tars = [task.shards / split / "shard-000000.tar" for split in ("train", "val")]
-    assert len({dali.index_of(task, tar) for tar in tars}) == 2
 
 
 @pytest.mark.parametrize(("count", "warns"), [(200, True), (2000, False)])

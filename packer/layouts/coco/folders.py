@@ -23,7 +23,7 @@ from packer.layouts.coco.index import (
     Annotations,
 )
 from packer.samples.records import Skipped
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import inside, plain
 from packer.trees.tree import Tree
 from packer.words import command

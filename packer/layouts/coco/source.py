@@ -30,7 +30,7 @@ from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.tables.images import path_inside
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.tree import Tree, aside
 
 PICTURE = "panoptic.png"

@@ -13,7 +13,7 @@ from typing import Any
 
 from packer.errors import BadImage
 from packer.layouts.exports.records import JSON, Reader
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 
 _FIELD = re.compile(rb'"([^"\\]{1,80})"\s*:')
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, IndexError, csv.Error)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,8 @@ from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Encodings, Objects, class_order, to_json
 from packer.samples.records import Skipped
 from packer.tables.find import split_of_name
-from packer.tables.images import ImageIndex, path_inside
-from packer.trees.meaning import splits_of
+from packer.tables.images import ImageIndex
+from packer.trees.names import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.words import command
@@ -121,7 +120,8 @@ class _Export:
                 found = form.describe(data, key, path, others)
                 where = f"{path}: {found.image}"
                 own = splits_of([found.split]).get(found.split, split)
-                at = self._number(_image(self.images, found.image, folder, own), found.split, split)
+                image = self.images.named_by(found.image, folder, own)
+                at = self._number(image, found.split, split)
             except NoImage as error:
                 self.wrong.append(Skipped(where, str(error), ignored=bool(form.several)))
                 continue
@@ -189,7 +189,7 @@ class _Export:
             if len(words) != 1 or (path := inside(folder, name)) == annotations:
                 continue
             try:
-                images = [_image(self.images, one, folder, "") for one in self.tree.lines(path)]
+                images = [self.images.named_by(one, folder) for one in self.tree.lines(path)]
             except BadImage:
                 continue
             found |= dict.fromkeys(images, words[0])
@@ -294,33 +294,3 @@ def _merged(rests: Sequence[Any]) -> dict[str, Any]:
             is_list = isinstance(value, list) and isinstance(merged.get(name), list)
             merged[name] = merged[name] + value if is_list else value
     return merged
-
-
-def _image(images: ImageIndex, written: str, folder: str, split: str) -> str:
-    """The path of the image that a file in `folder` names; raise BadImage where it is not clear."""
-    tree, value = images.tree, written
-    if "\\" in value and not tree.has(inside(folder, value)):
-        value = value.replace("\\", "/")
-    for base in (folder, ""):
-        path = os.path.normpath(inside(base, value))
-        if not path.startswith("../") and tree.has(path):
-            return path_inside(tree.root, path)
-    is_far = re.match(r"[\w+.-]+:|/", value) is not None
-    if is_far:
-        parts = urlsplit(value)
-        value = unquote((parse_qs(parts.query).get("d") or [parts.path])[0])
-    value = os.path.normpath(value).lstrip("/")
-    name = value.rpartition("/")[2]
-    found = images.ending_with(value) or images.below_another(value)
-    if is_far and not found:
-        found = images.ending_with(name) or images.ending_with(re.sub(r"^[0-9a-f]{8}-", "", name))
-    for is_nearer in (
-        lambda path: images.split_of(path) == split,
-        lambda path: path.startswith(f"{folder}/"),
-    ):
-        found = [path for path in found if is_nearer(path)] or found
-    if not found:
-        raise Damaged("no image has that name")
-    if len(found) > 1:
-        raise BadImage(f"it may be {found[0]} or {found[1]}")
-    return found[0]

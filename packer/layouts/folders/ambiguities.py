@@ -16,7 +16,7 @@ from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, 
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts, variants
 from packer.layouts.folders.source import FolderSource
-from packer.trees.meaning import interpret, splits_of
+from packer.trees.meaning import interpret
 from packer.trees.names import (
     are_counters,
     chunks,
@@ -24,6 +24,7 @@ from packer.trees.names import (
     is_named_as_mask,
     is_role,
     labelled,
+    splits_of,
 )
 from packer.trees.outright import by_templates, literal
 from packer.trees.shape import OfOthers, inside

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.samples.records import Skipped
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.outright import paired
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree

@@ -15,7 +15,7 @@ from packer.layouts.voc import MASKS, Part, has_annotations, open_objects, open_
 from packer.layouts.yolo.find import DATA_FILES, by_data_file, by_folders
 from packer.samples.labels import Objects
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import IMAGES, inside, plain
 from packer.trees.tree import Tree, aside
 from packer.words import choices, command, listed

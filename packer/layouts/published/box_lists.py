@@ -4,17 +4,8 @@ import json
 from collections.abc import Iterator
 
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import (
-    ONE_BOX,
-    Lists,
-    Row,
-    by_lists,
-    one_box,
-    published,
-    records,
-    rows_of,
-    table_of,
-)
+from packer.layouts.lists import Lists, Row, by_lists, published
+from packer.layouts.text_lists import ONE_BOX, one_box, records, rows_of, table_of
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
 

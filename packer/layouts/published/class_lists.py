@@ -6,7 +6,8 @@ from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import Lists, Row, by_lists, published, records, rows_of, table_of
+from packer.layouts.lists import Lists, Row, by_lists, published
+from packer.layouts.text_lists import records, rows_of, table_of
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
 

@@ -8,7 +8,8 @@ import numpy as np
 from packer.errors import UnusableInput
 from packer.layouts.arrays.matlab import read_matlab
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.lists import ONE_BOX, Lists, Row, by_lists, one_box, published, table_of
+from packer.layouts.lists import Lists, Row, by_lists, published
+from packer.layouts.text_lists import ONE_BOX, one_box, table_of
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
 from packer.trees.tree import Tree

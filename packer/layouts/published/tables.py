@@ -24,7 +24,8 @@ from packer.tables.source import Leftovers, TableSource
 from packer.tables.table import Record, Table
 from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import Layout, interpret, splits_of
+from packer.trees.meaning import Layout, interpret
+from packer.trees.names import splits_of
 from packer.trees.outright import masks_refusal
 from packer.trees.shape import enclosing, inside, masks
 from packer.trees.tree import Tree

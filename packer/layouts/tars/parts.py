@@ -16,7 +16,7 @@ from packer.files.names import expanded
 from packer.samples.labels import Encodings
 from packer.samples.places import Files, places_of
 from packer.samples.records import Facts, Place, Sample, Skipped, Source
-from packer.trees.meaning import SPLITS
+from packer.trees.names import SPLITS
 from packer.trees.shape import inside
 from packer.trees.walk import is_litter, look, with_parents
 

@@ -22,7 +22,7 @@ from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import SPLITS, splits_of
+from packer.trees.names import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
 from packer.trees.tar_reader import Member, image_of, members, samples
 from packer.trees.walk import TABLES, is_litter, look, not_entered, with_parents

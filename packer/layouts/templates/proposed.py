@@ -14,7 +14,7 @@ from typing import Any
 
 from packer.layouts.templates.template import KEY
 from packer.tables.names import LABEL, SPLIT, may_be_split
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import plain
 
 Names = Callable[[str], bool]  # whether a text is the name of an image

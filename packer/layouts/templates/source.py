@@ -23,7 +23,7 @@ from packer.samples.labels import class_order, to_json
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.tables.classes import Labels, label_text
 from packer.tables.images import HashIndex, name_hash
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import group

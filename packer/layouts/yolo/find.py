@@ -22,7 +22,7 @@ from packer.layouts.yolo.yolo import (
 from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
-from packer.trees.meaning import splits_of
+from packer.trees.names import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree, aside
 from packer.words import choices, many

@@ -159,6 +159,7 @@ def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> N
         assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
 
 
+@pytest.mark.usefixtures("in_process")
 def test_bench_of_what_is_no_dataset_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
     done = run_packer("bench", tmp_path)
     assert done.returncode == 2

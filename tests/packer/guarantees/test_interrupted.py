@@ -114,7 +114,7 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
     assert files_of(dst) == packed_many
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
     tmp_path: Path, many: Path, start_packer: StartPacker, files_of: FilesOf, jobs: int
 ) -> None:
@@ -129,8 +129,15 @@ def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
     assert not [name for name in files_of(dst) if ".tmp-" in name]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "jobs"),
+    [
+        (signal.SIGHUP, 2),
+        (signal.SIGINT, 1),
+        pytest.param(signal.SIGHUP, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
     tmp_path: Path,
     many: Path,
@@ -176,7 +183,7 @@ def test_runs_killed_at_random_moments_lead_to_the_same_files(
     command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
     rng = random.Random()
     interrupted = 0
-    for _ in range(5):
+    for _ in range(3):
         with start_packer(*command) as process:
             wait_until(lambda: dst.exists() or process.poll() is not None)
             time.sleep(rng.uniform(0, 0.3))
@@ -290,7 +297,7 @@ def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
     assert files_of(dst) == packed_many
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
     tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf, jobs: int
 ) -> None:

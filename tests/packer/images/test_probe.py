@@ -232,7 +232,7 @@ def test_a_large_png_within_the_bounds_is_sound() -> None:
     st.lists(st.tuples(st.integers(0, 2**31), st.integers(0, 255)), min_size=1, max_size=4),
     st.none() | st.integers(0, 2**31),
 )
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 def test_a_damaged_image_is_sound_or_rejected(
     files: dict[str, bytes], kind: str, flips: list[tuple[int, int]], cut: int | None
 ) -> None:

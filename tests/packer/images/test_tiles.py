@@ -125,7 +125,10 @@ def test_what_tiles_here_is_named_with_its_version(monkeypatch: pytest.MonkeyPat
     assert not tiles.can_tile()
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=2 * settings().max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.data())
 def test_a_table_is_found_or_refused_for_any_bytes(
     make_image: Callable[..., Image.Image], data: st.DataObject

@@ -186,7 +186,7 @@ def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: Run
     assert verify(copy, 1).damages == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
     tmp_path: Path,
     make_folder: Callable[..., Path],

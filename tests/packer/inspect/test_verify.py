@@ -204,7 +204,7 @@ def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
     assert f"{entry.index} is not an index: it is truncated" in damage.reason
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
     tmp_path: Path,
     make_folder: Callable[..., Path],

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.errors import BadImage, UnusableInput
@@ -108,7 +108,6 @@ def error_of(path: Path) -> str | None:
     return None
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     kind=st.sampled_from(["shard.tar", "images.tar", "images.zip"]),
     positions=st.lists(st.integers(0, 2**16), min_size=1, max_size=4),

@@ -223,12 +223,12 @@ def test_the_files_are_identical_for_any_number_of_processes(
     tmp_path: Path, zoo: Zoo, run_pack: RunPack, files_of: FilesOf, jpeg: str
 ) -> None:
     packed = []
-    for jobs in (1, 2, 3):
+    for jobs in (1, 3):
         dst = tmp_path / str(jobs)
         run_pack(zoo[0], dst, jobs, skip_rejected=True, shard_samples=7, jpeg=jpeg)
         packed.append(files_of(dst))
     assert "dataset.json" in packed[0]
-    assert packed[0] == packed[1] == packed[2]
+    assert packed[0] == packed[1]
 
 
 def test_a_copy_of_the_source_gives_the_same_files(
@@ -283,14 +283,16 @@ def test_a_flat_folder_has_samples_without_labels(
     assert (report.classes, manifest.classes, manifest.fields) == (0, (), ("jpg",))
 
 
-@pytest.mark.parametrize("name", ["__init__", "__", "a.b", "two words", "%"])
 def test_classes_of_any_name_are_read_by_webdataset(
-    tmp_path: Path, own_source: Path, run_pack: RunPack, name: str
+    tmp_path: Path, own_source: Path, run_pack: RunPack
 ) -> None:
-    (own_source / "class1").rename(own_source / name)
-    run_pack(own_source, tmp_path / "dst")
-    assert Manifest.load(tmp_path / "dst").classes == tuple(sorted(["class0", "class2", name]))
-    assert len(read_with_webdataset(tmp_path / "dst")) == 39
+    names = ["__init__", "__", "a.b", "two words", "%"]
+    for name in names:
+        shutil.copytree(own_source / "class1", own_source / name)
+    run_pack(own_source, tmp_path / "dst", jpeg="verbatim")
+    expected = tuple(sorted(["class0", "class1", "class2", *names]))
+    assert Manifest.load(tmp_path / "dst").classes == expected
+    assert len(read_with_webdataset(tmp_path / "dst")) == 13 * len(expected)
 
 
 def test_a_class_may_have_a_name_that_is_no_utf8(

@@ -83,12 +83,6 @@ class Counting(Progress):
         yield self.counts.append if name == "pack" else lambda count: None
 
 
-@pytest.fixture
-def pool() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        yield executor
-
-
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:
     """`many` as it is packed in this process."""
@@ -104,24 +98,29 @@ def packed_by(
 
 
 def test_processes_and_threads_of_an_executor_write_the_same_bytes(
-    tmp_path: Path, many: Path, here: Path, files_of: FilesOf, pool: Executor
+    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
 ) -> None:
-    assert packed_by(pool, many, tmp_path / "processes").shards_written == 8
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        assert packed_by(processes, many, tmp_path / "processes").shards_written == 8
     with ThreadPoolExecutor(3) as threads:
         packed_by(threads, many, tmp_path / "threads")
     assert files_of(tmp_path / "processes") == files_of(tmp_path / "threads") == files_of(here)
 
 
 def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
-    tmp_path: Path, many: Path, here: Path, files_of: FilesOf, pool: Executor
+    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
 ) -> None:
     dst = tmp_path / "dst"
-    with pytest.raises(ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"):
-        packed_by(Killed(pool), many, dst)
-    with pytest.raises(
-        ProcessDied, match=r"accepts no more work: BrokenProcessPool.*run the same command again"
-    ):
-        packed_by(pool, many, dst)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(
+            ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"
+        ):
+            packed_by(Killed(pool), many, dst)
+        with pytest.raises(
+            ProcessDied,
+            match=r"accepts no more work: BrokenProcessPool.*run the same command again",
+        ):
+            packed_by(pool, many, dst)
     packed_by(Within(), many, dst)
     assert files_of(dst) == files_of(here)
 

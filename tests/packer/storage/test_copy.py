@@ -64,7 +64,10 @@ def test_who_comes_while_another_fetches_waits_and_uses_the_same(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_somebody_reads_is_not_changed(tmp_path: Path, fetches: Fetches) -> None:
+def test_what_somebody_reads_is_not_changed(
+    tmp_path: Path, fetches: Fetches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("packer.storage.copy._TRIES", 3)  # it waits longer before each
     first, second = Copy(URL, tmp_path), Copy(URL, tmp_path)
     first.hold(OBJECTS, fetches, lambda text: None)
     with pytest.raises(UnusableInput, match="another packer uses them"):

@@ -21,15 +21,15 @@ Opened = Callable[..., Dataset]
 COUNT = 39
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize(("context", "workers"), [("fork", 2), ("spawn", 1)])
 def test_workers_of_a_data_loader_read_what_their_parent_has_begun(
-    packed: Path, server: StoreServer, opened: Opened, context: str
+    packed: Path, server: StoreServer, opened: Opened, context: str, workers: int
 ) -> None:
     dataset = opened()
     dataset[0]
     dataset.transform = dataset.target_transform = None
     loader: Any = DataLoader(
-        dataset, batch_size=None, num_workers=2, multiprocessing_context=context
+        dataset, batch_size=None, num_workers=workers, multiprocessing_context=context
     )
     for (image, label), (expected, other) in zip(loader, Dataset(packed), strict=True):
         assert (image.numpy() == expected).all()

@@ -223,8 +223,8 @@ def test_statistics_tell_what_the_store_gave(server: StoreServer, opened: Opened
 def test_a_loop_that_waits_for_the_network_is_told_so_once(
     server: StoreServer, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reader.loader.prefetch._WARN_SECONDS", 0.5)
-    server.latency = 3.0
+    monkeypatch.setattr("reader.loader.prefetch._WARN_SECONDS", 0.1)
+    server.latency = 0.5
     options = {"batch_size": 8, "workers": 0, "shuffle": True, "transforms": [CROP]}
     waits = pytest.warns(UserWarning, match=r"waits for the network: .* MB of http")
     with Loader(opened(), **options) as loader, waits as told:

@@ -21,6 +21,8 @@ from PIL import Image
 import reader
 from reader.order.shuffle import GlobalShuffle
 
+pytestmark = pytest.mark.slow  # tests of reader.loader.epochs pretend to be such a job
+
 COUNT = 400
 SCRIPT = Path(__file__).parent / "train_distributed.py"
 
@@ -75,7 +77,6 @@ def steps_of(out: Path, ranks: int) -> list[list[tuple[dict[str, Any], int, list
     return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 
 
-@pytest.mark.slow
 def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_nothing(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -156,10 +157,7 @@ LAUNCHER = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
 
 @pytest.mark.parametrize(
     ("script", "launcher"),
-    [
-        pytest.param(EARLY, LAUNCHER, id="torchrun", marks=pytest.mark.slow),
-        pytest.param(SPAWNED, (), id="spawn"),
-    ],
+    [pytest.param(EARLY, LAUNCHER, id="torchrun"), pytest.param(SPAWNED, (), id="spawn")],
 )
 def test_a_loader_made_before_the_process_group_reads_its_ranks_share(
     folder: Path, tmp_path: Path, script: str, launcher: Sequence[str]

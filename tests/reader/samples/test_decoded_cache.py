@@ -45,6 +45,7 @@ pytestmark = [
 ]
 
 COUNT = 39
+PHOTOS = 14
 EPOCHS = 3
 FLIPS = [RandomHorizontalFlip(), RandomVerticalFlip()]
 
@@ -127,14 +128,14 @@ def photographs(
 ) -> Path:
     """JPEGs of many sizes, one of them grey, one CMYK, three to be turned; and a PNG."""
     files = {}
-    for number in range(COUNT - 1):
+    for number in range(PHOTOS - 1):
         mode = {3: "L", 5: "CMYK"}.get(number, "RGB")
         image = make_image(number, 60 + 7 * (number % 5), 64 + 9 * (number % 4), mode)
         exif = Image.Exif()
         exif[0x0112] = {7: 6, 8: 3, 9: 5}.get(number, 1)
         files[f"{number:03d}.jpg"] = encode(image, "JPEG", quality=90, exif=exif)
     files["last.png"] = encode(make_image(99), "PNG")
-    return make_dataset(files, jpeg=request.param, shard_samples=10)
+    return make_dataset(files, jpeg=request.param, shard_samples=5)
 
 
 @pytest.mark.parametrize("pipelines", [*RESULTS, *WHOLE, *SCALED], ids=str)
@@ -142,7 +143,7 @@ def test_every_pixel_is_the_one_without_the_cache(photographs: Path, pipelines: 
     expected, _ = samples(photographs, pipelines, is_cached=False)
     seen, cached = samples(photographs, pipelines)
     assert seen == expected
-    assert cached == 2 * COUNT if pipelines not in SCALED else 0 < cached < 2 * COUNT
+    assert cached == 2 * PHOTOS if pipelines not in SCALED else 0 < cached < 2 * PHOTOS
 
 
 @pytest.mark.parametrize("options", LOADED, ids=str)

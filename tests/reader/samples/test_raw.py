@@ -71,7 +71,7 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
             folder,
             batch_size=16,
             shuffle=True,
-            workers=1,
+            workers=int(not pipeline),
             transforms=transforms,
             fields=("image", "label", "index", "valid", "key"),
             rank=0,

@@ -70,7 +70,7 @@ def is_gone(process: psutil.Process) -> bool:
         return True
 
 
-@pytest.mark.parametrize("state", ["idle", "busy", "forked"])
+@pytest.mark.parametrize("state", [pytest.param("idle", marks=pytest.mark.slow), "busy", "forked"])
 def test_a_parent_that_is_killed_leaves_no_workers(packed: Path, state: str) -> None:
     code = """
 import os, sys, time

@@ -35,6 +35,12 @@ def reported(
     return run
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the charts, which take longest."""
+    monkeypatch.setattr("packer.inspect.report.report.charts", lambda *_: [])
+
+
 @pytest.fixture(scope="session")
 def photograph(make_image: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
     """`photograph(seed)`: an image of its own, unlike any of another seed."""

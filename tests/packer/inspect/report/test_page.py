@@ -37,7 +37,7 @@ def of_hostile(hostile: Path, reported: Reporting) -> tuple[Reported, str]:
 
 
 @pytest.fixture(scope="module")
-def of_planted(planted: Path, reported: Reporting) -> Reported:
+def of_planted(browser: Any, planted: Path, reported: Reporting) -> Reported:
     return reported(planted)[0]
 
 
@@ -110,6 +110,7 @@ def test_markup_of_a_dataset_stays_text(of_hostile: tuple[Reported, str]) -> Non
     assert page.count("document.title=&#39;hostile&#39;") >= 8  # classes, names and captions
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as_it_is(
     photograph: Callable[..., Any],
     run_pack: Callable[..., object],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.errors import UnusableInput
@@ -20,7 +20,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=100)
 @given(
     content=st.dictionaries(st.text(max_size=3), values, max_size=4),
     indent=st.none() | st.integers(0, 2),
