@@ -178,6 +178,32 @@ def test_both_may_be_in_a_store(
         assert array is None or int(array[0, 0]) == number_of(key)
 
 
+def test_shards_without_any_member_are_read_from_a_store(packed: Path, tmp_path: Path) -> None:
+    keys = Dataset(packed).keys
+    for number in (1, 38):
+        path = tmp_path / "files" / f"{keys[number]}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(keys[number])
+    packer.pack(tmp_path / "files", tmp_path / "extra", keys_of=packed, jobs=1, progress=False)
+    with serving(tmp_path / "extra") as server:
+        dataset = Dataset(packed, join=server.url, cache_dir=tmp_path / "cache")
+        with Loader(
+            dataset,
+            batch_size=13,
+            shuffle=reader.BlockShuffle(2),
+            fields=("key", "txt?"),
+            workers=0,
+        ) as loader:
+            found = [pair for batch in loader for pair in zip(*batch, strict=True)]
+        for fetching, _ in dataset.fetchings:
+            fetching.close()
+    assert sorted(key for key, _ in found) == sorted(keys)
+    assert {(key, text) for key, text in found if text is not None} == {
+        (keys[1], keys[1]),
+        (keys[38], keys[38]),
+    }
+
+
 def repacked(source: Path, dst: Path, **options: Any) -> Path:
     packer.pack(source, dst, jobs=1, progress=False, **options)
     return dst
