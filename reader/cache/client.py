@@ -145,16 +145,16 @@ class FetchingConnection:
                 send(connection, message)
                 return receive(connection)
             except TimeoutError:
-                self._close()
+                self.close()
                 raise StoreError(
                     f"{url}: the fetching process has not answered for {timeout:.0f} seconds. "
                     "Check that it is not stopped, and open the dataset again."
                 ) from None
             except (EOFError, OSError):
-                self._close()
+                self.close()
                 time.sleep(tries * _DYING_SECONDS)
             except BaseException:  # after Ctrl-C, the answer would be mistaken for the next one
-                self._close()
+                self.close()
                 raise
         raise StoreError(
             f"{url}: the fetching process has died. Start again: the cache keeps the samples that "
@@ -163,12 +163,13 @@ class FetchingConnection:
 
     def _connected(self) -> socket.socket:
         if self._connection is None or self._pid != os.getpid():
-            self._close()
+            self.close()
             self._connection, self._pid = self._fetching.connect(), os.getpid()
             self._finalizer = weakref.finalize(self, self._connection.close)
         return self._connection
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close it, which also drops the schedules that were begun by it; it may be used again."""
         if self._connection is not None:
             self._finalizer()
             self._connection = None

@@ -201,6 +201,7 @@ class BatchPipeline:
     def close(self) -> None:
         """End the workers; delivered batches stay valid."""
         self._finalizer()
+        self._store.close()
         self.epochs = []
 
     def _queue(self, epoch: EpochRun) -> None:

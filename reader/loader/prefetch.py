@@ -74,6 +74,11 @@ class Prefetch:
         for connection, number in self._numbers.pop(epoch, ()):
             connection.send(Drop(number))
 
+    def close(self) -> None:
+        """Drop all schedules."""
+        for connection in self._connections.values():
+            connection.close()
+
     def warn_if_slow(self, loop: Loop, spent: Spent) -> None:
         if not self._connections or self._has_warned or spent.waiting < spent.busy / 2:
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from delivered import CROP
@@ -68,6 +69,20 @@ def test_a_loader_gives_what_it_gives_of_the_folder_and_asks_the_store_once(
 def test_this_very_process_reads_from_a_store_too(packed: Path, opened: Opened) -> None:
     options = {"shuffle": True, "workers": 0}
     assert_equal(batches(opened(), **options), batches(packed, **options))
+
+
+def test_a_closed_loader_leaves_no_schedule_that_would_hold_up_another(opened: Opened) -> None:
+    def connections() -> int:
+        return len(psutil.Process().net_connections("unix"))
+
+    dataset = opened()
+    dataset[0]
+    before = connections()
+    loader = Loader(dataset, batch_size=2, shuffle=True, workers=0)
+    next(iter(loader))
+    assert connections() > before
+    loader.close()
+    assert connections() == before  # what a connection has begun ends with it
 
 
 def test_ranks_with_a_cache_of_their_own_read_what_is_theirs(packed: Path, opened: Opened) -> None:
