@@ -78,7 +78,7 @@ def test_a_closed_loader_leaves_no_schedule_that_would_hold_up_another(opened: O
     dataset = opened()
     dataset[0]
     before = connections()
-    loader = Loader(dataset, batch_size=2, shuffle=True, workers=0)
+    loader = Loader(dataset, batch_size=2, shuffle=True, workers=1)
     next(iter(loader))
     assert connections() > before
     loader.close()
