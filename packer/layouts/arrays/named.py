@@ -113,7 +113,10 @@ def _read(file: IO[bytes], size: int, is_head: bool) -> tuple[tuple[int, ...], A
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"version {version} is not read")
-    shape, is_fortran, dtype = _HEADERS[version](file)
+    try:
+        shape, is_fortran, dtype = _HEADERS[version](file)
+    except Exception as error:  # NumPy parses it as Python, so TokenError and others come, too
+        raise ValueError(f"its header cannot be parsed: {error}") from error
     if is_head:
         return shape, dtype, np.empty(0)
     length = math.prod(shape) * dtype.itemsize

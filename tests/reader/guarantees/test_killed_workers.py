@@ -51,7 +51,8 @@ def test_workers_killed_before_they_are_ready_are_replaced(packed: Path) -> None
     with augmented(packed, workers=2) as loader:
         for worker in started(2):
             worker.kill()
-        assert len(list(loader)) == 10
+        for _ in range(2):  # on a busy machine one of them may have decoded the first epoch
+            assert len(list(loader)) == 10
         assert loader.statistics().restarts >= 2
 
 

@@ -101,6 +101,7 @@ WRONG = {
     "longer": (SOUND + b"\0", "it says that it holds"),
     "a shape of no end": (lying(SOUND, f"({2**40}, 20, 30, 3)"), "it says that it holds"),
     "fewer": (lying(SOUND, "(3, 20, 30, 3)"), "it says that it holds"),
+    "a shape that does not end": (lying(SOUND, "(((("), "which numpy reads"),
 }
 
 
