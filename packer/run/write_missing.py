@@ -195,7 +195,7 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
         made, add = f"packed with other options: {differing}", ""
     elif not is_same:
         made = "packed with the same options from another source, or the source has changed since"
-        add = f", pass {option('append', True)} to add new samples"
+        add = f", pass {option('append', True)} to add new samples" if content.images else ""
     else:
         return
     raise UnusableInput(

@@ -151,8 +151,9 @@ def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequenc
     if common:
         name = re.sub(r"[^a-z0-9_-]", "_", Path(own.name).name.lower())
         raise ArgumentError(
-            f"Several of the joined datasets have members .{common[0]}, such as {own.name}. Name "
-            f'it: join={{"{name}": {own.name!r}}} makes them members .{name}.{common[0]}.'
+            f"Several of the joined datasets have members .{common[0]}, such as {own.name}. Give "
+            f'all of them in a dict, with a name for this: join={{"{name}": {own.name!r}}} makes '
+            f"them members .{name}.{common[0]}."
         )
 
 

@@ -148,6 +148,8 @@ def _members(
         except BadImage as error:
             yield Skipped(record.where, str(error), damaged=True)
             continue
+        if not data:  # empty cells only
+            continue
         places: dict[str, Place] = {ext: [content] for ext, content in data.items()}
         yield Members(name, [record.where], places, sum(map(len, data.values())), newest)
 
@@ -160,6 +162,8 @@ def _text(value: Any) -> str:
 
 def _npy(values: Sequence[Any], dtype: str, column: str) -> bytes:
     try:
+        if None in values:  # NaN, for NumPy
+            raise ValueError("a value is null")
         array = np.asarray(values, dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise BadImage(f"its {column!r} is not an array of {dtype} ({error})") from error

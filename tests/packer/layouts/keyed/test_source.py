@@ -278,3 +278,44 @@ def test_other_commands_refuse_a_dataset_without_images(
     done = call_packer("repair", extra, "--from", source)
     assert done.returncode == 2
     assert f"packer pack SRC {extra} --keys-of DATASET --overwrite" in done.stderr
+
+
+def test_a_dataset_that_was_packed_in_another_order_makes_its_members_stale(
+    source: Path, tmp_path: Path
+) -> None:
+    base, extra = tmp_path / "base", tmp_path / "extra"
+    packer.pack(source, base, shard_samples=10, jobs=1, progress=False)
+    rows = {"key": list(Dataset(base).keys), "n": list(range(len(Dataset(base))))}
+    pq.write_table(pa.table(rows), tmp_path / "table.parquet")
+    again = {"keys_of": base, "jobs": 1, "progress": False}
+    packer.pack(tmp_path / "table.parquet", extra, **again)
+    assert packer.pack(tmp_path / "table.parquet", extra, **again).shards_written == 0
+    packer.pack(source, base, shard_samples=10, seed=1, overwrite=True, jobs=1, progress=False)
+    with pytest.raises(UnusableInput, match="the source has changed since") as refused:
+        packer.pack(tmp_path / "table.parquet", extra, **again)
+    assert "append" not in str(refused.value)
+
+
+def test_an_empty_cell_is_no_member_and_an_array_with_one_is_rejected(
+    packed: Path, keys: list[str], tmp_path: Path
+) -> None:
+    def table(first: Any) -> Path:
+        arrays = pa.array([first, *([[1.0, 2.0]] * (len(keys) - 1))], pa.list_(pa.float32()))
+        pq.write_table(pa.table({"key": keys, "e": arrays}), tmp_path / "table.parquet")
+        return tmp_path / "table.parquet"
+
+    with pytest.raises(Rejected):
+        joined(packed, table([1.0, None]))
+    report = packer.pack(
+        table([1.0, None]),
+        tmp_path / "skipped",
+        keys_of=packed,
+        on_error="skip",
+        jobs=1,
+        progress=False,
+    )
+    assert ["a value is null" in reason for _, reason in report.rejected] == [True]
+    packer.pack(table(None), tmp_path / "dst", keys_of=packed, jobs=1, progress=False)
+    dataset = Dataset(packed, join=tmp_path / "dst")
+    spans = [shard.index.span("e.npy", row) for shard, row in map(dataset.locate, range(3))]
+    assert [span is None for span in spans] == [True, False, False]
