@@ -216,7 +216,6 @@ def pytest_collection_finish() -> None:
 def no_leftovers() -> Iterator[None]:
     """Fails a test that leaves processes or descriptors behind."""
     gc.collect()
-    gc.freeze()
     processes, descriptors = _held()
     yield
     gc.collect()
