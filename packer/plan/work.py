@@ -185,8 +185,9 @@ def digests(work: Work) -> dict[str, str]:
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """Return the maximum size of these shards on disk; None if it depends on the encoding."""
-    plan, policy = work.plan, work.options.policy
-    if policy.raw is None and (policy.max_side or policy.quality or work.scanned.facts.identity):
+    plan, policy, facts = work.plan, work.options.policy, work.scanned.facts
+    is_encoded = facts.has_images and policy.raw is None
+    if is_encoded and (policy.max_side or policy.quality or facts.identity):
         return None
     total = sum(
         plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))

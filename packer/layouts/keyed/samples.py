@@ -64,7 +64,7 @@ class KnownSamples:
     def __len__(self) -> int:
         return len(self._keys)
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """A checksum of the keys in their order, and of the shards' bounds."""
         return xxhash.xxh3_128_hexdigest(b"\0".join(self._keys) + self._ends.tobytes())

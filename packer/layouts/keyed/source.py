@@ -36,17 +36,12 @@ class KeyedSource:
     what: str  # the members come from, such as "a table"
     numbers: "array[int]" = field(default_factory=lambda: array("q"))  # of the samples as they came
 
-    identity: str = field(init=False)
-
     classes = ()
-
-    def __post_init__(self) -> None:
-        self.identity = self.known.identity
 
     @property
     def facts(self) -> Facts:
         """It has no images, and belongs to the samples of another dataset in their order."""
-        return Facts(has_images=False, identity=self.identity)
+        return Facts(has_images=False, identity=self.known.identity)
 
     @property
     def order(self) -> NDArray[np.int64]:
