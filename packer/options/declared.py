@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from packer.options import kinds
 from packer.options.kinds import FLAG, one_of, size, text, whole
 from packer.options.option import SECTIONS, Option, declare
 from packer.options.part import Part
-from packer.words import option
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -34,19 +33,6 @@ FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
 
 _source, _stored, _divided, _refused, _run = (partial(declare, section) for section in SECTIONS)
-
-
-class ColumnNames(NamedTuple):
-    """The columns of a table that a person has named, by what they hold."""
-
-    image: str | None
-    label: str | None
-    split: str | None
-
-
-def column_option(role: str, name: str | None = None) -> str:
-    """Return, for a message, the option that names the column of a role in `ColumnNames`."""
-    return option(f"{role}_column", name)
 
 
 @dataclass(frozen=True)
@@ -114,16 +100,6 @@ class SourceOptions:
     )
 
     @property
-    def columns(self) -> ColumnNames:
-        """The columns that are named."""
-        return ColumnNames(*(getattr(self, f"{role}_column") for role in ColumnNames._fields))
-
-    def with_columns(self, **names: str | None) -> "SourceOptions":
-        """Return the same with other columns, by their roles."""
-        changes: dict[str, Any] = {f"{role}_column": name for role, name in names.items()}
-        return replace(self, **changes)
-
-    @property
     def has_templates(self) -> bool:
         """Whether templates define the layout."""
         return bool(self.images or self.members or self.labels)
@@ -131,11 +107,12 @@ class SourceOptions:
     @property
     def of_table(self) -> bool:
         """Whether an option is passed that only tables have."""
-        return any((self.root, *self.columns, self.label_separator, self.box_format))
+        others = self.root, self.label_separator, self.box_format
+        return any((self.image_column, self.label_column, self.split_column, *others))
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
-        always = ("pairs", "root", *(f"{role}_column" for role in ColumnNames._fields))
+        always = ("pairs", "root", "image_column", "label_column", "split_column")
         return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
 
 
