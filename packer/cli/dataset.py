@@ -200,8 +200,8 @@ def _notes(report: "ExtractReport") -> Iterator[str]:
         yield f"{many(report.raw, 'raw image')} written as PNG"
     if report.members:
         yield (
-            f"{many(report.members, 'member')} written beside the images (folders of labels "
-            "and lists of annotations are not restored; class names are in dataset.json)"
+            f"{many(report.members, 'member')} written by the keys of their samples (folders of "
+            "labels and lists of annotations are not restored; class names are in dataset.json)"
         )
     if report.unlabelled:
         yield f"{many(report.unlabelled, 'sample')} without the class in the file's name"

@@ -42,7 +42,7 @@ class ExtractReport:
     tiled: int = 0  # JPEGs among them that packing transcoded: the same pixels in other bytes
     banded: int = 0  # the same of PNGs
     raw: int = 0  # images that were stored as pixels, given back as PNG
-    members: int = 0  # files written beside their images, wherever the source had them
+    members: int = 0  # files written by the keys of their samples, wherever the source had them
     unlabelled: int = 0  # unlabelled, unsplit: samples whose class or split no name holds
     unsplit: int = 0
     reencoded: bool = False  # whether packing resized or re-encoded images

@@ -168,18 +168,17 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
             f"{option('check', True)} compares transcoded images, and {both} transcode none. "
             f"Remove {option('check', True)}."
         )
+    decided = [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
+    if "keys_of" in asked and decided:
+        raise UnusableInput(
+            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
+            f"dataset, in its shards and its order. Remove {option(decided[0])}."
+        )
     if asked.get("stratify") and "split" not in asked:
         shares = option("split", {"train": 0.9, "val": 0.1})
         raise UnusableInput(
             f"{option('stratify', True)} divides each class by the shares of {option('split')}. "
             f"Add {shares}, or remove {option('stratify', True)}."
-        )
-    if "keys_of" in asked and (
-        decided := [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
-    ):
-        raise UnusableInput(
-            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
-            f"dataset, in its shards and its order. Remove {option(decided[0])}."
         )
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(
