@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packer.options import kinds
-from packer.options.kinds import FLAG, one_of, size, text, whole
+from packer.options.kinds import FLAG, TEXT, one_of, size, whole
 from packer.options.option import SECTIONS, Option, declare
 from packer.options.part import Part
 from reader.system import usable_cores
@@ -50,15 +50,15 @@ class SourceOptions:
         kinds.FOLDER, "Folder of the images of a table. Default: the folder of the table."
     )
     image_column: str | None = _source(
-        text(), "Column of a table with the images. Default: image, path, file, file_name, ..."
+        TEXT, "Column of a table with the images. Default: image, path, file, file_name, ..."
     )
     label_column: str | None = _source(
-        text(),
+        TEXT,
         "Column of a table with the labels; none: no column. Default: the declared one, "
         "otherwise label, labels, class, cls, category, ...",
     )
     split_column: str | None = _source(
-        text(), "Column of a table with the splits; none: no column. Default: split."
+        TEXT, "Column of a table with the splits; none: no column. Default: split."
     )
     kind: str | None = _source(
         one_of(*KINDS),
@@ -69,7 +69,7 @@ class SourceOptions:
         "Levels of folders that name a class; all: each folder with images is a class.",
     )
     label_separator: str | None = _source(
-        text(),
+        TEXT,
         "Separator of several labels in one column of a table; none: each image has one label.",
     )
     images: tuple[str, ...] = _source(

@@ -82,11 +82,6 @@ def size(least: int = 1) -> Kind:
     return Kind(check, "bytes, or a size such as '500MB'", "SIZE", stored=whole(1).check)
 
 
-def text(metavar: str = "TEXT") -> Kind:
-    """Return the kind of any text."""
-    return Kind(_text, "a name", metavar)
-
-
 def _bytes(text: str, least: int) -> int:
     upper = text.strip().upper().removesuffix("B")
     number = upper.rstrip("KMGTI")
@@ -242,6 +237,7 @@ def _engine(value: Any) -> Any:
 
 
 FLAG = Kind(_flag, "True or False", "")
+TEXT = Kind(_text, "a name", "TEXT")
 HEIGHT_WIDTH = Kind(_height_width, "a height and a width", "HxW", _read_height_width)
 SHARES = Kind(
     _shares,

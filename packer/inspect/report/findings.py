@@ -90,17 +90,18 @@ def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
-    yield from _flagged(_size_rules(table), np.arange(len(table)))
-    yield from _flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
+    yield from flagged(_size_rules(table), np.arange(len(table)))
+    yield from flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
 
 
 # Kind, weight and title; which samples, and what the first of them have least of; the sentence.
 _Rule = tuple[str, Weight, str, NDArray[np.bool_], NDArray[Any], str]
 
 
-def _flagged(
+def flagged(
     rules: Iterable[_Rule], numbers: NDArray[np.int64], among: str = ""
 ) -> Iterator[Finding]:
+    """Find the samples with these `numbers` that a rule flags, the gravest first."""
     for kind, weight, title, flags, order, sentence in rules:
         if count := int(flags.sum()):
             part = f"{many(count, 'image')} ({share(count, len(flags))}{among})"
