@@ -265,13 +265,12 @@ class RunOptions:
         return self.jobs or usable_cores()
 
 
-def _declared(*classes: Any) -> dict[str, Option]:
-    each = (one for declaring in classes for one in fields(declaring) if one.metadata)
-    return {one.name: Option(one.name, **one.metadata) for one in each}
-
-
-OPTIONS: dict[str, Option] = _declared(SourceOptions, PackOptions, RunOptions)
-SHAPING = frozenset(_declared(SourceOptions, PackOptions))
+OPTIONS = {
+    one.name: Option(one.name, **one.metadata)
+    for declaring in (SourceOptions, PackOptions, RunOptions)
+    for one in fields(declaring)
+    if one.metadata
+}
 
 
 def by_name(content: Mapping[str, Any]) -> dict[str, Any]:

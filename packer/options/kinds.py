@@ -151,12 +151,6 @@ def _depth(value: Any) -> int:
     return -1 if isinstance(value, str) and value == "all" else int(whole(1, 99).check(value))
 
 
-def _read_depth(text: str) -> int | str:
-    if text != "all" and not re.fullmatch(r"[1-9]\d?", text):
-        raise ValueError(f'{text!r} is not "all" or a number of levels of at least 1.')
-    return text if text == "all" else int(text)
-
-
 def _folder(value: Any) -> Path:
     path = Path(os.fsdecode(value))
     if not path.is_dir():
@@ -247,7 +241,11 @@ SHARES = Kind(
     _stored_shares,
 )
 DEPTH = Kind(
-    _depth, "a number of levels of at least 1, or 'all'", "N|all", _read_depth, whole(-1).check
+    _depth,
+    "a number of levels of at least 1, or 'all'",
+    "N|all",
+    lambda text: text if text == "all" else whole().read(text),
+    whole(-1).check,
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
