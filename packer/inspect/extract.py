@@ -97,7 +97,7 @@ class _Labels:
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
         self.count, self._classes = len(classes), classes
-        self._in_files = external or is_numbered(classes)
+        self._is_numbered = is_numbered(classes)
         self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
@@ -107,7 +107,7 @@ class _Labels:
 
     def in_file(self, name: bytes, label: int) -> bool:
         """Return whether to write the member ``.cls``."""
-        return self._always or (self._in_files and not self.in_name(name, label))
+        return self._always or (self._is_numbered and not self.in_name(name, label))
 
 
 def _extract_shard(
