@@ -100,9 +100,12 @@ def start_packer() -> Callable[..., "subprocess.Popen[str]"]:
 
     def start(*args: object, ulimit: str = "unlimited") -> "subprocess.Popen[str]":
         limited = ["bash", "-c", 'ulimit -f "$0" && exec "$@"', ulimit]
+        env = environment()
+        if ulimit != "unlimited":
+            env.pop("COVERAGE_PROCESS_CONFIG", None)  # which could not write its file either
         return subprocess.Popen(
             [*limited, sys.executable, "-m", "packer", *map(str, args)],
-            env=environment(),
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
