@@ -31,8 +31,7 @@ from packer.layouts.name_tokens import (
     words_of,
 )
 from packer.layouts.named_text import Decision
-from packer.layouts.plain_text import text_of
-from packer.layouts.texts import Evidence, Text
+from packer.layouts.texts import Evidence, Text, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Facts
 from packer.samples.table import SampleTable
