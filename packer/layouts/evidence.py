@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,10 +30,9 @@ from packer.layouts.name_tokens import (
     words_of,
 )
 from packer.layouts.named_text import Decision
-from packer.layouts.plain_text import text_of
-from packer.layouts.texts import Evidence, Text
+from packer.layouts.texts import Evidence, Text, text_of
 from packer.options.declared import SourceOptions
-from packer.samples.records import Facts
+from packer.samples.records import Source
 from packer.samples.table import SampleTable
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
@@ -51,32 +49,19 @@ _BITS = 22  # of a hash
 _SHIFT = np.uint64(64 - _BITS)
 
 
-@runtime_checkable
-class InTree(Protocol):
-    """A source whose files are in a tree, to which the names of what it skips are relative."""
-
-    @property
-    def tree(self) -> Tree:
-        """The tree."""
-
-    @property
-    def facts(self) -> Facts:
-        """The facts of the source."""
-
-
 def refuse_evidence(
-    source: object, listing: SampleTable, src: Path, options: SourceOptions, summary: str
+    source: Source, listing: SampleTable, src: Path, options: SourceOptions, summary: str
 ) -> tuple[str, ...]:
     """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
 
     `summary` is the sentence on how the source is read. Return remarks on what was not searched.
     """
-    if not isinstance(source, InTree) or not len(listing):
+    tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
+    if not isinstance(tree, Tree) or not len(listing):
         return ()
     leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
     if not leftovers:
         return ()
-    tree = source.tree
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.layouts.detect import read
-from packer.layouts.plain_text import text_of
 from packer.layouts.templates.proposed import proposed
-from packer.layouts.texts import Evidence
+from packer.layouts.texts import Evidence, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample
 from packer.trees.outright import by_templates

@@ -1,9 +1,16 @@
-"""Texts of a source, and what is reported of those that are evidence of annotations."""
+"""Texts of a source, in any encoding, and what is reported of those that are evidence."""
 
+import html
+import io
 import os
 import re
+import zipfile
 from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
 
+import numpy as np
+
+from packer.files.text import decoded
 from packer.trees.walk import is_named_as_image
 
 _PROSE = re.compile(
@@ -15,6 +22,9 @@ _PROSE = re.compile(
 _NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
+_LEAST_TEXT = 0.95  # share of the bytes that are no control characters
+_ARCHIVED = 1 << 24  # bytes of a spreadsheet
+_PART = 1 << 20  # bytes of one of its files
 
 
 @dataclass(frozen=True)
@@ -69,3 +79,40 @@ class Evidence:
         return name in self.stems or (
             is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
         )
+
+
+def text_of(data: bytes) -> bytes | None:
+    """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
+    if data.startswith(b"PK\3\4"):
+        return _spreadsheet(data)
+    head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
+    signs = np.frombuffer(head, np.uint8)
+    if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
+        return None
+    data = decoded(data, is_cut=True).encode("utf-8", "replace")
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\\u" in data:
+        data = re.sub(rb"\\u([0-9a-fA-F]{4})", _character, data)
+    data = data.replace(b"\\/", b"/")
+    if b"&" in data:
+        data = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+    return unquote_to_bytes(data) if re.search(rb"%[2-9A-Fa-f][0-9A-Fa-f]", data) else data
+
+
+def _character(match: "re.Match[bytes]") -> bytes:
+    return chr(int(match[1], 16)).encode("utf-8", "replace")
+
+
+def _spreadsheet(data: bytes) -> bytes | None:
+    """Return the texts of a spreadsheet, each on a line."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [item for item in archive.infolist() if item.filename.endswith(".xml")]
+            parts = []
+            for item in names:
+                with archive.open(item) as file:
+                    parts.append(file.read(_PART))
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+        return None
+    text = b"\n".join(re.findall(rb">([^<>]+)<", b"".join(parts)[:_ARCHIVED]))
+    return html.unescape(text.decode("utf-8", "replace")).encode() or None

@@ -25,6 +25,7 @@ from packer.trees.shape import Shape, enclosing, folders_above, inside
 from packer.trees.sidecars import Companions
 from packer.trees.walk import (
     BEGINNING,
+    is_file_error,
     is_litter,
     is_named_as_image,
     names_an_image,
@@ -115,6 +116,15 @@ class Tree(ABC):
     @abstractmethod
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`, litter too."""
+
+    def readable_names(self, path: str) -> list[str] | None:
+        """Return the sorted names of the files in a folder; None if it cannot be read."""
+        try:
+            return self.names(path)
+        except OSError as error:
+            if not is_file_error(error):
+                raise
+            return None
 
     @abstractmethod
     def below(self, folder: str) -> "Tree":

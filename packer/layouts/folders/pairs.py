@@ -14,7 +14,7 @@ from packer.trees.names import splits_of
 from packer.trees.outright import paired
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
-from packer.trees.walk import is_file_error, skipped
+from packer.trees.walk import skipped
 from packer.words import choices
 
 BESIDE = "."  # the folder of files that are beside their images
@@ -51,7 +51,8 @@ class Pairs:
         for written, parallel in self.elsewhere_only.items():
             name = written.removesuffix("?")
             path = os.path.join(parallel, folder)
-            for file in _files(tree, path):
+            # The images lack what an unreadable folder should have, and are named for it.
+            for file in tree.readable_names(path) or []:
                 stem, ext = os.path.splitext(file)
                 ext = ext[1:].lower()
                 member = name if ext == name else f"{name}.{ext}"
@@ -84,15 +85,6 @@ def unused(path: str) -> Skipped:
     if os.path.basename(path) == _CLASS_NAMES:
         return Skipped(path, "it lists the classes, and belongs to no image", ignored=True)
     return skipped(path, "the source has no image of this path")
-
-
-def _files(tree: Tree, folder: str) -> list[str]:
-    try:
-        return tree.names(folder)
-    except OSError as error:
-        if not is_file_error(error):
-            raise
-        return []  # the images then lack what should be there, and are named for it
 
 
 def refuse_labels(shape: Shape, where: Path, names: Callable[[str], Iterable[str]]) -> None:

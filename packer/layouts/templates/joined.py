@@ -121,7 +121,7 @@ class Joined:
                 bound.others[image] = row
         if len(heads) + len(lost) < len(rows):
             for row in heads:
-                rows.drop_header(row)
+                rows.note_header(rows.where(row).rpartition(":")[0])
             heads = {}
         self.skipped += [*lost, *heads.values()]
 

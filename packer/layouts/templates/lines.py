@@ -106,7 +106,7 @@ class ListTemplate(Form):
         """Return the fields of a record, or why it has none; an optional one may be missing."""
         found, is_object = dict(self.constants), isinstance(item, dict)
         for one in fields:
-            value = _member(item, one.spec or (one.name if is_object else ""))
+            value = member(item, one.spec or (one.name if is_object else ""))
             if one.name == NOTHING or (one.is_optional and value in (_MISSING, None)):
                 continue
             if value is _MISSING:
@@ -123,7 +123,7 @@ def read_lines(tree: Tree, path: str, template: ListTemplate, remarks: list[str]
         remarks.append(f"{path} is not UTF-8. It is read as Latin-1.")
     of_json = partial(_of_json, template=template, where=tree.root / path)
     if suffix == ".json":
-        content = _member(_json(file, encoding), template.member)
+        content = member(_json(file, encoding), template.member)
         if content is _MISSING:
             raise UnusableInput(f"{tree.root / path} has no member {template.member!r}.")
         yield from of_json(content)
@@ -270,10 +270,10 @@ def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Li
         yield number, template.record(item, template.wanted)
 
 
-def _member(value: Any, path: str) -> Any:
+def member(value: Any, path: str, otherwise: object = _MISSING) -> Any:
     """Return the value at a path of members; at "", the whole value."""
     if isinstance(value, dict) and path in value:
         return value[path]
     for name in path.split(".") if path else ():
-        value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
+        value = value.get(name, otherwise) if isinstance(value, dict) else otherwise
     return value

@@ -48,10 +48,7 @@ class Rows:
             self.starts.append(len(self))
             for line, found in self._without_header(path, template, tree):
                 if isinstance(found, str):
-                    if line > 1 or template.has_columns:
-                        self.skipped.append(Skipped(f"{path}:{line}", found, damaged=True))
-                    else:
-                        self.remarks.append(_header(path))
+                    self.skipped.append(Skipped(f"{path}:{line}", found, damaged=True))
                     continue
                 values = [{**fields, **found}.get(name) for name in self.names]
                 self.text += json.dumps(values, separators=(",", ":")).encode()
@@ -63,31 +60,31 @@ class Rows:
                 )
 
     def _without_header(self, path: str, template: ListTemplate, tree: Tree) -> Iterator[Line]:
-        """Yield the lines, but for a first one with words where the second has numbers."""
+        """Yield the lines, but for a first one that has the names of columns."""
         lines = read_lines(tree, path, template, self.remarks)
         few = list(islice(lines, 2))
-        if len(few) == 2 and not template.has_columns and _is_header(few[0][1], few[1][1]):
-            self.remarks.append(_header(path))
+        if few and not template.has_columns and _is_header(*few):
+            self.note_header(path)
             few = few[1:]
         yield from chain(few, lines)
 
-    def drop_header(self, row: int) -> None:
+    def note_header(self, path: str) -> None:
         """Note that the first line of a file has the names of its columns."""
-        self.remarks.append(_header(self.where(row).rpartition(":")[0]))
+        self.remarks.append(f"The first line of {path} is read as a header.")
 
 
-def _is_header(first: dict[str, Any] | str, second: dict[str, Any] | str) -> bool:
-    if isinstance(first, str) or isinstance(second, str):
+def _is_header(line: Line, next_line: Line = (0, "")) -> bool:
+    """Return whether the first line has no fields, or words where the next one has numbers."""
+    (number, first), (_, second) = line, next_line
+    if isinstance(first, str):
+        return number <= 1
+    if isinstance(second, str):
         return False
     pairs = [(first[name], second[name]) for name in first if isinstance(first[name], str)]
     return any(
         not any(map(str.isdigit, word)) and isinstance(number, str) and number.isdecimal()
         for word, number in pairs
     )
-
-
-def _header(path: str) -> str:
-    return f"The first line of {path} is read as a header."
 
 
 def read_lists(tree: Tree, templates: Sequence[ListTemplate]) -> list[Rows]:

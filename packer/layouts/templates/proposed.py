@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from packer.layouts.templates.lines import member
 from packer.layouts.templates.template import KEY
 from packer.tables.names import LABEL, SPLIT, may_be_split
 from packer.trees.names import splits_of
@@ -102,7 +103,7 @@ def _of_records(records: Sequence[Any], names: Names) -> str | None:
             if isinstance(value, str | int) and names(str(value)):
                 counts[path] = counts.get(path, 0) + 1
     for path in sorted(counts, key=lambda path: -counts[path]):
-        values = [_member(record, path) for record in records]
+        values = [member(record, ".".join(path), None) for record in records]
         if counts[path] < _SHARE * min(len(records), _FEW) or None in values:
             continue
         if len(set(map(str, values))) == len(values):
@@ -167,12 +168,6 @@ def _beside(
         elif key[1:]:
             for path, leaf in _beside(value, key[1:]):
                 yield (name, *path), leaf
-
-
-def _member(value: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _of_lines(text: str, stem: str, names: Names) -> str | None:

@@ -28,7 +28,7 @@ from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree
-from packer.trees.walk import is_file_error, names_an_image, not_entered
+from packer.trees.walk import names_an_image, not_entered
 
 _ROLES = frozenset({"split", "label", "class", KEY})
 _NO_TEMPLATE = "no template of --images matches it"
@@ -98,16 +98,7 @@ class TemplateSource:
         tops = {files.member.template.folder for files in self._members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
             for folder, _ in self._tree.walk(top):
-                yield folder, self._names(folder) or []
-
-    def _names(self, folder: str) -> list[str] | None:
-        """Return the names of the files in a folder; None if it cannot be read."""
-        try:
-            return self._tree.names(folder)
-        except OSError as error:
-            if not is_file_error(error):
-                raise
-            return None
+                yield folder, self._tree.readable_names(folder) or []
 
     def _fields(self, path: str) -> dict[str, str] | None:
         found = self.templates.match(path)
@@ -125,7 +116,8 @@ class TemplateSource:
 
     def _images(self) -> Iterator[tuple[str, dict[str, str]]]:
         for folder in self._folders:
-            for path, fields in self._candidates(folder, self._names(folder) or []):
+            names = self._tree.readable_names(folder) or []
+            for path, fields in self._candidates(folder, names):
                 if not self._is_taken(path):
                     yield path, fields
 
@@ -176,7 +168,7 @@ class TemplateSource:
         for folder in self._folders:
             for name, reason in self._tree.level(folder).skipped.items():
                 yield self._named(not_entered(inside(folder, name), reason))
-            if (names := self._names(folder)) is None:
+            if (names := self._tree.readable_names(folder)) is None:
                 yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
                 continue
             yield from map(self._named, self._tree.repeated(folder))
