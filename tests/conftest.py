@@ -4,12 +4,10 @@ import gc
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
@@ -26,6 +24,7 @@ from reader.processes.child import start
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
 from kept_server import KeptServer, fork_fetching
+from leftovers import none_left
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -214,23 +213,6 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def no_leftovers() -> Iterator[None]:
-    """Fails a test that leaves processes or descriptors behind."""
-    gc.collect()
-    processes, descriptors = _held()
-    yield
-    gc.collect()
-    until = time.monotonic() + 30
-    while True:  # a worker that has been ended is about to be gone, with what it held
-        left, still = _held()
-        if (left - processes, still) == (set(), descriptors) or time.monotonic() > until:
-            break
-        time.sleep(0.01)
-    assert (left - processes, still) == (set(), descriptors)
-
-
-def _held() -> tuple[set[int], int]:
-    """Processes and descriptors, but for what is kept for the next loader."""
-    this = psutil.Process()
-    kept = [other for other in fork_server.living if other.is_alive()]
-    processes = {child.pid for child in this.children(recursive=True)}
-    return processes - {other.process for other in kept}, this.num_fds() - 2 * len(kept)
+    """Fail a test that leaves something behind: a process, memory, a temporary file."""
+    with none_left():
+        yield
