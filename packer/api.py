@@ -143,9 +143,13 @@ pack.__signature__ = shown(pack, PackArguments)  # type: ignore[attr-defined]
 def _in_turn(
     items: Any, to: Destination, options: PackOptions, how: RunOptions, show: Progress
 ) -> PackReport:
-    image, label, _ = options.source.columns
-    known = know(items, image, label)
-    source = options.source.with_columns(image=known.image or image, label=known.label or label)
+    source = options.source
+    known = know(items, source.image_column, source.label_column)
+    source = replace(
+        source,
+        image_column=known.image or source.image_column,
+        label_column=known.label or source.label_column,
+    )
     how = how if how.classes is not None else replace(how, classes=known.classes)
     session = Session(
         *(to, replace(options, source=source), how, show),

@@ -82,6 +82,12 @@ def are_among(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
     return ordered[places] == values
 
 
+def repeated_rows(parts: Sequence[Hashes]) -> list[list[int]]:
+    """Return, for each part, the rows whose value occurs repeatedly in all of them together."""
+    again = repeated(parts)
+    return [np.flatnonzero(are_among(values, again)).tolist() for values in parts]
+
+
 class KeySet:
     """The keys that there are, of which more come: some 10 bytes each, by their hashes."""
 

@@ -24,7 +24,7 @@ from reader.processes.child import start
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
 from kept_server import KeptServer, fork_fetching
-from leftovers import none_left
+from leftovers import nothing_left
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -213,6 +213,6 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def no_leftovers() -> Iterator[None]:
-    """Fail a test that leaves something behind: a process, memory, a temporary file."""
-    with none_left():
+    """Fails a test that leaves processes or descriptors behind."""
+    with nothing_left():
         yield

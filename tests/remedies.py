@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_CALLS = {"option", "column_option", "command", "choices"}  # they write options and commands
+_CALLS = {"option", "command", "choices"}  # they write options and commands
 _CODE = re.compile(
     r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install"
     r"|\b(pass|give|write|run|use|need|return)\b[^.]*( --[a-z]|\w=|\.\w+\()",

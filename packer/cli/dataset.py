@@ -193,19 +193,19 @@ def extract(
 
 
 def _notes(report: "ExtractReport") -> Iterator[str]:
-    for number, what in ((report.tiled, "tiled JPEG"), (report.banded, "banded PNG")):
-        if number:
-            yield f"{many(number, what)} with the original's pixels in other bytes"
-    if report.raw:
-        yield f"{many(report.raw, 'raw image')} written as PNG"
-    if report.members:
-        yield (
-            f"{many(report.members, 'member')} written beside the images (folders of labels "
-            "and lists of annotations are not restored; class names are in dataset.json)"
-        )
-    if report.unlabelled:
-        yield f"{many(report.unlabelled, 'sample')} without the class in the file's name"
-    if report.unsplit:
-        yield f"{many(report.unsplit, 'sample')} without the split in the file's name"
+    keyed = (
+        "written by the keys of their samples (folders of labels and lists of annotations are not "
+        "restored; class names are in dataset.json)"
+    )
+    for count, noun, text in (
+        (report.tiled, "tiled JPEG", "with the original's pixels in other bytes"),
+        (report.banded, "banded PNG", "with the original's pixels in other bytes"),
+        (report.raw, "raw image", "written as PNG"),
+        (report.members, "member", keyed),
+        (report.unlabelled, "sample", "without the class in the file's name"),
+        (report.unsplit, "sample", "without the split in the file's name"),
+    ):
+        if count:
+            yield f"{many(count, noun)} {text}"
     if report.reencoded:
         yield "images were resized or re-encoded when they were packed"

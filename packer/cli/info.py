@@ -127,9 +127,8 @@ def _sizes(sizes: Mapping[str, int]) -> str:
     show_default=True,
     help="Seed of the choice of these samples.",
 )
-@click.option(
-    "--box-format",
-    type=click.Choice(["xyxy", "xywh", "cxcywh"]),
+@options.declared(
+    "box_format",
     help="Format of the boxes. Default: the one in dataset.json; boxes of unknown format are "
     "not shown.",
 )

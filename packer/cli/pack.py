@@ -69,7 +69,7 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
     "--report",
     "page",
     metavar="FILE.html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=params.new_file,
     help="Also write a page that shows the dataset, like `packer report`.",
 )
 @params.reporting()

@@ -43,6 +43,13 @@ def count_listed(index: Index, column: str) -> int:
     return 0 if bounds is None else int((bounds[1:] > bounds[:-1]).sum())
 
 
+def reason_of(error: Exception) -> str:
+    """Return why a file of a dataset cannot be used, without a full stop."""
+    if isinstance(error, OSError):
+        return f"it cannot be read: {error.strerror}"
+    return str(error).removesuffix(".")
+
+
 @dataclass
 class SplitInfo:
     """One split's share."""

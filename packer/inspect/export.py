@@ -93,20 +93,18 @@ class _Export:
         """Write the file `name`, or move it there, if it does not have this content already."""
         path = self.out / name
         self.files.append(name)
-        if isinstance(content, bytes):
-            remove_leavings([path])
-        if path.exists() and not self.overwrite:
-            with naming(path):
-                if isinstance(content, Path):
-                    same = measure(path) == measure(content)
-                else:
-                    same = measure(path) == (len(content), checksum_of(content))
-            if same:
-                return
-            raise UnusableInput(
-                f"{path} exists with other content. Remove it, or pass --overwrite."
-            )
+        remove_leavings([path])
         with naming(path):
+            if path.exists() and not self.overwrite:
+                if isinstance(content, Path):
+                    new = measure(content)
+                else:
+                    new = len(content), checksum_of(content)
+                if measure(path) == new:
+                    return
+                raise UnusableInput(
+                    f"{path} exists with other content. Remove it, or pass --overwrite."
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):
             write_file(path, content)

@@ -17,8 +17,8 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
-from packer.inspect.dataset import image_of, label_of, members_of
-from packer.keys import hashes_of, repeated, unescape
+from packer.inspect.dataset import image_of, label_of, members_of, reason_of
+from packer.keys import hashes_of, repeated_rows, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
@@ -42,7 +42,7 @@ class ExtractReport:
     tiled: int = 0  # JPEGs among them that packing transcoded: the same pixels in other bytes
     banded: int = 0  # the same of PNGs
     raw: int = 0  # images that were stored as pixels, given back as PNG
-    members: int = 0  # files written beside their images, wherever the source had them
+    members: int = 0  # files written by the keys of their samples, wherever the source had them
     unlabelled: int = 0  # unlabelled, unsplit: samples whose class or split no name holds
     unsplit: int = 0
     reencoded: bool = False  # whether packing resized or re-encoded images
@@ -97,7 +97,7 @@ class _Labels:
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
         self.count, self._classes = len(classes), classes
-        self._in_files = external or is_numbered(classes)
+        self._is_numbered = is_numbered(classes)
         self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
@@ -107,7 +107,7 @@ class _Labels:
 
     def in_file(self, name: bytes, label: int) -> bool:
         """Return whether to write the member ``.cls``."""
-        return self._always or (self._in_files and not self.in_name(name, label))
+        return self._always or (self._is_numbered and not self.in_name(name, label))
 
 
 def _extract_shard(
@@ -124,10 +124,9 @@ def _extract_shard(
         index = Index.of_shard(dst, entry, labels.count, mapped=False)
         descriptor = open_regular(dst / entry.file)
     except (FormatError, OSError) as error:
-        reason = str(error).removesuffix(".")
+        reason = reason_of(error)
         if isinstance(error, OSError):
-            remedy = "restore it from a copy, or run `packer repair DATASET --from SRC`"
-            reason = f"it cannot be read: {error.strerror}; {remedy}"
+            reason += "; restore it from a copy, or run `packer repair DATASET --from SRC`"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
         return report
@@ -204,10 +203,10 @@ def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int,
             index = Index.of_shard(dst, shard, labels.count, mapped=False)
             files = (file for row in range(len(index)) for file in _files(index, row, labels))
             hashes[shard.file] = hashes_of(file.name for file in files)
-    again = repeated(list(hashes.values()))
     first: dict[int, str] = {}
-    for name, found in hashes.items():
-        for value in found[np.isin(found, again)].tolist():
+    again = repeated_rows(list(hashes.values()))
+    for (name, found), rows in zip(hashes.items(), again, strict=True):
+        for value in found[rows].tolist():
             first.setdefault(value, name)
     return first
 

@@ -19,7 +19,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.atomic import remove_leavings, write_file
 from packer.files.hashed_file import HashedFile
 from packer.images.probe import probe
-from packer.keys import escape, hashes_of, repeated, unescape
+from packer.keys import escape, hashes_of, repeated_rows, unescape
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
@@ -156,11 +156,10 @@ def _index_one(
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
     hashes = [hashes_of(Index(index_of(folder / n), mapped=False).values_of("key")) for n in tars]
-    again = repeated(hashes)
     seen: set[bytes] = set()
     renamed = 0
-    for name, found in zip(tars, hashes, strict=True):
-        if not (rows := np.flatnonzero(np.isin(found, again)).tolist()):
+    for name, rows in zip(tars, repeated_rows(hashes), strict=True):
+        if not rows:
             continue
         index = Index(index_of(folder / name), mapped=False)
         keys = index.values_of("key")
@@ -254,9 +253,9 @@ class _Rows:
     def _join_parts(self, columns: dict[str, Column]) -> None:
         """Move members apart from the rest of their sample into the row of its first part."""
         keys, names = self._rows.keys, self._rows.names
-        hashes, prefixes = hashes_of(keys), ["", *(f"{ext}." for ext in self._rows.members)]
+        prefixes = ["", *(f"{ext}." for ext in self._rows.members)]
         firsts: dict[bytes, int] = {}
-        for later in np.flatnonzero(np.isin(hashes, repeated([hashes]))).tolist():
+        for later in repeated_rows([hashes_of(keys)])[0]:
             first = firsts.setdefault(keys[later], later)
             if first == later:
                 continue

@@ -69,12 +69,14 @@ def repair(
     """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed."""
     began = time.monotonic()
     report = RepairReport(str(dst))
-    content = _restored_manifest(dst, report)
+    content = _manifest(dst)
     for old in dst.glob(f"{_FOLDER}*"):
         shutil.rmtree(old)  # of a run that was killed
-    found = verify(dst, jobs, progress=progress).damages
-    report.damages += found
-    files = {damage.file for damage in found}
+    report.damages = verify(dst, jobs, progress=progress).damages
+    files = {damage.file for damage in report.damages}
+    if manifest.FILENAME in files:
+        write_file(dst / manifest.FILENAME, content.dump().encode())
+        report.repaired.append(manifest.FILENAME)
     entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
     if entries:
         with open_source(src, progress, scratch=scratch) as (source, spool):
@@ -162,15 +164,6 @@ def _manifest(dst: Path) -> Manifest:
             "rebuild it. Restore it from a copy, or pack the source again with the same "
             "options and --overwrite."
         ) from error
-
-
-def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
-    path, content = dst / manifest.FILENAME, _manifest(dst)
-    if path.read_bytes() != content.dump().encode():
-        report.damages.append(Damage(manifest.FILENAME, "it has the same content in other bytes"))
-        write_file(path, content.dump().encode())
-        report.repaired.append(manifest.FILENAME)
-    return content
 
 
 def _options_of(dst: Path, content: Manifest) -> PackOptions:

@@ -7,16 +7,17 @@ bytes together.
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from packer.files.hashed_file import HashedFile, measure
-from packer.inspect.dataset import image_of, label_of, members_of
+from packer.inspect.dataset import image_of, label_of, members_of, reason_of
 from packer.keys import hashes_of
 from packer.progress import Advance
+from packer.shards.shard_writer import index_of
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.bands import bands_of, read_header
 from reader.format.columns import Column
@@ -64,7 +65,7 @@ class Shard:
     @property
     def index(self) -> str:
         """The index file's name, relative to `folder`."""
-        return str(PurePosixPath(self.file).with_suffix(".safetensors"))
+        return index_of(Path(self.file)).as_posix()
 
 
 @dataclass
@@ -94,7 +95,7 @@ def check_shard(shard: Shard, advance: Advance) -> Findings:
                 _Walk(shard, index, tar_file, found).run(advance)
             tar_file.finish()
     except OSError as error:
-        found.damages.append(Damage(shard.file, f"it cannot be read: {error.strerror}"))
+        found.damages.append(Damage(shard.file, reason_of(error)))
         return found
     found.bytes = tar_file.size
     claims = [("dataset.json", shard.entry.bytes, shard.entry.checksum)] if shard.entry else []
@@ -116,7 +117,6 @@ def check_shard(shard: Shard, advance: Advance) -> Findings:
 
 
 def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | None]:
-
     def damaged(reason: str) -> None:
         found.damages.append(Damage(shard.index, reason))
 
@@ -129,11 +129,8 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
                 claim = f"dataset.json has {shard.entry.index_checksum}"
                 damaged(f"its checksum is {checksum}, and {claim}")
         index = Index(shard.folder / shard.index, mapped=False)
-    except OSError as error:
-        damaged(f"it cannot be read: {error.strerror}")
-        return None, False
-    except FormatError as error:
-        damaged(str(error).removesuffix("."))
+    except (OSError, FormatError) as error:
+        damaged(reason_of(error))
         return None, False
     if shard.entry is not None and len(index) != shard.entry.samples:
         damaged(f"it has {len(index)} samples, and dataset.json has {shard.entry.samples}")

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from packer.errors import BadImage
 from packer.files.hashed_file import read_span
 from packer.images.probe import probe
-from packer.inspect.dataset import image_of, members_of
+from packer.inspect.dataset import image_of, members_of, reason_of
 from packer.inspect.shard import Damage, Findings, Shard, check_shard
-from packer.keys import are_among, repeated
+from packer.keys import repeated_rows
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.shards.joined import joined_damages
@@ -101,7 +99,7 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
     except FormatError as error:
         if not (dst / manifest.FILENAME).is_file():
             raise
-        damages.append(Damage(manifest.FILENAME, str(error).removesuffix(".")))
+        damages.append(Damage(manifest.FILENAME, reason_of(error)))
         files = sorted(path.relative_to(dst) for path in dst.rglob("*.tar"))
         return [Shard(dst, file.as_posix(), None, None, False, limits) for file in files]
     if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
@@ -114,18 +112,17 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
 
 def _repeated_keys(findings: Mapping[Shard, Findings]) -> Iterator[Damage]:
     """The samples whose key another one has had before: hashes first, then the keys themselves."""
-    again = repeated([found.key_hashes for found in findings.values()])
+    again = repeated_rows([found.key_hashes for found in findings.values()])
     first: dict[bytes, str] = {}
-    for shard, found in findings.items():
-        rows = np.flatnonzero(are_among(found.key_hashes, again))
-        if not len(rows):
+    for shard, rows in zip(findings, again, strict=True):
+        if not rows:
             continue
         try:
             index = Index(shard.folder / shard.index, mapped=False)
         except FormatError as error:  # it was sound a while ago
-            yield Damage(shard.index, str(error).removesuffix("."))
+            yield Damage(shard.index, reason_of(error))
             continue
-        for row in rows.tolist():
+        for row in rows:
             key = index.bytes_of("key", row)
             if key in first:
                 reason = f"{first[key]} has a sample with the same key"
@@ -196,7 +193,7 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                 try:  # as the reader opens it
                     samples = WholeSamples(ReaderShard(index, bytes_of, shard.limits))
                 except ReaderError as error:
-                    looked.unopened = str(error).removesuffix(".")
+                    looked.unopened = reason_of(error)
             for row in rows.rows[: max(len(index) - rows.rows.start, 0)]:
                 image = image_of(index, row)
                 span = index.span(image, row)
@@ -210,15 +207,13 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                         if samples is not None:
                             samples.image(row) if ext == image else samples.member(row, ext)
                     except (DecodeError, ReaderError) as error:
-                        reason = f"it does not decode: {str(error).removesuffix('.')}"
+                        reason = f"it does not decode: {reason_of(error)}"
                         looked.damages.append(_damage(shard.file, index, row, ext, reason))
                         if ext == image:
                             break  # what belongs to it cannot be compared with it
                 advance(1)
-    except FormatError as error:
-        looked.unopened = str(error).removesuffix(".")
-    except OSError as error:
-        looked.unopened = f"it cannot be read: {error.strerror}"
+    except (FormatError, OSError) as error:
+        looked.unopened = reason_of(error)
     return looked
 
 

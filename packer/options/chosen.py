@@ -4,12 +4,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from packer.errors import Rejected, UnusableInput, summary
 from packer.images.tiles import can_tile
-from packer.options.declared import OPTIONS, SHAPING, PackOptions, RunOptions, SourceOptions
+from packer.options.declared import OPTIONS, PackOptions, RunOptions, SourceOptions
 from packer.options.kinds import MEMBERS, PAIRS
 from packer.words import Placeholder, Shell, bounded, flag, option, written_by
 from reader.format import Limits, ShardfeedError
@@ -114,8 +115,7 @@ def place_of(name: str, value: Any) -> Path | str:
 
 def run_options(given: Mapping[str, Any]) -> RunOptions:
     """Return the options that shape no bytes, unless they exclude each other."""
-    names = RunOptions.__dataclass_fields__.keys() & given.keys()
-    how = RunOptions(**{name: given[name] for name in names if given[name] is not None})
+    how = RunOptions(**_of(RunOptions, {n: v for n, v in given.items() if v is not None}))
     adds, replaces = option("append", True), option("overwrite", True)
     if how.append and how.overwrite:
         raise UnusableInput(
@@ -143,10 +143,13 @@ def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
     limits = limits_of(asked)
     has_images = "keys_of" not in asked
     asked.setdefault("jpeg", "tiled" if has_images and can_tile() else "verbatim")
-    shaping = {name: value for name, value in asked.items() if name in SHAPING}
-    of_source = shaping.keys() & SourceOptions.__dataclass_fields__.keys()
-    source = SourceOptions(**{name: shaping.pop(name) for name in of_source})
-    return PackOptions(**shaping, source=source, limits=limits)
+    source = SourceOptions(**_of(SourceOptions, asked))
+    return PackOptions(**_of(PackOptions, asked), source=source, limits=limits)
+
+
+def _of(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the `given` options that are fields of `options`."""
+    return {one.name: given[one.name] for one in fields(options) if one.name in given}
 
 
 def limits_of(given: Mapping[str, Any]) -> Limits:
@@ -168,18 +171,17 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
             f"{option('check', True)} compares transcoded images, and {both} transcode none. "
             f"Remove {option('check', True)}."
         )
+    decided = [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
+    if "keys_of" in asked and decided:
+        raise UnusableInput(
+            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
+            f"dataset, in its shards and its order. Remove {option(decided[0])}."
+        )
     if asked.get("stratify") and "split" not in asked:
         shares = option("split", {"train": 0.9, "val": 0.1})
         raise UnusableInput(
             f"{option('stratify', True)} divides each class by the shares of {option('split')}. "
             f"Add {shares}, or remove {option('stratify', True)}."
-        )
-    if "keys_of" in asked and (
-        decided := [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
-    ):
-        raise UnusableInput(
-            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
-            f"dataset, in its shards and its order. Remove {option(decided[0])}."
         )
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(

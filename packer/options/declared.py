@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from packer.options import kinds
-from packer.options.kinds import FLAG, one_of, size, text, whole
+from packer.options.kinds import FLAG, TEXT, one_of, size, whole
 from packer.options.option import SECTIONS, Option, declare
 from packer.options.part import Part
-from packer.words import option
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -36,19 +35,6 @@ SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
 _source, _stored, _divided, _refused, _run = (partial(declare, section) for section in SECTIONS)
 
 
-class ColumnNames(NamedTuple):
-    """The columns of a table that a person has named, by what they hold."""
-
-    image: str | None
-    label: str | None
-    split: str | None
-
-
-def column_option(role: str, name: str | None = None) -> str:
-    """Return, for a message, the option that names the column of a role in `ColumnNames`."""
-    return option(f"{role}_column", name)
-
-
 @dataclass(frozen=True)
 class SourceOptions:
     """How the source is to be read; paths are relative, which is as dataset.json keeps them."""
@@ -64,15 +50,15 @@ class SourceOptions:
         kinds.FOLDER, "Folder of the images of a table. Default: the folder of the table."
     )
     image_column: str | None = _source(
-        text(), "Column of a table with the images. Default: image, path, file, file_name, ..."
+        TEXT, "Column of a table with the images. Default: image, path, file, file_name, ..."
     )
     label_column: str | None = _source(
-        text(),
+        TEXT,
         "Column of a table with the labels; none: no column. Default: the declared one, "
         "otherwise label, labels, class, cls, category, ...",
     )
     split_column: str | None = _source(
-        text(), "Column of a table with the splits; none: no column. Default: split."
+        TEXT, "Column of a table with the splits; none: no column. Default: split."
     )
     kind: str | None = _source(
         one_of(*KINDS),
@@ -83,7 +69,7 @@ class SourceOptions:
         "Levels of folders that name a class; all: each folder with images is a class.",
     )
     label_separator: str | None = _source(
-        text(),
+        TEXT,
         "Separator of several labels in one column of a table; none: each image has one label.",
     )
     images: tuple[str, ...] = _source(
@@ -114,16 +100,6 @@ class SourceOptions:
     )
 
     @property
-    def columns(self) -> ColumnNames:
-        """The columns that are named."""
-        return ColumnNames(*(getattr(self, f"{role}_column") for role in ColumnNames._fields))
-
-    def with_columns(self, **names: str | None) -> "SourceOptions":
-        """Return the same with other columns, by their roles."""
-        changes: dict[str, Any] = {f"{role}_column": name for role, name in names.items()}
-        return replace(self, **changes)
-
-    @property
     def has_templates(self) -> bool:
         """Whether templates define the layout."""
         return bool(self.images or self.members or self.labels)
@@ -131,11 +107,12 @@ class SourceOptions:
     @property
     def of_table(self) -> bool:
         """Whether an option is passed that only tables have."""
-        return any((self.root, *self.columns, self.label_separator, self.box_format))
+        others = self.root, self.label_separator, self.box_format
+        return any((self.image_column, self.label_column, self.split_column, *others))
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
-        always = ("pairs", "root", *(f"{role}_column" for role in ColumnNames._fields))
+        always = ("pairs", "root", "image_column", "label_column", "split_column")
         return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
 
 
@@ -288,13 +265,12 @@ class RunOptions:
         return self.jobs or usable_cores()
 
 
-def _declared(*classes: Any) -> dict[str, Option]:
-    each = (one for declaring in classes for one in fields(declaring) if one.metadata)
-    return {one.name: Option(one.name, **one.metadata) for one in each}
-
-
-OPTIONS: dict[str, Option] = _declared(SourceOptions, PackOptions, RunOptions)
-SHAPING = frozenset(_declared(SourceOptions, PackOptions))
+OPTIONS = {
+    one.name: Option(one.name, **one.metadata)
+    for declaring in (SourceOptions, PackOptions, RunOptions)
+    for one in fields(declaring)
+    if one.metadata
+}
 
 
 def by_name(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,11 +82,6 @@ def size(least: int = 1) -> Kind:
     return Kind(check, "bytes, or a size such as '500MB'", "SIZE", stored=whole(1).check)
 
 
-def text(metavar: str = "TEXT") -> Kind:
-    """Return the kind of any text."""
-    return Kind(_text, "a name", metavar)
-
-
 def _bytes(text: str, least: int) -> int:
     upper = text.strip().upper().removesuffix("B")
     number = upper.rstrip("KMGTI")
@@ -154,12 +149,6 @@ def _stored_shares(value: Any) -> dict[str, float]:
 
 def _depth(value: Any) -> int:
     return -1 if isinstance(value, str) and value == "all" else int(whole(1, 99).check(value))
-
-
-def _read_depth(text: str) -> int | str:
-    if text != "all" and not re.fullmatch(r"[1-9]\d?", text):
-        raise ValueError(f'{text!r} is not "all" or a number of levels of at least 1.')
-    return text if text == "all" else int(text)
 
 
 def _folder(value: Any) -> Path:
@@ -242,6 +231,7 @@ def _engine(value: Any) -> Any:
 
 
 FLAG = Kind(_flag, "True or False", "")
+TEXT = Kind(_text, "a name", "TEXT")
 HEIGHT_WIDTH = Kind(_height_width, "a height and a width", "HxW", _read_height_width)
 SHARES = Kind(
     _shares,
@@ -251,7 +241,11 @@ SHARES = Kind(
     _stored_shares,
 )
 DEPTH = Kind(
-    _depth, "a number of levels of at least 1, or 'all'", "N|all", _read_depth, whole(-1).check
+    _depth,
+    "a number of levels of at least 1, or 'all'",
+    "N|all",
+    lambda text: text if text == "all" else whole().read(text),
+    whole(-1).check,
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)

@@ -12,7 +12,7 @@ from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
-from packer.options.declared import PackOptions, column_option
+from packer.options.declared import PackOptions
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.plan import plan_shards
@@ -200,7 +200,7 @@ def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]
     if used >= _SEVERAL and 2 * single > used:
         yield (
             f"{single} of {used} classes have a single sample: the labels may be names of "
-            f"samples instead of classes. In a table, {column_option('label')} chooses another "
+            f"samples instead of classes. In a table, {option('label_column')} chooses another "
             "column."
         )
     elif used and empty and is_numbered(classes):

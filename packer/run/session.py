@@ -177,7 +177,7 @@ class Session:
 
     def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""
-        columns, given = self._options.source.columns, self._how.classes or ()
+        source, given = self._options.source, self._how.classes or ()
         known = self._base.classes if self._base else ()
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
@@ -186,9 +186,9 @@ class Session:
                 "Pass one name for each class."
             )
         return Fields(
-            columns.image or "image",
-            columns.label,
-            columns.split,
+            source.image_column or "image",
+            source.label_column,
+            source.split_column,
             classes=(*names, *(name for name in given if name not in names)),
             declared=declared or given,
         )

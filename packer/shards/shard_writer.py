@@ -18,7 +18,7 @@ import xxhash
 from packer.errors import EXAMPLES, UnusableInput
 from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded, EncodedMember
-from packer.keys import are_among, hashes_of, repeated
+from packer.keys import hashes_of, repeated_rows
 from packer.samples.records import Sample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
@@ -229,13 +229,11 @@ class Written:
 def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
     """Compare the keys of all samples; remove the shards in which one is repeated, and raise."""
     paths = [folder / name for name in tars]
-    twice = repeated([hashes_of(_keys(path)) for path in paths])
-    if not len(twice):
-        return
+    again = repeated_rows([hashes_of(_keys(path)) for path in paths])
     places: dict[bytes, list[Path]] = {}
-    for path in paths:
-        keys = _keys(path)
-        for row in np.flatnonzero(are_among(hashes_of(keys), twice)).tolist():
+    for path, rows in zip(paths, again, strict=True):
+        keys = _keys(path) if rows else []
+        for row in rows:
             places.setdefault(keys[row], []).append(path)
     found = {key: where for key, where in places.items() if len(where) > 1}
     for path in {path for where in found.values() for path in where}:

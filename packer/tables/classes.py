@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
-from packer.options.declared import column_option
 from packer.samples.labels import MAX_CLASSES, class_order
 from packer.trees.shape import plain
 from packer.words import option
@@ -74,7 +73,7 @@ class Labels:
             raise Ambiguous(
                 f"{where} has labels such as {example}: numbers with fractions are not "
                 "classes. To store them in each sample's json, pass "
-                f"{column_option('label', NONE)}. If they are names of classes, list these "
+                f"{option('label_column', NONE)}. If they are names of classes, list these "
                 f"with {option('classes')}.",
                 {"Store them in each sample's json": ("--label-column", NONE)},
             )

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
-from packer.options.declared import SourceOptions, column_option
+from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.classes import NONE
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.tables.table import Table
 from packer.trees.names import splits_of
 from packer.trees.shape import plain
+from packer.words import option
 
 ACCEPTED = "accept"
 
@@ -163,8 +164,8 @@ class Columns:
         box = Box.of([name for name in names if name not in table.compound], options.box_format)
         return cls(
             image,
-            _label(table, names, options.columns.label, where),
-            _split(names, options.columns.split, where, head),
+            _label(table, names, options.label_column, where),
+            _split(names, options.split_column, where, head),
             box,
             box is not None or any(plain(name) in RUN_LENGTHS for name in names),
         )
@@ -193,7 +194,7 @@ class Columns:
 def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:
     """Return the columns that may name the images, those with usual names first."""
     columns = table.columns
-    if (chosen := options.columns.image) is not None:
+    if (chosen := options.image_column) is not None:
         return list(filter(None, [_chosen(columns, chosen, "image", where)]))
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
@@ -233,7 +234,7 @@ def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str 
         return None
     known = listed(names)
     raise UnusableInput(
-        f"{where} has no column {chosen!r} ({column_option(role)}): it has {known}."
+        f"{where} has no column {chosen!r} ({option(f'{role}_column')}): it has {known}."
     )
 
 
@@ -263,7 +264,7 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
         raise Ambiguous(
             f"{where} has several columns that could be the label: {listed(found)}. Choose one "
-            f"with {column_option('label')}, or none with {column_option('label', NONE)}.",
+            f"with {option('label_column')}, or none with {option('label_column', NONE)}.",
             {**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None

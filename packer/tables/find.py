@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import Ambiguous, UnusableInput
-from packer.options.declared import SourceOptions, column_option
+from packer.options.declared import SourceOptions
 from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
@@ -90,7 +90,7 @@ def find(
     for column in image_columns(table, options, where):
         each = (row.get(column) for row in head)
         values = [str(v) for v in each if v != "" and type(v) in (str, int)]
-        usual = is_usual(column) or column == options.columns.image
+        usual = is_usual(column) or column == options.image_column
         known = usual or is_id(column)
         if not values or not (known or not all(map(is_number, values))):
             continue
@@ -112,11 +112,11 @@ def find(
         raise UnusableInput(table.fault)
     image = next(iter(found))
     further = [name for name in found if name != image]
-    if further and not (is_usual(image) or is_id(image) or image == options.columns.image):
+    if further and not (is_usual(image) or is_id(image) or image == options.image_column):
         images_alone = [name for name in found if not _MASK.search(name)]
         raise Ambiguous(
             f"{where} has several columns that name images: {listed(list(found))}. Choose the "
-            f"one with the image by {column_option('image')}; the others become members.",
+            f"one with the image by {option('image_column')}; the others become members.",
             {f"{name!r} holds the image": ("--image-column", name) for name in images_alone},
         )
     columns = Columns.find(table, options, where, image, head)
@@ -135,11 +135,11 @@ def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOpt
     if table.fault:
         raise UnusableInput(table.fault)
     columns = image_columns(table, options, where)
-    columns = [name for name in columns if is_usual(name) or name == options.columns.image]
+    columns = [name for name in columns if is_usual(name) or name == options.image_column]
     if not columns:
         raise UnusableInput(
             f"{where} has no column for the images: it has {listed(table.columns)}. Choose a "
-            f"column with {column_option('image')}, and the folder of the images with "
+            f"column with {option('image_column')}, and the folder of the images with "
             f"{option('root')}."
         )
     return TableView(table, Columns.find(table, options, where, columns[0]), ImageResolver(images))
@@ -187,7 +187,7 @@ def _ambiguity(
             f"folder of its images with {option('root')}."
         )
     if lookup.resolver and lookup.share <= needed:
-        chosen = column_option("image", column)
+        chosen = option("image_column", column)
         return Ambiguous(
             f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its "
             f"first {rows} rows. If it is the column of the images, pass {chosen}.",

@@ -17,7 +17,7 @@ import pyarrow as pa
 from packer.errors import BadImage, UnusableInput
 from packer.images.probe import extension_of
 from packer.keys import escape
-from packer.options.declared import SourceOptions, column_option
+from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import to_json
 from packer.samples.places import Files
@@ -29,6 +29,7 @@ from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
 from packer.tables.view import could_have_labels
 from packer.trees.names import SPLITS
+from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 
@@ -55,10 +56,10 @@ class ParquetImages:
         splits: Sequence[str] | None = None,
     ) -> "ParquetImages":
         """Find the columns and the classes."""
-        images = image_columns(table.schema, options.columns.image)
+        images = image_columns(table.schema, options.image_column)
         if not images:
             raise UnusableInput(
-                f"{folder} has no column of images, or not that of {column_option('image')}: it "
+                f"{folder} has no column of images, or not that of {option('image_column')}: it "
                 f"has {', '.join(table.columns)}."
             )
         image = next((name for name in IMAGE if name in images), images[0])

@@ -112,7 +112,7 @@ class TableSource:
             known = tuple(replace(view, grouped=view.can_group) for view in known)
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
-        is_unlabelled = options.columns.label == NONE
+        is_unlabelled = options.label_column == NONE
         return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), survey)
 
     @property

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from packer.errors import Ambiguous
-from packer.options.declared import column_option
 from packer.tables.classes import NONE
 from packer.tables.columns import SplitRule, split_value
 from packer.tables.names import may_be_split
 from packer.tables.view import TableView
 from packer.trees.names import SPLITS, splits_of
 from packer.trees.shape import plain
-from packer.words import listed
+from packer.words import listed, option
 
 _WORDS = {
     "train": ("train", "training"),
@@ -81,7 +80,7 @@ class SplitSurvey:
 
 def _ambiguity(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
     kept = "There are no splits; store the column in each sample's json"
-    text = f"{text} To pack without splits, pass {column_option('split', NONE)}."
+    text = f"{text} To pack without splits, pass {option('split_column', NONE)}."
     return Ambiguous(text, {**readings, kept: ("--split-column", NONE)})
 
 

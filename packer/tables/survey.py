@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
-from packer.options.declared import FORMATS, SourceOptions, column_option
+from packer.options.declared import FORMATS, SourceOptions
 from packer.samples.records import Skipped
 from packer.tables.classes import (
     LIST,
@@ -145,7 +145,7 @@ def _looks(view: TableView, options: SourceOptions) -> "Iterator[Look]":
     if columns.box is not None:
         yield _Boxes(columns.box)
     splits = SplitSurvey([])
-    if columns.split is None and options.columns.split is None:
+    if columns.split is None and options.split_column is None:
         splits = SplitSurvey(list(columns.others(dict.fromkeys(view.scalars))))
         yield splits
     if columns.label is not None and _ANSWER in view.table.columns:
@@ -180,7 +180,7 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
         f"{' and '.join(examples)}. If they are several "
         "labels of one image, write them into one row with | between, as pandas does by "
         f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one "
-        f"is right, keep that; with {column_option('label', NONE)} all rows go into the "
+        f"is right, keep that; with {option('label_column', NONE)} all rows go into the "
         "sample's json."
     )
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import BadImage
-from packer.options.declared import column_option
 from packer.samples.labels import Objects, to_json
 from packer.tables.classes import label_text, labels_in, set_flags
 from packer.tables.columns import Columns, split_text
@@ -15,6 +14,7 @@ from packer.tables.images import ImageResolver
 from packer.tables.names import LABEL, RUN_LENGTHS
 from packer.tables.table import Record, Table
 from packer.trees.shape import plain
+from packer.words import option
 
 Fields = Mapping[str, Any]
 
@@ -155,7 +155,7 @@ def could_have_labels(table: Table, columns: Columns) -> str:
             )
     hint = "No other column is suitable."
     if names := ", ".join(map(repr, _candidates(table, columns))):
-        hint = f"Other columns are suitable: {names} ({column_option('label')})."
+        hint = f"Other columns are suitable: {names} ({option('label_column')})."
     return f"No sample has a label: no column of {where} has a usual name of labels. {hint}"
 
 

@@ -121,7 +121,8 @@ class Manifest:
         if not self.images:
             raise FormatError(
                 f"{place} has no images: it has members for the samples of another dataset, "
-                f'DATASET. To read both, write reader.Dataset("DATASET", join="{place}").'
+                "DATASET. Pass DATASET instead. To read both in Python, write "
+                f'reader.Dataset("DATASET", join="{place}").'
             )
 
     def dump(self) -> str:

@@ -11,7 +11,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -46,6 +45,8 @@ def helper(function: _Function) -> _Function:
 @functools.cache
 def folders() -> tuple[Path, ...]:
     """Return where it may be kept, the best first; for this very code, Python and numba."""
+    from importlib.metadata import version  # 15 ms, which no other way of packing needs
+
     package = Path(__file__).parent
     digest = hashlib.sha256(f"{package} {version('numba')} {sys.version}".encode())
     for path in sorted(package.glob("*.py")):

@@ -77,7 +77,7 @@ class _Cache:
             fitting = (some for parts in fitting for some in self._fitting(parts, needs))
         for some in fitting:
             places, first, last = self._missing(some)
-            self._add(places)
+            self._change(places, is_there=True)
             if needs is not None:
                 needs.came(places)
             requests += len(first)
@@ -103,7 +103,7 @@ class _Cache:
                 most = max(int(need[0]), self._chosen) // mean + 2
                 victims = needs.victims(int(some.step[0]), int(some.begin[0]), most)
                 if len(victims):
-                    self._remove(victims)
+                    self._change(victims, is_there=False)
                     continue
                 fitting = 1  # in the place of what would be read next
             yield parts.some(at, at + fitting)
@@ -120,22 +120,17 @@ class _Cache:
         lasts = np.append(begins[1:], len(places))[: len(begins)] - 1
         return places, places[begins], places[lasts]
 
-    def _add(self, places: Places) -> None:
-        if self._room is None:  # nobody asks what they take
+    def _change(self, places: Places, *, is_there: bool) -> None:
+        """Add places that are missing, or remove some, and count what that takes."""
+        if self._room is not None:  # otherwise nobody asks what they take
+            own, shared = self._stored.blocks
+            self._present[places] = False
+            left = shared[places - 1][self._present[places - 1]].sum()  # the last shares nothing
             self._present[places] = True
-            return
-        own, shared = self._stored.blocks
-        left = shared[places - 1][self._present[places - 1]].sum()  # the last one shares nothing
-        self._present[places] = True
-        right = shared[places][self._present[(places + 1) % len(own)]].sum()
-        self._taken += int(own[places].sum() - left - right)
-
-    def _remove(self, places: Places) -> None:
-        own, shared = self._stored.blocks
-        right = shared[places][self._present[(places + 1) % len(own)]].sum()
-        self._present[places] = False
-        left = shared[places - 1][self._present[places - 1]].sum()
-        self._taken -= int(own[places].sum() - left - right)
+            right = shared[places][self._present[(places + 1) % len(own)]].sum()
+            taken = int(own[places].sum() - left - right)
+            self._taken += taken if is_there else -taken
+        self._present[places] = is_there
 
 
 class _Needs:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reader.format.members import captions_of
 from reader.geometry import CORNERS_OF
+from reader.samples.overlays import rows_of_lines
 
 EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
 _NOT_RECORDED = (
@@ -114,8 +115,7 @@ def _is_lines(data: bytes) -> bool:
 
 
 def _rows(data: bytes) -> list[list[float]]:
-    lines = filter(None, map(str.split, data.decode("utf-8-sig").splitlines()))
-    rows = [list(map(float, line)) for line in lines]
+    rows = [row for _, row in rows_of_lines(data)]
     if any(len(row) < _BOX or not np.isfinite(row).all() for row in rows):
         raise ValueError("a line is neither a box nor an outline")
     return rows

@@ -11,8 +11,6 @@ import numpy as np
 from packer.inspect.report.annotations import EMPTY, Annotated, Points, Reading
 from packer.inspect.report.sample import Sample, Samples, mask_as_png
 from packer.words import shortened
-from reader.format import ShardfeedError
-from reader.format.errors import DecodeError
 
 _SIDE = 192  # pixels of the longer side
 _QUALITY = 72
@@ -67,17 +65,15 @@ class Card:
 def cards(samples: Samples, numbers: Sequence[int]) -> dict[int, Card]:
     """Draw these samples."""
     done = samples.map(partial(_card, reading=samples.reading), numbers, "draw")
-    reasons = done.damages.items()
-    return done.results | {n: Card(f"sample {n}", "", reason=reason) for n, reason in reasons}
+    damaged = ((Sample(samples.dataset, n), reason) for n, reason in done.damages.items())
+    missing = (Card(sample.key, sample.name, reason=reason) for sample, reason in damaged)
+    return done.results | dict(zip(done.damages, missing, strict=True))
 
 
 def _card(sample: Sample, reading: Reading) -> Card:
     from PIL import Image
 
-    try:
-        drawn = sample.drawn(_SIDE)
-    except (ShardfeedError, DecodeError) as error:
-        return Card(sample.key, sample.name, reason=str(error))
+    drawn = sample.drawn(_SIDE)
     height, width = drawn.shape[:2]
     scale = _SIDE / max(height, width)
     found, fault = sample.annotated(reading)

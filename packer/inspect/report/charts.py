@@ -19,7 +19,6 @@ from packer.inspect.report.table import Table
 from packer.words import in_bytes, many
 
 _BINS = 40
-_OF_SIDE = "of the image's side"
 _TEXT, _MARK, _LINE = "#010203", "#040506", "#070809"  # of page.mplstyle; become the page's own
 
 
@@ -62,7 +61,8 @@ def _charts(table: Table, looked: Looked) -> Iterator[Chart]:
         yield _histogram("Boxes a sample", each, "{:,.0f}".format, "boxes", is_log=False)
         sides = (looked.boxes[:, 2:] - looked.boxes[:, :2]).clip(0)
         part = np.sqrt(sides.prod(axis=1))
-        yield _histogram("Size of boxes", part, "{:.0%}".format, _OF_SIDE, is_log=False)
+        unit = "of the image's side"
+        yield _histogram("Size of boxes", part, "{:.0%}".format, unit, is_log=False)
 
 
 def _histogram(
@@ -95,10 +95,9 @@ def _histogram(
             axes.minorticks_off()
             axes.set_xticks(ticks[:: -(-len(ticks) // 5)])
             axes.xaxis.set_major_formatter(lambda value, _: say(value).removesuffix(" px"))
-        elif unit == _OF_SIDE:
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         elif not is_log:
-            axes.xaxis.get_major_locator().set_params(integer=True)
+            axes.xaxis.get_major_locator().set_params(integer=values.dtype.kind in "iu")
+            axes.xaxis.set_major_formatter(lambda value, _: say(value))
 
     return Chart(title, summary, _svg(draw))
 

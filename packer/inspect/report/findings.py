@@ -90,17 +90,18 @@ def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
-    yield from _flagged(_size_rules(table), np.arange(len(table)))
-    yield from _flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
+    yield from flagged(_size_rules(table), np.arange(len(table)))
+    yield from flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
 
 
 # Kind, weight and title; which samples, and what the first of them have least of; the sentence.
 _Rule = tuple[str, Weight, str, NDArray[np.bool_], NDArray[Any], str]
 
 
-def _flagged(
+def flagged(
     rules: Iterable[_Rule], numbers: NDArray[np.int64], among: str = ""
 ) -> Iterator[Finding]:
+    """Find the samples with these `numbers` that a rule flags, the gravest first."""
     for kind, weight, title, flags, order, sentence in rules:
         if count := int(flags.sum()):
             part = f"{many(count, 'image')} ({share(count, len(flags))}{among})"
@@ -170,12 +171,19 @@ def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
 def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
     """Find classes that nobody can learn, and what is not in the dataset."""
     counts, unit = class_counts(table, looked)
-    total = counts.sum(axis=1)
-    if total.any():
-        is_of_all = unit == "sample" or looked.count == len(table)
-        yield from _few(table, looked, total, unit, is_of_all=is_of_all)
-        if is_of_all and len(table.splits) > 1:
-            yield from _missing(table, looked, counts > 0, unit)
+    rules = _class_rules(table, looked, counts, unit) if counts.any() else ()
+    for kind, weight, title, labels, held, text in rules:
+        if not len(labels):
+            continue
+        names = [table.class_name(label) for label in labels.tolist()]
+        each = list(zip(names, held[labels].tolist(), strict=True))
+        short = [shortened(name, 60) + f" ({own:,})" * (own > 0) for name, own in each]
+        sentence = f"{many(len(labels), 'class')} {text}: {listed(short)}."
+        shown = _shown(table, looked, labels[counts[labels].any(axis=1)], unit)
+        groups = [shown] if shown else []
+        lines = [(name, many(own, unit) if own else f"no {unit}") for name, own in each[:_LINES]]
+        lines = lines if len(labels) > NAMED else []  # otherwise the sentence names all
+        yield Finding(kind, weight, title, sentence, len(labels), groups, lines)
     if lost := table.rejected.count:
         reasons = [f"{shortened(why, 160)} ({n:,})" for why, n in table.rejected.reasons.items()]
         sentence = (
@@ -186,60 +194,42 @@ def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         yield Finding("rejected", "doubtful", title, sentence, lost, [], files)
 
 
-def _few(
-    table: Table, looked: Looked, total: NDArray[np.int64], unit: str, *, is_of_all: bool
-) -> Iterator[Finding]:
+# Kind, weight and title; the classes; how much each class has, of what the sentence is about.
+_ClassRule = tuple[str, Weight, str, NDArray[np.int64], NDArray[np.int64], str]
+
+
+def _class_rules(
+    table: Table, looked: Looked, counts: NDArray[np.int64], unit: str
+) -> Iterator[_ClassRule]:
+    total = counts.sum(axis=1)
+    is_of_all = unit == "sample" or looked.count == len(table)
     among = "" if is_of_all else " among the samples looked at"
     units = "samples" if unit == "sample" else "boxes"
-    if count := len(empty := np.flatnonzero(total == 0)):
-        names = [table.class_name(label) for label in empty.tolist()]
-        sentence = (
-            f"{many(count, 'class')} of {len(total):,} {have(count)} no {unit}{among}: "
-            f"{listed([shortened(name, 60) for name in names])}."
-        )
-        weight: Weight = "wrong" if is_of_all else "doubtful"
-        lines = _unnamed([(name, f"no {unit}") for name in names])
-        title = f"Classes without {units}"
-        yield Finding("empty_classes", weight, title, sentence, count, [], lines)
+    empty = np.flatnonzero(total == 0)
+    yield (
+        *("empty_classes", WEIGHTS[not is_of_all], f"Classes without {units}", empty, total),
+        f"of {len(total):,} {have(len(empty))} no {unit}{among}",
+    )
     usual = float(np.median(total[total > 0]))
     limit = max(_FEW - 1, _RARE * usual)
     rare = np.flatnonzero((total > 0) & (total <= limit) & (total < usual))
-    if count := len(rare):
-        rare = rare[np.argsort(total[rare], kind="stable")]
-        named = [f"{shortened(table.class_name(at), 60)} ({total[at]:,})" for at in rare.tolist()]
-        sentence = (
-            f"{many(count, 'class')} of {len(total):,} {have(count)} {limit:.0f} or fewer "
-            f"{units}{among}, where the usual one has {usual:,.0f}: {listed(named)}. "
-            "`reader.ClassBalanced()` draws them more often."
-        )
-        sizes = ((table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist())
-        lines = _unnamed(list(sizes))
-        groups = [_shown(table, looked, rare, unit)]
-        yield Finding("rare_classes", "doubtful", "Rare classes", sentence, count, groups, lines)
-
-
-def _unnamed(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Names with a line each, where the sentence has not all of them."""
-    return lines[:_LINES] if len(lines) > NAMED else []
+    rare = rare[np.argsort(total[rare], kind="stable")]
+    yield (
+        *("rare_classes", "doubtful", "Rare classes", rare, total),
+        f"of {len(total):,} {have(len(rare))} {limit:.0f} or fewer {units}{among}, where the usual "
+        f"one has {usual:,.0f} (`reader.ClassBalanced()` draws rare ones more often)",
+    )
+    for held, split in zip(counts.T, table.splits, strict=True):
+        lacking = np.flatnonzero((held == 0) & (total > 0))
+        if is_of_all and held.any():
+            yield (
+                *("class_missing_in_split", "doubtful", f"Classes that {split} lacks"),
+                *(lacking, held),
+                f"{have(len(lacking))} no {unit} in the split {split} and some in another",
+            )
 
 
 def _shown(table: Table, looked: Looked, labels: NDArray[np.int64], unit: str) -> list[int]:
     of_all = table.label if unit == "sample" else looked.box_label
     first = [int(np.argmax(of_all == label)) for label in labels[:SHOWN].tolist()]
     return first if unit == "sample" else list(dict.fromkeys(looked.box_sample[first].tolist()))
-
-
-def _missing(table: Table, looked: Looked, has: NDArray[np.bool_], unit: str) -> Iterator[Finding]:
-    for place, split in enumerate(table.splits):
-        lacking = np.flatnonzero(~has[:, place] & has.any(axis=1))
-        if not (count := len(lacking)) or not has[:, place].any():
-            continue
-        names = [shortened(table.class_name(label), 60) for label in lacking.tolist()]
-        sentence = (
-            f"{many(count, 'class')} {have(count)} no {unit} in the split {split} and some in "
-            f"another: {listed(names)}."
-        )
-        kind, title = "class_missing_in_split", f"Classes that {split} lacks"
-        groups = [_shown(table, looked, lacking, unit)]
-        lines = _unnamed([(name, f"no {unit} in {split}") for name in names])
-        yield Finding(kind, "doubtful", title, sentence, count, groups, lines)

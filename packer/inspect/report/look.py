@@ -32,7 +32,7 @@ class _Seen(NamedTuple):
     """One sample."""
 
     pixels: tuple[float, float, float, int, int, NDArray[np.uint8]]
-    masks: dict[str, NDArray[np.bool_] | None]  # by extension `mask_values`
+    masks: dict[str, NDArray[np.bool_]]  # by extension `mask_values`, where there are any
     boxes: NDArray[np.float64]  # (M, 4), in fractions of the upright image
     labels: NDArray[np.int64]
     captions: list[int]  # lengths of its texts
@@ -84,8 +84,7 @@ def look(samples: Samples, numbers: Sequence[int]) -> Looked:
     masks: dict[str, dict[int, NDArray[np.bool_]]] = {}
     for number, one in found.items():
         for ext, occurs in one.masks.items():
-            if occurs is not None:
-                masks.setdefault(ext, {})[number] = occurs
+            masks.setdefault(ext, {})[number] = occurs
     return Looked(
         read,
         **{name: pixels[name] for name in _PIXELS.names or ()},
@@ -101,7 +100,8 @@ def look(samples: Samples, numbers: Sequence[int]) -> Looked:
 
 def _look(sample: Sample, reading: Reading) -> _Seen:
     pixels = _pixels(sample.drawn(_DRAWN))
-    masks = {ext: mask_values(mask) for ext, mask in sample.masks()}
+    each = ((ext, mask_values(mask)) for ext, mask in sample.masks())
+    masks = {ext: occurs for ext, occurs in each if occurs is not None}
     found, fault = sample.annotated(reading)
     captions = [len(text.strip()) for text in found.captions]
     return _Seen(pixels, masks, found.boxes, found.labels, captions, fault)

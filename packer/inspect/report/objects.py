@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import EMPTY, Reading
-from packer.inspect.report.findings import SHOWN, Finding, finding_of
+from packer.inspect.report.findings import SHOWN, WEIGHTS, Finding, finding_of, flagged
 from packer.inspect.report.look import Looked
 from packer.inspect.report.sample import VOID
 from packer.inspect.report.table import Table
-from packer.words import have, listed, many, share, shortened
+from packer.words import listed, many, shortened
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
 _OUTSIDE_PART = 0.005  # of its side, for fractions
@@ -107,14 +107,14 @@ def _in_corner(
 
 def _without(looked: Looked) -> Iterator[Finding]:
     read = np.setdiff1d(looked.numbers, list(looked.unread))
-    lacking = np.setdiff1d(read, looked.box_sample)
-    if 0 < len(lacking) <= _FEW * len(read):
-        sentence = (
-            f"{many(len(lacking), 'image')} ({share(len(lacking), len(read))} of those looked at) "
-            f"{have(len(lacking))} no box, where the others have some: they show nothing of the "
-            "classes, or nobody has annotated them."
+    lacks = np.isin(read, looked.box_sample, invert=True)
+    if lacks.sum() <= _FEW * len(read):
+        text = (
+            "{have} no box, where the others have some: they show nothing of the classes, or "
+            "nobody has annotated them."
         )
-        yield finding_of(lacking, "without_boxes", "notable", "Images without boxes", sentence)
+        rule = ("without_boxes", WEIGHTS[2], "Images without boxes", lacks, read, text)
+        yield from flagged([rule], read, " of those looked at")
 
 
 def _masks(table: Table, looked: Looked) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from packer.inspect.dataset import reason_of
 from packer.inspect.report.annotations import Annotated, Reading, annotated
 from packer.processes import Crashed, map_isolated
 from packer.progress import Advance, Progress
@@ -206,6 +207,6 @@ def _act(
         try:
             done.results[number] = act(Sample(dataset, number))
         except (ShardfeedError, DecodeError) as error:
-            done.damages[number] = str(error).removesuffix(".")
+            done.damages[number] = reason_of(error)
         advance(1)
     return done

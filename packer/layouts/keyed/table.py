@@ -17,7 +17,7 @@ from packer.errors import BadImage, UnusableInput, message_of
 from packer.files.snapshot import Watched
 from packer.layouts.keyed.samples import KnownSamples
 from packer.layouts.keyed.source import Members
-from packer.options.declared import SourceOptions, column_option
+from packer.options.declared import SourceOptions
 from packer.samples.labels import to_json
 from packer.samples.records import Place, Skipped
 from packer.tables.columns import image_columns, is_id, is_usual, listed
@@ -27,6 +27,7 @@ from packer.trees.folder import FolderTree
 from packer.trees.shape import plain
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, is_litter
+from packer.words import option
 
 _ARROW = ".arrow"
 _KEY = "key"  # also ``__key__``
@@ -187,7 +188,7 @@ def _key_column(table: Table, options: SourceOptions, known: KnownSamples, where
     if not columns:
         raise UnusableInput(
             f"{where} has no column of keys: it has {listed(table.columns)}. Name it with "
-            f"{column_option('image', 'COLUMN')}."
+            f"{option('image_column', 'COLUMN')}."
         )
     rows = (record.fields for record in table.records(columns) if isinstance(record, Record))
     head = list(islice(rows, _HEAD))
@@ -197,7 +198,7 @@ def _key_column(table: Table, options: SourceOptions, known: KnownSamples, where
         raise UnusableInput(
             f"{where}: none of its first {len(head)} rows names a sample of {known.name}. Its "
             f"column {found!r} has {head[0].get(found)!r}, and the first key there is "
-            f"{known.key(0)!r}. Name the column of keys with {column_option('image', 'COLUMN')}."
+            f"{known.key(0)!r}. Name the column of keys with {option('image_column', 'COLUMN')}."
         )
     return found
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -116,7 +117,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
             aside[path] = tree.examined[path] = found.reason
     if not parts and not errors:
         return None
-    for column in options.columns:
+    for column in (options.image_column, options.label_column, options.split_column):
         if column not in (None, NONE, *has):
             errors.append(
                 UnusableInput(
@@ -147,11 +148,12 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
 def _of(table: Table, options: SourceOptions) -> SourceOptions:
     """Return the options without the columns that this one of several tables does not have."""
-    known, (image, label, split) = table.columns, options.columns
-    return options.with_columns(
-        image=image if image in known else None,
-        label=label if label in (None, *known) else NONE,
-        split=split if split in (NONE, *known) else None,
+    known, label, split = table.columns, options.label_column, options.split_column
+    return replace(
+        options,
+        image_column=options.image_column if options.image_column in known else None,
+        label_column=label if label in (None, *known) else NONE,
+        split_column=split if split in (NONE, *known) else None,
     )
 
 
@@ -266,7 +268,7 @@ def _of_files(
     table = parquet_table(folder, files)
     from packer.tables.parquet_images import ParquetImages, image_columns, split_of
 
-    if not tree and not image_columns(table.schema, options.columns.image):
+    if not tree and not image_columns(table.schema, options.image_column):
         return _of_table(candidate, lambda *_: table)
     named = zip(files, found, strict=True)
     splits = [split_of(file) if split is None else split for file, split in named]

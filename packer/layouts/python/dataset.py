@@ -152,9 +152,9 @@ def opened(
     dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
 ) -> Iterator[Interpretation]:
     """Yield datasets as a source; `alone`: read in this process; `far`: sent to other machines."""
-    image, label, field = options.columns
-    if field:
-        raise UnusableInput(f"The field {field!r} {_TOO_LATE}.")
+    image, label = options.image_column, options.label_column
+    if options.split_column:
+        raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
     parts = parts_of(dataset, image or "image")
     for split, part in parts.items():
         if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):

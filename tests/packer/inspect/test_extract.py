@@ -317,5 +317,7 @@ def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_pack
     assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
     spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
-    assert "; 2 members written beside the images (folders of labels and lists of" in spoken
+    assert (
+        "; 2 members written by the keys of their samples (folders of labels and lists of" in spoken
+    )
     assert "in the file's name" not in spoken

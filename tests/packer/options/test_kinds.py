@@ -66,7 +66,7 @@ def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> N
         (HEIGHT_WIDTH, "32", "not a height and width such as 32x32"),
         (SHARES, "train=0.5", "do not add up to 1"),
         (SHARES, "../a=1", "not of the form train=0.9,val=0.1"),
-        (DEPTH, "0", 'is not "all" or a number of levels'),
+        (DEPTH, "0", "is not a number of levels of at least 1, or 'all'"),
         (PAIRS, "mask", "not of the form mask=DIR"),
         (PAIRS, "mask=/nowhere", "'/nowhere' is not a folder"),
         (CLASSES, "/nowhere", "cannot be read"),

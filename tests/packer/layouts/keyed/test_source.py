@@ -226,6 +226,7 @@ def test_parts_and_continued_runs_write_the_same_bytes(
         ({"shard_size": "1GB"}, "Remove shard_size="),
         ({"shuffle": False}, "Remove shuffle="),
         ({"append": True}, "Remove append="),
+        ({"stratify": True}, "Remove stratify="),
         ({"kind": "folder"}, "Remove kind="),
     ],
 )
@@ -274,6 +275,7 @@ def test_other_commands_refuse_a_dataset_without_images(
         done = call_packer(*command)
         assert done.returncode == 2
         assert f"{extra} has no images" in done.stderr.replace("\n", " ")
+        assert "Pass DATASET instead" in done.stderr.replace("\n", " ")
     (extra / "shard-000000.tar").write_bytes(b"")
     done = call_packer("repair", extra, "--from", source)
     assert done.returncode == 2
