@@ -6,7 +6,7 @@ without leading zeros. Texts and names are hashed in chunks of `CHUNK` bytes by 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -39,10 +39,20 @@ _SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are
 )
 
 
-def _powers(base: int) -> Hashes:
-    factors = np.full(CHUNK + 1, base, np.uint64)
+@cache
+def _powers(base: int, count: int) -> Hashes:
+    factors = np.full(count, base, np.uint64)
     factors[0] = 1
     return np.cumprod(factors, dtype=np.uint64)
+
+
+@cache
+def _values() -> Hashes:
+    """Return a number for each byte, the same for both cases and both slashes."""
+    values = np.random.default_rng(7).integers(1, 1 << 63, 256, np.uint64)
+    values[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")] = values[list(b"abcdefghijklmnopqrstuvwxyz")]
+    values[ord("\\")] = values[ord("/")]
+    return values
 
 
 def _flags(characters: bytes) -> NDArray[np.bool_]:
@@ -51,23 +61,20 @@ def _flags(characters: bytes) -> NDArray[np.bool_]:
     return found
 
 
-_VALUES = np.random.default_rng(7).integers(1, 1 << 63, 256, np.uint64)
-_VALUES[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")] = _VALUES[list(b"abcdefghijklmnopqrstuvwxyz")]
-_VALUES[ord("\\")] = _VALUES[ord("/")]
-_POWERS, _INVERSES = _powers(_FACTOR), _powers(pow(_FACTOR, -1, 1 << 64))
-
-
 class _Hashed:
     """At most `CHUNK` bytes, of which any span is hashed at once."""
 
     def __init__(self, data: bytes) -> None:
         self.bytes = np.frombuffer(data, np.uint8)
         self._sums = np.zeros(len(data) + 1, np.uint64)
-        np.cumsum(_VALUES[self.bytes] * _POWERS[: len(data)], out=self._sums[1:])
+        count = (1 << (len(data) - 1).bit_length()) + 1  # so that few tables are kept
+        self._inverses = _powers(pow(_FACTOR, -1, 1 << 64), count)
+        values = _values()[self.bytes] * _powers(_FACTOR, count)[: len(data)]
+        np.cumsum(values, out=self._sums[1:])
 
     def spans(self, starts: Ends, ends: Ends) -> Hashes:
         """Return the hash of each span."""
-        found: Hashes = (self._sums[ends] - self._sums[starts]) * _INVERSES[starts]
+        found: Hashes = (self._sums[ends] - self._sums[starts]) * self._inverses[starts]
         return found
 
     def positions(self, characters: bytes) -> Ends:
@@ -150,7 +157,7 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
     has_dot = dots > bases
     stems = np.where(has_dot, dots, ends)
     extension = hashed.spans(np.minimum(stems + 1, ends), ends)
-    strong = has_dot & np.isin(extension, _EXTENSIONS)
+    strong = has_dot & np.isin(extension, _extensions())
     paths = hashed.spans(above, np.where(strong, stems, ends)) ^ _PATH
     digits = np.zeros(len(hashed.bytes) + 1, np.int64)
     np.cumsum(_IS_DIGIT[hashed.bytes], out=digits[1:])
@@ -243,7 +250,11 @@ def stem_hashes(stems: Sequence[bytes]) -> Hashes:
 
 
 _AS_BLANKS = bytes(32 if byte in _SEPARATORS[0] else byte for byte in range(256))
-_EXTENSIONS = stem_hashes([ext.encode() for ext in IMAGE_EXTENSIONS])
+
+
+@cache
+def _extensions() -> Hashes:
+    return stem_hashes([ext.encode() for ext in IMAGE_EXTENSIONS])
 
 
 class Packed:
