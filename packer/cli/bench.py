@@ -3,15 +3,17 @@
 import textwrap
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.cli import params as options
 from packer.cli.output import Output, echo
-from packer.inspect.bench import Point, measure
 from packer.words import many
 from reader.system import usable_cores
+
+if TYPE_CHECKING:
+    from packer.inspect.bench import Point
 
 _TRANSFORMS = ("rrc", "center")
 _CLOSE = 0.95  # of the best rate is as good
@@ -67,6 +69,8 @@ def bench(
     place: Path | str, numbers: list[int], plot: Path | None, output: Output, **how: Any
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
+    from packer.inspect.bench import measure
+
     if plot is not None:
         _check(plot)
     points: list[Point] = []
@@ -86,7 +90,7 @@ def sweep(largest: int) -> list[int]:
     return sorted({*(1 << bit for bit in range(largest.bit_length())), largest})
 
 
-def verdict(points: list[Point]) -> str:
+def verdict(points: "list[Point]") -> str:
     """Return the number of workers to choose, and the reason, measured or estimated."""
     best = max(point.rate for point in points)
     chosen = next(point for point in points if point.rate >= _CLOSE * best)
@@ -111,7 +115,7 @@ def _check(path: Path) -> None:
         raise click.UsageError(f"--plot {path}: there is no folder {path.parent}.")
 
 
-def _draw(points: list[Point], path: Path) -> None:
+def _draw(points: "list[Point]", path: Path) -> None:
     from matplotlib.figure import Figure  # an extra
 
     workers = [point.workers for point in points]

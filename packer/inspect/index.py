@@ -29,7 +29,8 @@ from packer.shards.shard_writer import Written, index_of
 from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from reader.format import FormatError, Index, Limits, Manifest, manifest
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
-from reader.format.index import metadata_of, serialize
+from reader.format.index import metadata_of
+from reader.format.safetensors import serialize
 
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
 _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has it elsewhere

@@ -20,7 +20,7 @@ from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded, EncodedMember
 from packer.keys import hashes_of, repeated_rows
 from packer.samples.records import Sample
-from reader.format import FORMATS, Index, ShardEntry, index, tar
+from reader.format import FORMATS, Index, ShardEntry, index, safetensors, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import ImageRow, MemberRow, Rows
@@ -117,7 +117,7 @@ class ShardWriter:
         for name, values in self._fields.items():
             columns |= field_columns(name, values, len(self._rows))
         with open(self._index_temp, "wb") as file:
-            file.write(index.serialize(columns, metadata))
+            file.write(safetensors.serialize(columns, metadata))
             file.flush()
             os.fsync(file.fileno())
         os.replace(self._tar_temp, self.path)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reader.format.columns import FORMATS, ROW, Column, fields_in, lists_in, required
 from reader.format.errors import FormatError
 from reader.format.fields import values_in
-from reader.format.safetensors import DTYPES, column_of, header_of, open_file
+from reader.format.safetensors import DTYPES, NAMES, column_of, header_of, open_file
 
 if TYPE_CHECKING:
     from reader.format.manifest import ShardEntry
@@ -24,34 +24,11 @@ if TYPE_CHECKING:
 VERSION = 1
 KIND = "shardfeed-index"
 
-_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_LABEL = 1_000_000  # in a dataset without class names
 _MOST_NAMES = 1 << 28  # class names that fit into a dataset.json
 # Limits whose sums and products fit into int64.
 _RANGES = {"channels": (1, 4), "orientation": (1, 8)}
 _RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
-
-
-def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
-    """Return the bytes of an index, which depend only on its columns and metadata."""
-    header: dict[str, object] = {"__metadata__": dict(metadata)}
-    blobs = []
-    end = 0
-    # The widest types first keep every column aligned to its own size.
-    for name, column in sorted(
-        columns.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])
-    ):
-        blob = np.ascontiguousarray(column).tobytes()
-        header[name] = {
-            "dtype": _NAMES[column.dtype],
-            "shape": list(column.shape),
-            "data_offsets": [end, end + len(blob)],
-        }
-        end += len(blob)
-        blobs.append(blob)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
 
 
 def metadata_of(
@@ -276,7 +253,7 @@ class Index:
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")
             if self.columns[name].dtype != dtype:
-                raise self._error(f"the column {name} is not {_NAMES[np.dtype(dtype)]}")
+                raise self._error(f"the column {name} is not {NAMES[np.dtype(dtype)]}")
             rows = len(self) + 1 if name in self._lists.values() else len(self)
             if name not in self._lists and (found := len(self.columns[name])) != rows:
                 raise self._error(f"the column {name} has {found} rows, not {rows}")

@@ -1,4 +1,4 @@
-"""Read safetensors files: a header length, a JSON header and columns back to back.
+"""Read and write safetensors files: a header length, a JSON header and columns back to back.
 
 Format: https://huggingface.co/docs/safetensors.
 """
@@ -7,6 +7,7 @@ import errno
 import json
 import mmap
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,29 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "U64": np.dtype("<u8"),
     "I64": np.dtype("<i8"),
 }
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
+    """Return the bytes of a file, which depend only on its columns and metadata."""
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
+    blobs = []
+    end = 0
+    # The widest types first keep every column aligned to its own size.
+    for name, column in sorted(
+        columns.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])
+    ):
+        blob = np.ascontiguousarray(column).tobytes()
+        header[name] = {
+            "dtype": NAMES[column.dtype],
+            "shape": list(column.shape),
+            "data_offsets": [end, end + len(blob)],
+        }
+        end += len(blob)
+        blobs.append(blob)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
 
 
 def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":

@@ -27,7 +27,8 @@ from benchmarks.runner import Candidate, family, step
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.columns import FORMATS, MEMBER, ROW
-from reader.format.index import metadata_of, serialize
+from reader.format.index import metadata_of
+from reader.format.safetensors import serialize
 
 BASELINE = None
 OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}

@@ -52,7 +52,7 @@ import packer
 from packer.images.probe import ImageInfo, probe
 from packer.keys import escape
 from packer.progress import Advance, Progress
-from reader.format import FORMATS, Index, Manifest, ShardEntry, index, tar
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, safetensors, tar
 
 ROOT = Path(packer.__file__).parent.parent
 
@@ -315,7 +315,7 @@ def _index_of(columns: Mapping[str, list[int]], items: Sequence[Item], content: 
     metadata = {"format": index.KIND, "version": str(index.VERSION), "rejected": "[]"}
     metadata |= {"untiled": "[]", "tar_bytes": str(len(content))}
     metadata["tar_checksum"] = f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
-    return index.serialize(arrays, metadata)
+    return safetensors.serialize(arrays, metadata)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from packer.images.probe import ImageInfo, probe
 from packer.run.pack import PackReport
 from packer.shards.shard_writer import shard_entry
 from reader import Dataset
-from reader.format import FORMATS, Manifest, ShardEntry, index, tar
+from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +110,7 @@ def _write_shard(
         "tar_checksum": f"crc32:{zlib.crc32(content):08x}",
     }
     path.write_bytes(content)
-    path.with_suffix(".safetensors").write_bytes(index.serialize(arrays, metadata))
+    path.with_suffix(".safetensors").write_bytes(safetensors.serialize(arrays, metadata))
     return shard_entry(path)
 
 

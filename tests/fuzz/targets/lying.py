@@ -21,8 +21,8 @@ from store_server import StoreServer, running
 from reader import AspectBuckets, ClassBalanced, Dataset, Loader, Resize, pad_collate
 from reader.format import FORMATS, Index, ShardfeedError
 from reader.format.checksum import checksum_of
-from reader.format.index import serialize
 from reader.format.manifest import own_checksum
+from reader.format.safetensors import serialize
 from targets.making import LIMITS, dataset, folder
 
 _LIE = struct.Struct("<BBBBq")  # kind, shard, what, row, value

@@ -18,7 +18,7 @@ from packer.inspect.index import index
 from packer.progress import Progress
 from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
-from reader.format.index import serialize
+from reader.format.safetensors import serialize
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from packer.inspect.info import info
-from reader.format import FormatError, Index, Manifest, index
+from reader.format import FormatError, Index, Manifest, safetensors
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -112,6 +112,8 @@ def test_an_index_with_a_value_that_cannot_be_is_refused(
     opened = Index(folder / "shard-000000.safetensors")
     columns = {name: column.copy() for name, column in opened.columns.items()}
     columns[name][1] = value
-    (folder / "shard-000000.safetensors").write_bytes(index.serialize(columns, opened.metadata))
+    (folder / "shard-000000.safetensors").write_bytes(
+        safetensors.serialize(columns, opened.metadata)
+    )
     with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but "):
         info(folder)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from reader.format import Index
 from reader.format.columns import ImageRow, MemberRow, Rows
-from reader.format.index import metadata_of, serialize
+from reader.format.index import metadata_of
+from reader.format.safetensors import serialize
 
 _IMAGES = st.builds(
     ImageRow,

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from reader.format import FormatError, Index
 from reader.format.columns import ROW, bounds
 from reader.format.fields import field_columns, joined, values_at
-from reader.format.index import metadata_of, serialize
+from reader.format.index import metadata_of
+from reader.format.safetensors import serialize
 
 NUMBERS = st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False))
 SCALARS = st.one_of(NUMBERS, st.booleans(), st.text(st.characters(exclude_categories=["Cs"])))

@@ -15,7 +15,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from reader.format import FORMATS, FormatError, Index
-from reader.format.index import serialize
+from reader.format.safetensors import serialize
 
 Columns = dict[str, NDArray[Any]]
 METADATA = {

@@ -28,7 +28,7 @@ from reader import (
     SampleError,
     WorkerError,
 )
-from reader.format import Index, Manifest, index
+from reader.format import Index, Manifest, index, safetensors
 
 WriteSamples = Callable[..., Path]
 HUGE = 65_500
@@ -41,7 +41,7 @@ def claim(folder: Path, row: int, **values: int) -> None:
     columns = {name: np.array(column) for name, column in opened.columns.items()}
     for name, value in values.items():
         columns[name][row] = value
-    index_of(path).write_bytes(index.serialize(columns, opened.metadata))
+    index_of(path).write_bytes(safetensors.serialize(columns, opened.metadata))
     content = Manifest.load(folder)
     entries = (shard_entry(path),)
     changed = Manifest("0", {}, "", content.classes, content.fields, entries)
@@ -246,7 +246,7 @@ def test_a_label_that_has_no_class_is_refused_before_anything_counts_labels(
     path = folder / "shard-000000.tar"
     opened = Index(index_of(path))
     columns = {**opened.columns, "label": np.array([label])}
-    index_of(path).write_bytes(index.serialize(columns, opened.metadata))
+    index_of(path).write_bytes(safetensors.serialize(columns, opened.metadata))
     for look in (
         lambda: Dataset(folder).targets,
         lambda: Dataset(folder)[0],
