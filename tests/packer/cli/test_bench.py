@@ -14,8 +14,9 @@ from counted import statistics_of
 from other_process import wait_until
 from PIL import Image
 
-from packer.cli.bench import Point, sweep, verdict
+from packer.cli.bench import sweep, verdict
 from packer.cli.main import main
+from packer.inspect.bench import Point
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
