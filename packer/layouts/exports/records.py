@@ -13,6 +13,7 @@ from xml.parsers import expat
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.layouts.coco.json_stream import parsed, values
+from packer.layouts.voc import document
 
 Records = Iterator[tuple[str, int, bytes]]
 _FACE = ["x", "y", "w", "h", "blur", "expression", "illumination", "invalid", "occlusion", "pose"]
@@ -135,16 +136,14 @@ def of_tracks(file: Watched, of: str, others: dict[str, Any]) -> Records:
     (data,) = file.read((0, file.size))
     frames: dict[int, list[Any]] = {}
     try:
-        if b"<!DOCTYPE" in data:
-            raise ValueError("it has a document type, which no annotation has")
-        root = fromstring(data)
+        root = document(data)
         for track in root.iter("track"):
             own = {"label": track.get("label"), "track": track.get("id")}
             for shape in track:
                 things = frames.setdefault(int(shape.get("frame", "")), [])
                 things += [_cvat_object(shape) | own] if shape.get("outside") != "1" else []
         size = int(root.findtext("meta/task/size") or 0)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, LookupError) as error:
         raise UnusableInput(f"{file.path} is no sound XML of tracks: {error}.") from error
     if max(frames, default=size) < size <= _MAX_FRAMES:
         frames |= {number: [] for number in range(size) if number not in frames}

@@ -60,6 +60,8 @@ def test_what_else_is_said_of_an_object_is_a_list_too() -> None:
         (b"\xff\xfe<", "not valid XML"),
         (b"<html></html>", "starts with <html>"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><annotation/>', "document type"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><annotation/>'.encode("utf-16"), "document type"),
+        (b'<?xml version="1.0" encoding="none"?><annotation/>', "not valid XML"),
         (b"<annotation><object/></annotation>", "object 0 has no name"),
         (b"<annotation><object><name>a</name></object></annotation>", "no bndbox"),
         (annotation(an_object(1, 2, 3, "")), "ymax is no number"),

@@ -5,7 +5,14 @@ import pytest
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
-from packer.layouts.exports.records import of_cvat, of_json, of_wider, parse_cvat, parse_wider
+from packer.layouts.exports.records import (
+    of_cvat,
+    of_json,
+    of_tracks,
+    of_wider,
+    parse_cvat,
+    parse_wider,
+)
 
 
 def written(folder: Path, name: str, text: str) -> Watched:
@@ -57,6 +64,20 @@ def test_images_of_cvat_are_found_by_their_places(tmp_path: Path) -> None:
 def test_xml_that_is_none_or_could_be_any_size_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UnusableInput, match=r"document type|not valid XML"):
         list(of_cvat(written(tmp_path, "a.xml", text), "", {}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be", "none"])
+def test_tracks_with_a_document_type_or_in_an_unknown_encoding_are_refused(
+    tmp_path: Path, encoding: str
+) -> None:
+    if encoding == "none":
+        data = b'<?xml version="1.0" encoding="none"?><annotations/>'
+    else:
+        data = '<!DOCTYPE a [<!ENTITY b "c">]><annotations>&b;</annotations>'.encode(encoding)
+    path = tmp_path / "a.xml"
+    path.write_bytes(data)
+    with pytest.raises(UnusableInput, match="no sound XML of tracks"):
+        list(of_tracks(Watched.of(path), "", {}))
 
 
 def test_faces_are_counted(tmp_path: Path) -> None:
