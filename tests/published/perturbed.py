@@ -288,7 +288,7 @@ def zipped(layout: Layout, draw: random.Random) -> Layout:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for path, text in layout.files.items():
-            archive.writestr(path, bytes_of(path, text, masks))
+            archive.writestr(zipfile.ZipInfo(path), bytes_of(path, text, masks))
     return layout._replace(files={"archive.zip": content.getvalue()}, src="archive.zip")
 
 
