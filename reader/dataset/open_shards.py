@@ -5,10 +5,12 @@ files failed or were truncated is opened again. A thread's end closes its shards
 """
 
 import errno
+import shlex
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,10 +21,10 @@ from numpy.typing import NDArray
 from reader.cache.presence import PresenceMap, map_path
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
-from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+from reader.dataset.tar_bytes import ReadBuffer, TarBytes, remedy_in
 from reader.decode.decoder import Decoder
 from reader.errors import ReaderError
-from reader.format import Index, Limits, ShardEntry, ShardfeedError
+from reader.format import FormatError, Index, Limits, Manifest, ShardEntry, ShardfeedError
 from reader.format.files import most_open_files
 
 if TYPE_CHECKING:
@@ -81,9 +83,10 @@ class ShardFiles:
         return f"{self.name}/{self.shards[number].file}"
 
     def index(self, number: int) -> Index:
-        found = Index.of_shard(
-            self.folder, self.shards[number], self.classes, has_images=self.has_images
-        )
+        with self._explained(number):
+            found = Index.of_shard(
+                self.folder, self.shards[number], self.classes, has_images=self.has_images
+            )
         if self.labels is not None:
             found.columns["label"] = self.labels[found.columns["label"]]
         return found
@@ -105,9 +108,10 @@ class ShardFiles:
             rows = PresenceMap(map_path(folder / entry.file), entry.samples)
         except FileNotFoundError:
             holding = self.holding
-            if holding is None:
-                return TarBytes(*tar)
-            return TarBytes(*tar, holding.memory.path, holding.starts[number], holding.size)
+            with self._explained(number):
+                if holding is None:
+                    return TarBytes(*tar)
+                return TarBytes(*tar, holding.memory.path, holding.starts[number], holding.size)
         except (OSError, ValueError) as error:
             raise ReaderError(
                 f"{folder / entry.file}: its presence map cannot be read: {error}. The folder is a "
@@ -115,7 +119,32 @@ class ShardFiles:
             ) from error
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
-        return CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
+        with self._explained(number):
+            return CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
+
+    @contextmanager
+    def _explained(self, number: int) -> Iterator[None]:
+        """Add to an error of a shard's files how they are restored, or that they are others now."""
+        try:
+            yield
+        except (FormatError, ReaderError) as error:
+            cause, place = error.__cause__, shlex.quote(str(self.folder))
+            if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
+                raise  # the shard is not to blame
+            if self.fetching is not None:
+                remedy = f"The folder is a cache: run `rm -r {place}`, and open the dataset again."
+            else:
+                try:
+                    shards = Manifest.load(self.folder).shards
+                except FormatError as missing:
+                    raise ReaderError(f"{error} {missing} Then open it again.") from cause
+                if self.shards[number] not in shards:
+                    raise ReaderError(
+                        f"{self.tar_name(number)}: the dataset was packed again after it was "
+                        "opened. Open it again: make a new reader.Dataset or reader.Loader."
+                    ) from cause
+                remedy = f"{remedy_in(self.folder)}."
+            raise type(error)(f"{error} {remedy}") from cause
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ cold one, and a truncated file is an error instead of a crash.
 import contextlib
 import mmap
 import os
+import shlex
 import time
 import weakref
 from bisect import bisect_right
@@ -20,6 +21,15 @@ from numpy.typing import NDArray
 from reader.errors import ReaderError, SampleError
 from reader.format import Index, ShardEntry
 from reader.format.files import open_regular, read_into
+
+
+def remedy_in(folder: Path) -> str:
+    """Return how damage of the dataset in `folder` is found and repaired, without a full stop."""
+    place = shlex.quote(str(folder))
+    return (
+        f"To list all damage, run `packer verify {place}`. To rebuild it from the source SRC, run "
+        f"`packer repair {place} --from SRC`"
+    )
 
 
 class ReadBuffer:
@@ -53,7 +63,7 @@ class TarBytes:
         """Open the tar, or part of the file `source` at `start`, which has `whole` bytes."""
         self.path = folder / entry.file
         self.has_failed = False
-        self._entry = entry
+        self._folder, self._entry = folder, entry
         self._index = index
         self._buffer = buffer
         self._start = start
@@ -69,7 +79,7 @@ class TarBytes:
             self.close()
             raise ReaderError(
                 f"{self.path} has {size} bytes, but dataset.json records {entry.bytes}. The shard "
-                "was truncated or replaced. Restore it from a copy, or pack the dataset again."
+                "was truncated or replaced."
             )
 
     @property
@@ -97,7 +107,9 @@ class TarBytes:
         if done != size:
             self.has_failed = True
             raise self.error(
-                row, "the shard was truncated after it was opened, within this sample; restore it"
+                row,
+                "the shard was truncated after it was opened, within this sample. "
+                + remedy_in(self._folder),
             )
         return memory
 
@@ -111,7 +123,8 @@ class TarBytes:
     def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
-            raise ReaderError(f"{self.path} was truncated after it was opened. Restore the file.")
+            remedy = remedy_in(self._folder)
+            raise ReaderError(f"{self.path} was truncated after it was opened. {remedy}.")
         copy(self._mapping)
 
     @cached_property

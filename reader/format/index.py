@@ -125,15 +125,14 @@ class Index:
             if own != listed:
                 raise FormatError(
                     f"{folder / shard.file}: its index has {own} {what}, but dataset.json records "
-                    f"{listed}. The shard was replaced. Restore it from a copy, or pack the "
-                    "dataset again."
+                    f"{listed}. The shard was replaced."
                 )
         if has_images not in (None, found.has_images):
             raise found._error(f"dataset.json has images={has_images}, and its columns differ")
         if found.tar_checksum != shard.checksum:
             raise FormatError(
                 f"{folder / shard.file} was replaced: its index belongs to another tar than "
-                "dataset.json records. Open the dataset again, or restore the shard."
+                "dataset.json records."
             )
         return found
 
@@ -241,10 +240,7 @@ class Index:
         return (offset, int(self.columns[f"{ext}.size"][row])) if offset else None
 
     def _error(self, reason: str) -> FormatError:
-        return FormatError(
-            f"{self.path} is not a usable index: {reason}. "
-            "Restore it from a copy, or pack the dataset again."
-        )
+        return FormatError(f"{self.path} is not a usable index: {reason}.")
 
     def _check_columns(self) -> None:
         if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):

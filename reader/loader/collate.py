@@ -11,7 +11,8 @@ from reader.columns.column import StoredBatch
 from reader.columns.schema import BatchSchema
 from reader.columns.tensors import tensor
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError, because, called
+from reader.errors import ReaderError, SampleError, because, called
+from reader.format import FormatError
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 
@@ -30,7 +31,10 @@ class Batcher:
 
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
         stored = StoredBatch(self._rows, arrays, loose, self._texts, self._sources)
-        fields = tuple(column.deliver(stored) for column in self._columns)
+        try:
+            fields = tuple(column.deliver(stored) for column in self._columns)
+        except (FormatError, ReaderError) as error:  # of an index that keys are read from
+            raise SampleError(str(error)) from error
         if self._collate_fn is None:
             return fields
         rows = (c.rows_of(field) for c, field in zip(self._columns, fields, strict=True))

@@ -46,6 +46,7 @@ PIECES = (  # of messages whose remedies are pasted below
     "Pack its members: packer pack SOURCE EXTRA",
     "Several of the joined datasets have members",
     'reader.Dataset("DATASET", join=',
+    "To list all damage, run `packer verify",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
@@ -253,6 +254,28 @@ def test_members_are_joined_as_it_is_advised(
         else:
             named = eval(f"reader.Dataset('shards', {found[0]})")
             assert named.extensions[-1] == "extra.txt"
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".safetensors"])
+def test_a_damaged_shard_is_rebuilt_as_it_is_advised(
+    shards: Path, source: Path, suffix: str
+) -> None:
+    damaged = shards / f"shard-000001{suffix}"
+
+    def paste() -> None:
+        with pytest.raises(ShardfeedError, match=re.escape(damaged.name)) as caught:
+            reader.Dataset("shards")[10]
+        codes = []
+        for command in re.findall(r"`packer ([^`]+)`", str(caught.value)):
+            words = [str(source) if word == "SRC" else word for word in shlex.split(command)]
+            codes.append(call_packer(*words).returncode)
+        assert codes == [1, 0]  # `verify` finds it
+        assert reader.Dataset("shards")[10][0].any()
+
+    damaged.unlink()
+    paste()
+    damaged.write_bytes(damaged.read_bytes()[:700])
+    paste()
 
 
 def test_limits_are_raised_as_it_is_advised(shards: Path) -> None:
