@@ -31,7 +31,7 @@ from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
 from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages, hold_decoded
-from reader.samples.fields import ResolvedField, name_of
+from reader.samples.fields import ResolvedField, name_of, written
 from reader.samples.sample import Recipe
 
 
@@ -117,7 +117,7 @@ def _check_parts(dataset: Dataset, members: Sequence[ResolvedField]) -> None:
                 if not member.is_optional:
                     raise ArgumentError(
                         f"{part.source}, a dataset of the Mix, has no members .{member.ext}: write "
-                        f'"{member.ext}?" among the fields, or leave the dataset out.'
+                        f'"{written(member.field)}?" among the fields, or leave the dataset out.'
                     )
             elif isinstance(member.field, Boxes) and not member.field.decode:
                 own, others = (one.box_encodings.get(member.ext) for one in (part, dataset))

@@ -17,7 +17,7 @@ from reader.format.members import DECODERS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 from reader.samples.decoded_cache import DecodedImages
-from reader.samples.fields import PHOTOGRAPHS, ResolvedField, Tools
+from reader.samples.fields import PHOTOGRAPHS, ResolvedField, Tools, written
 from reader.samples.pixels import PixelSource, Planned, pixel_source
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
@@ -147,7 +147,7 @@ class SampleReader:
                 raise shard.error(row, f"its .{member.ext} cannot be decoded{reason}") from error
         elif not member.is_optional:
             what = "None" if member.absent is None else f"no {member.name}"
-            advice = f'to get {what} for it, write "{member.ext}?" in fields='
+            advice = f'to get {what} for it, write "{written(member.field)}?" in fields='
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         else:
             shown = [member.absent] * len(planned.views)

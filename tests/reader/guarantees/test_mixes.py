@@ -225,7 +225,7 @@ def detection(
 
 
 def test_a_member_that_a_dataset_lacks_is_asked_for_with_a_mark(
-    detection: Callable[..., Dataset],
+    detection: Callable[..., Dataset], write_samples: Callable[..., Path]
 ) -> None:
     mix = Mix([detection("cat", text=b"a cat"), detection("dog")])
     for given in ("txt", Member("txt", decode=len)):
@@ -234,6 +234,14 @@ def test_a_member_that_a_dataset_lacks_is_asked_for_with_a_mark(
     with load(mix, fields=("txt?", "source")) as loader:
         [(texts, sources)] = loader
     assert (texts, sources.tolist()) == (["a cat", None], [0, 1])
+    mix = Mix(
+        [detection("cat"), Dataset(write_samples({"b": {"png": mix.parts[1].read(0, "png")}}))]
+    )
+    with pytest.raises(ArgumentError, match=r'no members \.json: write "json\.boxes\?" among'):
+        load(mix, fields=("json.boxes",))
+    with load(mix, fields=("json.boxes?",)) as loader:
+        [(boxes,)] = loader
+    assert boxes == [[[0, 0, 29, 29]], None]
 
 
 @pytest.mark.parametrize(("classes", "labels"), [("join", [0, 1, 2, 1]), ("apart", [0, 1, 2, 3])])

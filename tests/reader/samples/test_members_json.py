@@ -98,6 +98,16 @@ def test_a_sample_without_the_value_is_named_and_may_be_allowed(
     assert only(dataset, "json.text?") == (["x"] * 5 + [None] + ["x"] * 2,)
 
 
+def test_a_value_of_a_sample_without_json_is_asked_for_with_a_mark(tmp_path: Path) -> None:
+    dataset = tmp_path / "shards"
+    with Writer(dataset, progress=False) as writer:
+        writer.write({"image": PIXELS, "json": {"n": 1}})
+        writer.write({"image": PIXELS})
+    with pytest.raises(SampleError, match=r'no member \.json; .* write "json\.n\?" in fields='):
+        only(dataset, "json.n")
+    assert only(dataset, "json.n?") == ([1, None],)
+
+
 @pytest.mark.parametrize("field", ["jsn.text", "json.text.more", "txt.a"])
 def test_what_is_not_in_the_json_of_any_sample_is_refused(
     pack_json: Callable[..., Path], field: str
