@@ -164,9 +164,23 @@ def test_a_name_of_torchvisions_that_reader_has_not_is_answered(name: str, advic
 
 
 def test_other_names_are_missed_as_python_does() -> None:
-    for name in ("Something", "something", "__wrapped__", "RandomResizeCrop", "RandomHorizFlip"):
+    for name in ("Something", "something", "__wrapped__"):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
             getattr(reader, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("RandomResizeCrop", "RandomResizedCrop"),
+        ("RandomHorizFlip", "RandomHorizontalFlip"),
+        ("Datset", "Dataset"),
+    ],
+)
+def test_a_misspelled_name_is_answered_with_the_right_one(name: str, meant: str) -> None:
+    wanted = rf"has no attribute '{name}'\. Did you mean reader\.{meant}\?$"
+    with pytest.raises(AttributeError, match=wanted):
+        getattr(reader, name)
 
 
 def test_what_is_advised_for_colours_works(packed: Path) -> None:
