@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal
 
-from reader.checks import check
-from reader.dataset.arguments import OF_DATASET
+from reader.checks import check, explained
+from reader.dataset.arguments import ELSEWHERE, OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
 from reader.dataset.joined import Join, joined, located, named_places
@@ -50,6 +50,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
     __module__ = "reader"
 
+    @explained(**ELSEWHERE)
     def __init__(
         self,
         folder: str | os.PathLike[str],

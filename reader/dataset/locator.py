@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.checks import brief
 from reader.dataset.shard import Shard
 from reader.errors import ArgumentError
 
@@ -135,7 +136,7 @@ def chosen_by(subset: Subset, total: int, columns: Callable[..., Columns]) -> Nu
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iubO"):
         raise ArgumentError(
             "A subset is a list of sample numbers, one bool for each sample, or a function of the "
-            f"columns that returns these bools, not {subset!r:.200}."
+            f"columns that returns these bools, not {brief(subset)}."
         )
     if given.dtype == np.bool_:
         if len(given) != total:
@@ -158,7 +159,7 @@ def sample_number(given: Any, total: int, what: str = "sampler") -> int:
             advice = ""
             if isinstance(given, (list, tuple)):
                 advice = ". To give lists of them, use batch_sampler="
-            raise ArgumentError(f"A {what} yields sample numbers, not {given!r:.200}{advice}.")
+            raise ArgumentError(f"A {what} yields sample numbers, not {brief(given)}{advice}.")
         given = int(array)
     if not 0 <= given < total:
         raise ArgumentError(f"The {what} yields sample {given}; the dataset has 0 to {total - 1}.")

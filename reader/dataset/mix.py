@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, Rule, check, is_number, one_of
+from reader.checks import FLAG, Rule, brief, check, explained, is_number, one_of
 from reader.dataset.as_torch import READ_ALIKE
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import SampleLocator
@@ -54,6 +54,7 @@ class Mix(Dataset):
 
     _files: MixedFiles
 
+    @explained(weights="write reader.Mix([(first, 0.7), (second, 0.3)]), a number for each dataset")
     def __init__(
         self,
         datasets: Mapping[str, Entry] | Sequence[Entry],
@@ -194,7 +195,7 @@ def _entries(given: Any) -> tuple[list[str], tuple[Dataset, ...], list[float] | 
     if not all(is_number(number) and number >= 0 for number in numbers) or not any(numbers):
         raise ArgumentError(
             "The numbers of a Mix are finite, at least 0 and not all 0, one for each dataset or "
-            f"for none, not {numbers!r:.200}."
+            f"for none, not {brief(numbers)}."
         )
     return names, datasets, list(map(float, numbers))
 

@@ -1,6 +1,5 @@
 """The rules for a loader's arguments, except for those that need the dataset."""
 
-import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from reader.checks import (
     is_number,
     one_of,
     or_none,
+    refuse_unknown,
 )
 from reader.dataset.dataset import Dataset
 from reader.dataset.mix import Mix
@@ -232,17 +232,10 @@ class LoaderConfig:
         return self.timeout if self.processes != 0 else 0
 
     def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
-        for name, value in torch_names.items():
-            if name in _ELSEWHERE:
-                advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
-                raise ArgumentError(f"A Loader has no {name}=: {advice}.")
-            if name not in _OF_TORCH:
-                known = [*vars(self), *_OF_TORCH, *_ELSEWHERE]
-                if close := difflib.get_close_matches(name, known, 1):
-                    raise ArgumentError(
-                        f"A Loader has no {name}=. Did you mean {close[0]}={value!r:.200}?"
-                    )
-                raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
+        if unknown := {n: value for n, value in torch_names.items() if n not in _OF_TORCH}:
+            refuse_unknown("Loader", unknown, [*vars(self), *_OF_TORCH], _ELSEWHERE)
+            names = ", ".join(map(repr, unknown))
+            raise TypeError(f"Loader.__init__() got an unexpected keyword argument {names}")
         check(torch_names, {name: _OF_TORCH[name] for name in torch_names})
         workers = torch_names.get("num_workers", self.workers)
         if self.workers not in (None, workers):

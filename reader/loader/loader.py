@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 
+from reader.checks import explained
 from reader.dataset.dataset import Dataset
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
@@ -78,6 +79,7 @@ class Loader(LikeDataLoader):
 
     __module__ = "reader"
 
+    @explained()
     def __init__(
         self,
         dataset: "Dataset | str | os.PathLike[str] | Subset[Any]",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reader.checks import is_integer
+from reader.checks import brief, is_integer
 from reader.dataset.locator import described, sample_number
 from reader.errors import ArgumentError
 from reader.order.shuffle import Numbers, Order
@@ -123,7 +123,7 @@ class SampledBatches(Sampled):
         for batch in islice(self._sampler, len(self._sampler) + 1):
             if isinstance(batch, (str, bytes)) or not isinstance(batch, Iterable):
                 raise ArgumentError(
-                    f"A batch_sampler yields lists of sample numbers, not {batch!r:.200}."
+                    f"A batch_sampler yields lists of sample numbers, not {brief(batch)}."
                 )
             numbers = (sample_number(number, self._total, self.argument) for number in batch)
             parts.append(np.fromiter(numbers, np.int64))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import check, is_count, or_none
+from reader.checks import brief, check, is_count, or_none
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import array_of, described
 from reader.dataset.mix import Mix
@@ -52,9 +52,11 @@ class Weighted:
         """
         given = array_of(weights, np.float64)
         if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
+            is_wrong = ~(given >= 0) | np.isinf(given) if given.ndim == 1 else np.empty(0)
+            where = (f", where number {n} is {given[n]}" for n in np.flatnonzero(is_wrong)[:1])
             raise ArgumentError(
                 "reader.Weighted takes a finite number of at least 0 for each sample, not "
-                f"{weights!r:.200}."
+                f"{brief(weights)}{''.join(where)}."
             )
         if not given.any():
             raise ArgumentError("All weights of reader.Weighted are 0. Give at least one above 0.")

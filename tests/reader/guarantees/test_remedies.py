@@ -47,6 +47,9 @@ PIECES = (  # of messages whose remedies are pasted below
     "Several of the joined datasets have members",
     'reader.Dataset("DATASET", join=',
     "To list all damage, run `packer verify",
+    'write reader.Dataset("shards")',
+    'write reader.Loader("shards", ',
+    "write reader.Mix([(first, 0.7), (second, 0.3)])",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
@@ -179,6 +182,26 @@ def test_a_transform_of_torchvision_is_replaced_as_it_is_advised(
     line = f"reader.Loader({USUAL}, {code.replace(', ...', '')})" if "=[" in code else code
     with suppress(ShardfeedError):  # without a GPU
         eval(line, names).close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ("reader.Dataset(local='shards')", 'reader.Dataset("shards")'),
+        ("reader.Dataset('shards', seed=8)", 'reader.Loader("shards", seed=8)'),
+        ("reader.Mix(weights=weights)", "reader.Mix([(first, 0.7), (second, 0.3)])"),
+    ],
+)
+def test_what_others_name_differently_is_written_as_it_is_advised(
+    names: dict[str, Any], wrong: str, code: str
+) -> None:
+    with pytest.raises(ShardfeedError) as caught:
+        eval(wrong, names)
+    assert f"write {code}" in str(caught.value)
+    dataset = names["loader"].dataset
+    made = eval(code, {**names, "first": dataset, "second": dataset})
+    if isinstance(made, reader.Loader):
+        made.close()
 
 
 def test_several_datasets_are_read_as_it_is_advised(
