@@ -45,9 +45,16 @@ def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: 
     identity = _identity(dataset, order, seed, epoch if inside else None)
     differ = [name for name, value in identity.items() if state.get(name) != value]
     if differ:
+        which = ""
+        if "dataset" in differ and "split" not in differ:  # a split has a fingerprint of its own
+            which = (
+                f" This loader reads {dataset.source} ({order.count} samples an epoch), the state "
+                f"is of another dataset ({state.get('samples')} samples an epoch), or it was "
+                "packed again since."
+            )
         raise ArgumentError(
             f"The state was saved with {_listed(state, differ)}, but this loader has "
-            f"{_listed(identity, differ)}. Load it into a loader with the same dataset and "
+            f"{_listed(identity, differ)}.{which} Load it into a loader with the same dataset and "
             "arguments."
         )
     if inside >= order.count:
