@@ -174,7 +174,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
             try:
                 target = _coco_target(shard.read(row, "json"))
             except ValueError as error:
-                raise shard.error(row, f'its .json does not fit target="coco" ({error})') from error
+                reason = f'its .json does not fit target="coco" ({error})'
+                raise shard.error(row, reason, "json") from error
         return pixels, target if self.target_transform is None else self.target_transform(target)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[tuple[Any, Any]]:

@@ -46,6 +46,7 @@ class JoinedFiles:
 
     base: ShardFiles
     others: tuple[tuple[str, ShardFiles], ...]  # with what the names of their members begin with
+    places: Mapping[str, int]  # which of them has the members of an extension, from 1 on
 
     @property
     def fetchings(self) -> Fetchings:
@@ -53,7 +54,7 @@ class JoinedFiles:
 
     def for_workers(self) -> "JoinedFiles":
         others = tuple((prefix, own.for_workers()) for prefix, own in self.others)
-        return JoinedFiles(self.base.for_workers(), others)
+        return replace(self, base=self.base.for_workers(), others=others)
 
     def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "JoinedFiles":
         return replace(self, base=self.base.mixed(labels, source))
@@ -69,7 +70,7 @@ class JoinedFiles:
         pairs = zip([self.base, *(own for _, own in self.others)], indexes, strict=True)
         tars = [files.tar(number, one, buffer) for files, one in pairs]
         starts = [0, *accumulate(one.tar_bytes for one in indexes)]
-        tar, base = JoinedBytes(tars, starts), self.base
+        tar, base = JoinedBytes(tars, starts, self.places), self.base
         return Shard(index, tar, base.limits, base.labels, base.source)
 
     def _join(self, index: Index, number: int) -> list[Index]:
@@ -122,6 +123,7 @@ def joined(
 ) -> tuple[JoinedFiles, tuple[str, ...], dict[str, BoxEncoding]]:
     """Return the files of a dataset and those joined to it, with all extensions and boxes."""
     extensions, boxes, found = list(content.fields), dict(content.boxes), []
+    held: dict[str, int] = {}
     for prefix, folder, fetching in others:
         own = Manifest.load(folder)
         shards = tuple(shard for shard in own.shards if split in (None, shard.split))
@@ -131,7 +133,8 @@ def joined(
         extensions += members
         boxes |= {prefix + ext: encoding for ext, encoding in own.boxes.items()}
         found.append((prefix, files))
-    return JoinedFiles(base, tuple(found)), tuple(extensions), boxes
+        held |= dict.fromkeys(members, len(found))
+    return JoinedFiles(base, tuple(found), held), tuple(extensions), boxes
 
 
 def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequence[str]) -> None:

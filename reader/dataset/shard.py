@@ -31,8 +31,8 @@ class Shard:
     def read(self, row: int, ext: str) -> bytes:
         span = self.index.span(ext, row)
         if span is None:
-            raise self.error(row, f"it has no member .{ext}")
-        self._check_bytes(row, f"its .{ext}", span[1])
+            raise self.error(row, f"it has no member .{ext}", ext)
+        self._check_bytes(row, f"its .{ext}", span[1], ext)
         return bytes(self.tar.read(row, *span))
 
     def image(self, row: int) -> StoredImage:
@@ -75,12 +75,13 @@ class Shard:
                 "allow more, give reader.Dataset limits=reader.Limits(pixels=...)",
             )
 
-    def _check_bytes(self, row: int, what: str, size: int) -> None:
+    def _check_bytes(self, row: int, what: str, size: int, ext: str = "") -> None:
         if size > self._limits.bytes:
             raise self.error(
                 row,
                 f"{what} has {size} bytes, but {self._limits.bytes} are allowed; to allow more, "
                 "give reader.Dataset limits=reader.Limits(bytes=...)",
+                ext,
             )
 
     @property
@@ -92,5 +93,6 @@ class Shard:
         offset = int(self.index.columns["offset"][row])
         self.tar.read_ahead(row, offset + start, stop - start)
 
-    def error(self, row: int, reason: str) -> SampleError:
-        return self.tar.error(row, reason)
+    def error(self, row: int, reason: str, ext: str = "") -> SampleError:
+        """Return the error of a sample; for one of its members `ext`, it names the member's tar."""
+        return self.tar.of_member(ext).error(row, reason)

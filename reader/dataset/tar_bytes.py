@@ -11,7 +11,7 @@ import shlex
 import time
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -86,6 +86,10 @@ class TarBytes:
     def where(self) -> str:
         return str(self.path)
 
+    def of_member(self, ext: str) -> "TarBytes":
+        """Return the tar that has the members of an extension."""
+        return self
+
     def error(self, row: int, reason: str) -> SampleError:
         offsets = self._index.columns.get("offset")
         at = "" if offsets is None else f" at byte {int(offsets[row])}"
@@ -139,10 +143,18 @@ class TarBytes:
 class JoinedBytes:
     """The tar of a shard and those that are joined to it, one after the other."""
 
-    def __init__(self, tars: Sequence[TarBytes], starts: Sequence[int]) -> None:
-        """Read `tars`, each from its start on; the last of `starts` is the end."""
-        self._tars, self._starts = tars, starts
+    def __init__(
+        self, tars: Sequence[TarBytes], starts: Sequence[int], places: Mapping[str, int]
+    ) -> None:
+        """Read `tars`, each from its start on; the last of `starts` is the end.
+
+        `places` are the numbers of the joined tars that have the members of an extension.
+        """
+        self._tars, self._starts, self._places = tars, starts, places
         self.path, self.error, self.copy = tars[0].path, tars[0].error, tars[0].copy
+
+    def of_member(self, ext: str) -> TarBytes:
+        return self._tars[self._places.get(ext, 0)]
 
     @property
     def has_failed(self) -> bool:

@@ -46,7 +46,7 @@ class JsonField(ResolvedField):
                 return [None]
             advice = f'to get None for it, write "{self.name}?" in fields='
             reason = f"its .{self.ext}: {error}; {advice}"
-            raise planned.shard.error(planned.row, reason) from None
+            raise planned.shard.error(planned.row, reason, self.ext) from None
 
     def common(self, dataset: Dataset, numbers: Sequence[int]) -> NDArray[Any] | None:
         """Return the value of one of these samples, if all are numbers of one shape."""

@@ -144,11 +144,12 @@ class SampleReader:
             except Exception as error:  # a user's decoder may raise anything
                 is_own = getattr(member.field, "decode", None) is not None
                 reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
-                raise shard.error(row, f"its .{member.ext} cannot be decoded{reason}") from error
+                reason = f"its .{member.ext} cannot be decoded{reason}"
+                raise shard.error(row, reason, member.ext) from error
         elif not member.is_optional:
             what = "None" if member.absent is None else f"no {member.name}"
             advice = f'to get {what} for it, write "{written(member.field)}?" in fields='
-            raise shard.error(row, f"it has no member .{member.ext}; {advice}")
+            raise shard.error(row, f"it has no member .{member.ext}; {advice}", member.ext)
         else:
             shown = [member.absent] * len(planned.views)
         return shown if self._recipe.further and member.follows_image else shown[0]

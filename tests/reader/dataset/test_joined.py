@@ -14,7 +14,7 @@ from store_server import serving
 
 import packer
 import reader
-from reader import ArgumentError, Dataset, FormatError, Loader, Mix, SampleError
+from reader import ArgumentError, Dataset, FormatError, Loader, Member, Mix, SampleError
 from reader.format import ShardfeedError
 
 SMALL = [reader.Resize((16, 16))]
@@ -60,16 +60,23 @@ def test_each_sample_has_the_members_of_its_key(joined: Dataset, packed: Path) -
     assert joined.fingerprint == plain.fingerprint
 
 
-def test_a_sample_without_the_member_is_refused_unless_it_is_optional(joined: Dataset) -> None:
+def test_a_sample_without_the_member_is_refused_unless_it_is_optional(
+    joined: Dataset, extra: Path
+) -> None:
     last = joined.subset([len(joined) - 1])
-    with pytest.raises(SampleError, match=r"it has no member \.npy"):
+    named = rf"^{extra}/shard-\d+\.tar: sample '{last.keys[0]}': it has no member \.npy"
+    with pytest.raises(SampleError, match=named):
         last.read(0, "npy")
+    with pytest.raises(SampleError, match=rf"^{last.folder}/.* it has no member \.txt"):
+        last.read(0, "txt")
     options: dict[str, Any] = {"batch_size": 1, "workers": 0, "transforms": SMALL}
-    with pytest.raises(SampleError, match=r'write "npy\?" in fields='):
+    with pytest.raises(SampleError, match=rf'{named}; .*write "npy\?" in fields='):
         Loader(last, fields=("image", "npy"), **options)
     with Loader(last, fields=("image", "npy?", "json.number?"), **options) as loader:
         _, arrays, numbers = next(iter(loader))
     assert arrays == numbers == [None]
+    with pytest.raises(SampleError, match=rf"^{extra}/.* its \.npy cannot be decoded"):
+        Loader(joined, fields=(Member("npy", decode=json.loads),), **options)
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
