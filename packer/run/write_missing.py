@@ -216,7 +216,9 @@ def _differing(content: Manifest, options: PackOptions) -> str:
 
 def written_of(folder: Path) -> Written:
     """Return the shards of a dataset as if they had been written now."""
-    written = Written()
-    for shard in Manifest.load(folder).shards:
+    written, content = Written(), Manifest.load(folder)
+    for shard in content.shards:
         written.add(Written.of(folder / shard.file, shard.split))
+    since = content.packed_since
+    written.rejected = [file for file in written.rejected if file not in since]
     return written
