@@ -147,7 +147,7 @@ class ShardJob:
     files: Reader
     samples: SampleTable
     policy: Policy
-    threads: int = 1  # that encode at a time, where there are fewer shards than cores
+    threads: int = 1  # that encode at a time, where there are fewer shards left than cores
     origin: Origin | None = None  # where the source lies
     needs_all: bool = False  # leave it unfinished if a file cannot be read now: it may be later
     guard: RunGuard | None = None  # what to make sure of before anything is written
