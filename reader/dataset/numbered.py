@@ -22,6 +22,7 @@ from reader.format import Limits, ShardEntry, ShardfeedError
 from reader.format.columns import ROW
 from reader.format.errors import DecodeError
 from reader.format.fields import joined
+from reader.format.members import kind_of
 
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
@@ -33,6 +34,7 @@ class NumberedSamples:
     folder: Path
     fetching: "Fetching | None"
     shards: tuple[ShardEntry, ...]
+    extensions: tuple[str, ...]
     places: SampleLocator
     upright: bool
     channels: int
@@ -86,12 +88,21 @@ class NumberedSamples:
             return np.concatenate([np.zeros(n, own[0].dtype) if p is None else p for p, n in pairs])
         if own or not parts:
             return joined(parts, rows)
+        from difflib import get_close_matches  # rarely used
+
         fields = [field for at in range(len(rows)) for field in self._files.index(at).fields]
         usual = dict.fromkeys(["label", "height", "width", "key", "name", *ROW])
         known = [*usual, *dict.fromkeys(f"json.{x}" if x in usual else x for x in fields)]
+        prefixes = [ext.removesuffix("json") for ext in self.extensions if kind_of(ext) == "json"]
+        advice = ""
+        if close := get_close_matches(name, known, 1, 0.8):
+            advice = f" Did you mean {close[0]!r}?"
+        elif of_json := [prefix for prefix in prefixes if name.startswith(prefix)]:
+            field = name.removeprefix(max(of_json, key=len)).removeprefix("json.")
+            advice = f" To add a field of the JSON, pack with `--column {field}`."
         raise ArgumentError(
-            f"{self.source}: there is no column {name!r}; the columns are {', '.join(known)}. To "
-            f"add a field of the JSON, pack with `--column {name.removeprefix('json.')}`."
+            f"{self.source}: there is no column {name!r}; the columns are {', '.join(known)}."
+            f"{advice}"
         )
 
     @cached_property

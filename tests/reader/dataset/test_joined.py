@@ -126,6 +126,13 @@ def test_a_name_in_a_dict_begins_the_names_of_members(packed: Path, extra: Path)
     dataset = Dataset(packed, join={"teacher": extra, "student": extra})
     assert dataset.extensions[-2:] == ("student.json", "student.npy")
     numbers = dataset.columns("teacher.number")["teacher.number"]
+    for wrong, advice in (
+        ("teacher.numbr", r"Did you mean 'teacher\.number'\?$"),
+        ("teacher.json.score", r"pack with `--column score`\.$"),
+        ("score", r"the columns are [^`]*$"),  # the images have no JSON
+    ):
+        with pytest.raises(ArgumentError, match=advice):
+            dataset.columns(wrong)
     assert numbers[:-1].tolist() == list(map(number_of, dataset.keys[:-1]))
     with Loader(
         dataset,
