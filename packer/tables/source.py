@@ -228,7 +228,7 @@ class TableSource:
                 parts.add(ext, path)
             if data := view.json_of(rows, self.labels.number_of):
                 parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
-            return parts.sample(keys.of(name), label, split, block=first.block)
+            return parts.sample(keys.of(name, first.where), label, split, block=first.block)
         except BadImage as error:
             value = first.fields.get(view.columns.image)
             reason = f"{str(value)[:200]!r}: {error}" if value else str(error)

@@ -65,6 +65,8 @@ def table(**columns: list[str]) -> dict[str, str]:
     return {"t.csv": "\n".join([",".join(columns), *map(",".join, rows)]) + "\n"}
 
 
+LACKING = "images/0.jpg images/1.jpg images/2.jpg masks/0.png masks/1.png"
+REPEATED = table(name=[*NAMES, NAMES[0]], label=["a", "b", "a", "b", "a"])
 LABELS = table(name=NAMES, label=["a", "b", "a", "b"])
 LARGE = ["1", "2", "3", "9999999999"]
 BROKEN = re.compile(r"^Usage:|matches nothing|is not a source for", re.MULTILINE)
@@ -153,6 +155,13 @@ MADE: dict[str, Row] = {
     "a damaged file": Row(TWO, {"a/x.jpg": b""}, remedy="--on-error skip", code=1),
     "damaged files that were skipped": Row(
         TWO, {"a/x.jpg": b""}, "--on-error skip", remedy="--append", code=1, keeps=True
+    ),
+    "an image without a mask": Row(LACKING, {}, "--pair mask={root}/masks", src="images"),
+    "an image without a mask of a template": Row(
+        LACKING, {}, "--images {{key}} --member mask.png=../masks/{{key}}.png", src="images"
+    ),
+    "a record that repeats an image": Row(
+        IMAGES, REPEATED, remedy="--on-error skip", code=1, src="t.csv"
     ),
     "an unknown file": Row(TWO, {"a/x.mat": b""}),
     "an unknown file in the only folder": Row("top/a/0.jpg top/b/1.jpg", {"top/x.mat": b""}),
