@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions, RunOptions, by_name
 from packer.plan.prepare import version_of
-from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
+from packer.plan.work import RunGuard, Work, refuse_full_disk, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.samples.records import Skipped
@@ -50,7 +49,7 @@ def write_missing(
     missing = [number for number in numbers if paths[number] not in finished]
     jobs = how.processes
     processes = min(jobs, max(len(missing), 1))
-    _refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
+    refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
     written, unread = Written(), Unfinished()
@@ -89,15 +88,6 @@ def write_missing(
     if unread or (rejected and not how.skips):
         raise refusal(work, rejected, written=to.holds_all or not is_refused)
     return written, len(missing)
-
-
-def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
-    needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
-    if needed is not None and needed > free:
-        raise UnusableInput(
-            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
-            f"{free / 1e9:.3g} GB left. Free space, and run the same command again."
-        )
 
 
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:

@@ -191,7 +191,18 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     written = sum(path.stat().st_size for path in (tmp_path / "dst").rglob("*.*"))
     assert written <= plan["bytes_needed"] < 2 * written
     spoken = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--quiet")
-    assert "GB free. Nothing was written" in spoken.stdout
+    assert re.search(r" [kMGT]B free\. Nothing was written", spoken.stdout)
+
+
+def test_a_dry_run_ends_as_the_run_if_the_disk_is_too_small(
+    tmp_path: Path, source: Path, run_packer: RunPacker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=2345)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    for dry in ((), ("--dry-run",)):
+        done = run_packer("pack", source, tmp_path / "dst", "--jpeg", "verbatim", *dry)
+        assert done.returncode == 2
+        assert re.search(r"take up to [0-9.]+ kB, and the disk has 2\.345 kB free", done.stderr)
 
 
 def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(
