@@ -21,9 +21,9 @@ _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
 
 
-def report_lines(report: "PackReport") -> Iterator[str]:
-    """Yield what was packed; what was rejected has been named."""
-    yield from report.remarks
+def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
+    """Yield what was packed; what was rejected or `announced` has been printed."""
+    yield from (remark for remark in report.remarks if remark not in announced)
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
     name_files("not banded", report.unbanded)

@@ -133,10 +133,9 @@ class Work:
 
     @property
     def announcement(self) -> str:
-        """The sentence that packing begins with, and the equivalent explicit command."""
-        return (
-            f"{self.reading}\nEquivalent command: {self.command}" if self.command else self.reading
-        )
+        """The lines that packing begins with: the reading, the explicit command, the remarks."""
+        command = [f"Equivalent command: {self.command}"] if self.command else []
+        return "\n".join([self.reading, *command, *self.remarks])
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,7 @@ class Facts:
     members: tuple[str, ...] = ()
     identity: str = ""  # tells whether it is the same source, where the samples do not
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
+    searched: str = ""  # where images were found that are named without their folder; "": nowhere
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
     outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can

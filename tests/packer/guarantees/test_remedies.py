@@ -229,6 +229,13 @@ MADE: dict[str, Row] = {
         then="--root {root}/x",
         src="t.csv",
     ),
+    "images in a folder beside the table": Row(
+        " ".join(f"x/{name}" for name in NAMES),
+        LABELS,
+        remedy="--root",
+        then="--root {root}/x --overwrite",
+        src="t.csv",
+    ),
     "images in two folders": Row(
         " ".join(f"{folder}/{name}" for folder in "xy" for name in NAMES),
         LABELS,
