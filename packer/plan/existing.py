@@ -36,6 +36,7 @@ class ExistingSamples:
             shards = np.full(len(index), number)
             written = np.full(len(index), path.stat().st_mtime_ns)
             columns.append((index.columns["label"].astype(np.int64), members, shards, written))
+        self.rejected -= base.packed_since
         self.digests = column(keys)
         joined = map(np.concatenate, zip(*columns, strict=True))
         self._labels, self._members, self._shards, self._written = joined

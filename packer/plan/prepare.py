@@ -102,7 +102,7 @@ def prepare(
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
         further += tuple(label_remarks(listing, scanned.classes))
-    before = existing.rejected if existing else frozenset()
+    before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
 

@@ -3,7 +3,7 @@
 import os
 import platform
 import shutil
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ class Work:
     base: Manifest | None = None  # what the destination holds already and keeps
     remarks: tuple[str, ...] = ()  # further sentences on it
     reading: str = ""  # the interpretation of the source, in a sentence
-    rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
+    rejected_before: frozenset[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
 
     @property
@@ -146,7 +146,7 @@ class ShardJob:
     files: Reader
     samples: SampleTable
     policy: Policy
-    threads: int = 1  # that encode at a time, where there are fewer shards than cores
+    threads: int = 1  # that encode at a time, where there are fewer shards left than cores
     origin: Origin | None = None  # where the source lies
     needs_all: bool = False  # leave it unfinished if a file cannot be read now: it may be later
     guard: RunGuard | None = None  # what to make sure of before anything is written

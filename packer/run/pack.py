@@ -215,14 +215,16 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
     dropped = _drop_empty_shards(to.folder, written) if how.append else []
     if work.scanned.facts.is_keyed:
         refuse_repeated_keys(to.folder, written.entries)
+    rejected = all_rejected(work, written)
     return manifest_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),
         work.base,
         work.options.policy,
-        rejected=all_rejected(work, written),
+        rejected=rejected,
         unindexed=work.scanned.listing.rejected + dropped,  # no index has them
         before=work.rejected_before,
+        packed=_packed_files(work, rejected) if work.rejected_before else (),
         reading=work.reading,
         boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
         options=work.options.dump(),
@@ -230,6 +232,13 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         classes=_classes(work, written),
         images=work.scanned.facts.has_images,
     )
+
+
+def _packed_files(work: Work, rejected: Rejections) -> set[str]:
+    """Return the files of the samples that are packed now."""
+    lost, files = {name for name, _ in rejected}, work.scanned.files
+    samples = (sample for sample in work.scanned.listing if sample.name not in lost)
+    return {name for one in samples for name in (one.name, *files.member_files(one))}
 
 
 def _how_to_add(work: Work, rejected: Rejections) -> list[str]:

@@ -4,9 +4,10 @@ An index names what was rejected while its shard was written. dataset.json names
 of the other files, most of them rejected by the scan, and counts all by reason.
 """
 
+import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ _MOST_FILES = 1000
 _MOST_REASONS = 100
 _LONGEST = 500  # characters of a name or a reason
 _FURTHER = "further reasons"
+_ROWS_IMAGE = re.compile(r"(['\"])(.+?)\1: ")  # begins the reason of a row of a list
 _NOT_KEPT = "the packer that rejected it kept no reason"
 
 
@@ -103,7 +105,8 @@ def manifest_of(
     *,
     rejected: Collection[Named],
     unindexed: Collection[Named] = (),
-    before: Set[Named] = frozenset(),
+    before: frozenset[Named] = frozenset(),
+    packed: Container[str] = (),
     reading: str,
     boxes: Encodings,
     **rest: Any,
@@ -111,15 +114,19 @@ def manifest_of(
     """Return the manifest of the shards that are written, in the order of `entries`, and of `base`.
 
     No index names the files `unindexed`, some of those that were `rejected` now; `base` names those
-    `before` already, which are not counted twice.
+    `before` already, which are not counted twice, and are dropped if they are `packed` now.
     """
     fields = written.fields.union(base.fields if base else ())
+    gone = frozenset(file for file in before if _image_of(file) in packed)
+    new = [item for item in unindexed if item not in before]
     return Manifest(
         packer=__version__,
         fields=tuple(sorted(fields)),
         shards=(*(base.shards if base else ()), *entries),
-        rejected=sum(file not in before for file in rejected) + (base.rejected if base else 0),
-        rejections=kept_rejections([item for item in unindexed if item not in before], base),
+        rejected=sum(file not in before for file in rejected)
+        + (base.rejected if base else 0)
+        - len(gone),
+        rejections=kept_rejections(new, base, gone),
         reading=base.reading if base and base.reading else reading,
         boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
         transcoders=all_versions(transcoders(policy), base),
@@ -167,7 +174,8 @@ class RejectedFiles:
 
 def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> RejectedFiles:
     """Join what dataset.json and its indexes name."""
-    named = _unindexed_files(content)
+    named, since = _unindexed_files(content), content.packed_since
+    of_indexes = [file for file in of_indexes if file not in since]
     if sum(_reasons(content).values()) + len(of_indexes) > content.rejected:
         of_indexes = {*of_indexes}.difference(named)  # an append names again what it rejects
     reasons = _counted(_reasons(content), of_indexes)
@@ -177,14 +185,29 @@ def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> Rejected
     return RejectedFiles(reasons.total(), _bounded(reasons), tuple(files[:_MOST_FILES]))
 
 
-def kept_rejections(files: Collection[Named], base: Manifest | None = None) -> dict[str, Any]:
-    """Return what dataset.json keeps of `files`, which neither an index nor `base` names."""
+def kept_rejections(
+    files: Collection[Named], base: Manifest | None = None, gone: frozenset[Named] = frozenset()
+) -> dict[str, Any]:
+    """Return what dataset.json keeps of `files`, which neither an index nor `base` names.
+
+    Those that are `gone` are packed now; `base` or its indexes name them.
+    """
     short = [(shortened(name, _LONGEST), shortened(reason, _LONGEST)) for name, reason in files]
-    named = sorted([*(_unindexed_files(base) if base else ()), *short])
-    if not named:
-        return {}
+    before = _unindexed_files(base) if base else []
+    packed = sorted((base.packed_since if base else set()) | gone.difference(before))
+    named = sorted([*(file for file in before if file not in gone), *short])
     reasons = _counted(_reasons(base) if base else {}, files)
-    return {"reasons": _bounded(reasons), "files": [list(item) for item in named[:_MOST_FILES]]}
+    reasons -= _counted({}, gone.intersection(before))
+    kept = {"reasons": _bounded(reasons), "files": [list(item) for item in named[:_MOST_FILES]]}
+    kept["packed"] = [list(item) for item in packed]
+    return {name: found for name, found in kept.items() if found}
+
+
+def _image_of(file: Named) -> str:
+    """Return the file, or the image that a row of a list names."""
+    name, reason = file
+    named = _ROWS_IMAGE.match(reason)
+    return named[2] if named else name
 
 
 def _unindexed_files(content: Manifest) -> list[Named]:

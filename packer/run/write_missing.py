@@ -62,15 +62,17 @@ def write_missing(
     for number in sorted({*numbers}.difference(missing)):
         take(Written.of(paths[number], work.plan.splits[number]))
     total, todo = (sum(len(work.plan.shard(n)) for n in some) for some in (numbers, missing))
-    threads = -(-jobs // processes) if executor is None else 1
+    # The shards of the last round share the processes that have none.
+    last = len(missing) % jobs if executor is None else 0
+    threads = [1] * (len(missing) - last) + [-(-jobs // max(last, 1))] * last
     every = max(todo // _LOOKED_AT, 1)
     looked_at = (n for number in missing for n in work.plan.shard(number)[::every])
     names = (work.scanned.listing[n].name for n in looked_at)
     load = modules_for(work.options.policy, names, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
-            shard_job(work, paths[n], work.plan.shard(n), threads, not how.skips, guard)
-            for n in missing
+            shard_job(work, paths[n], work.plan.shard(n), several, not how.skips, guard)
+            for n, several in zip(missing, threads, strict=True)
         )
         if executor is None:
             outcomes = run_jobs(tasks, processes, advance, load)
@@ -237,7 +239,9 @@ def _differing(content: Manifest, options: PackOptions) -> str:
 
 def written_of(folder: Path) -> Written:
     """Return the shards of a dataset as if they had been written now."""
-    written = Written()
-    for shard in Manifest.load(folder).shards:
+    written, content = Written(), Manifest.load(folder)
+    for shard in content.shards:
         written.add(Written.of(folder / shard.file, shard.split))
+    since = content.packed_since
+    written.rejected = [file for file in written.rejected if file not in since]
     return written

@@ -82,17 +82,17 @@ JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded;
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of the
 libraries that may have changed the images), ``rejected`` (the number of source files that are not
 in the dataset), ``rejections`` (those of them that no index lists: ``reasons``, the number of files
-by reason, and ``files``, the first thousand by name, ``[name, reason]`` each; optional), ``boxes``
-(the encoding of the images' boxes in members, by extension, if the packer knows it: ``format``,
-which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the image's width
-and height, false for pixels, null if it is unknown; ``path`` and ``labels``, the names of the lists
-of boxes and class numbers in JSON, ``labels`` null if there is none; ``keypoints``, the names of
-each object's key points, if they have names; the lines of a ``txt`` are YOLO's, a class number
-first; optional), ``joined`` (true if there is a shards.index; optional), ``images`` (false if the
-dataset has no images; optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all
-other content, as JSON with sorted keys and without white space. Each tar is listed once; names that
-differ only in case or Unicode normalisation, and have the same checksum, are one tar. A reader
-ignores unknown entries.
+by reason, ``files``, the first thousand by name, ``[name, reason]`` each, and ``packed``, what
+indexes list and an append has packed since; each optional), ``boxes`` (the encoding of the images'
+boxes in members, by extension, if the packer knows it: ``format``, which is ``xyxy``, ``xywh`` or
+``cxcywh``; ``normalized``, true for fractions of the image's width and height, false for pixels,
+null if it is unknown; ``path`` and ``labels``, the names of the lists of boxes and class numbers in
+JSON, ``labels`` null if there is none; ``keypoints``, the names of each object's key points, if
+they have names; the lines of a ``txt`` are YOLO's, a class number first; optional), ``joined``
+(true if there is a shards.index; optional), ``images`` (false if the dataset has no images;
+optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content, as JSON
+with sorted keys and without white space. Each tar is listed once; names that differ only in case or
+Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown entries.
 
 **shards.index**. The bytes of all index files back to back, in the order of the shards in
 dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a

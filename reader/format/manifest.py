@@ -112,6 +112,11 @@ class Manifest:
         return found
 
     @property
+    def packed_since(self) -> set[tuple[str, str]]:
+        """The (file, reason) pairs of indexes whose files an append has packed since."""
+        return {(name, reason) for name, reason in self.rejections.get("packed", ())}
+
+    @property
     def external(self) -> bool:
         """Whether other tools made the tars, so that their members' order and headers vary."""
         return not self.options
@@ -223,13 +228,14 @@ def own_checksum(content: Mapping[str, Any]) -> str:
 
 
 def _check_rejections(found: dict[str, Any]) -> None:
-    reasons, files = found.get("reasons", {}), found.get("files", [])
+    reasons = found.get("reasons", {})
     if not isinstance(reasons, dict) or any(type(count) is not int for count in reasons.values()):
         raise ValueError("rejections has reasons that are not numbers of files")
-    if not isinstance(files, list) or not all(
-        isinstance(item, list) and [type(text) for text in item] == [str, str] for item in files
-    ):
-        raise ValueError("rejections has files that are not names with reasons")
+    for files in (found.get("files", []), found.get("packed", [])):
+        if not isinstance(files, list) or not all(
+            isinstance(item, list) and [type(text) for text in item] == [str, str] for item in files
+        ):
+            raise ValueError("rejections has files that are not names with reasons")
 
 
 def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:

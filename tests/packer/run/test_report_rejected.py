@@ -1,3 +1,4 @@
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -7,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from packing import pack, pack_part
+from PIL import Image
 
 import packer
 from packer.inspect.info import Info, info
 from packer.inspect.repair import repair
 from packer.inspect.verify import verify
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, SourceOptions
 from packer.run.report import PackReport, kept_rejections
 from reader.format import Manifest
 
@@ -166,3 +168,52 @@ def test_info_prints_each_reason_with_examples(
     printed = run_packer("info", tmp_path / "dst").stdout  # type: ignore[attr-defined]
     empty = "class0/empty0.jpg, class0/empty1.jpg"
     assert f"\nrejected: 2 files: it is empty ({empty})\n" in printed
+
+
+def test_an_append_drops_the_files_that_it_packs_after_a_repair(
+    dirty: Path, tmp_path: Path, run_pack: RunPack
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(dirty, dst, skip_rejected=True)
+    image = dirty / "class0" / "image000.jpg"
+    for name in ("class0/empty0.jpg", "class1/text1.jpg"):  # by the scan, and in an index
+        shutil.copy(image, dirty / name)
+    pack(dirty, dst, PackOptions(), 1, append=True, skip_rejected=True)
+    assert names(info(dst)) == ["class0/empty1.jpg", "class1/text0.jpg", "class1/text2.jpg"]
+    assert info(dst).rejected == Manifest.load(dst).rejected == 3
+    for name in ("class0/empty1.jpg", "class1/text0.jpg", "class1/text2.jpg"):
+        shutil.copy(image, dirty / name)
+    pack(dirty, dst, PackOptions(), 1, append=True)
+    assert pack(dirty, dst, PackOptions(), 1, append=True).rejected == []
+    assert info(dst).rejected == Manifest.load(dst).rejected == 0
+    assert dict(info(dst).rejected_reasons) == {}
+    assert repair(dst, dirty, 1).damages == []
+
+
+def test_an_append_drops_rows_and_members_of_the_images_that_it_packs(
+    own_source: Path, tmp_path: Path
+) -> None:
+    folder, masks = own_source / "class0", tmp_path / "masks"
+    masks.mkdir()
+    images = sorted(path.name for path in folder.iterdir())
+    for name in images:
+        with Image.open(folder / name) as image:
+            Image.new("L", image.size).save(masks / f"{Path(name).stem}.png")
+    repaired = {images[1]: (folder / images[1]).read_bytes()}
+    repaired["later.jpg"] = (folder / images[0]).read_bytes()
+    (folder / images[1]).write_text("text")
+    listed = tmp_path / "images.csv"
+    listed.write_text("image\n" + "".join(f"{name}\n" for name in [*images, "later.jpg"]))
+    rows = PackOptions(source=SourceOptions(root=str(folder)))
+    paired = PackOptions(source=SourceOptions(pairs={"mask": os.path.relpath(masks, folder)}))
+    pack(listed, tmp_path / "rows", rows, 1, skip_rejected=True)
+    pack(folder, tmp_path / "paired", paired, 1, skip_rejected=True)
+    assert info(tmp_path / "rows").rejected == info(tmp_path / "paired").rejected == 2
+    for name, content in repaired.items():
+        (folder / name).write_bytes(content)
+    shutil.copy(masks / f"{Path(images[0]).stem}.png", masks / "later.png")
+    pack(listed, tmp_path / "rows", rows, 1, append=True)
+    pack(folder, tmp_path / "paired", paired, 1, append=True)
+    for name in ("rows", "paired"):
+        assert names(info(tmp_path / name)) == [], name
+        assert info(tmp_path / name).rejected == 0
