@@ -10,6 +10,8 @@
     ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
     ├── BadImage           one file is not an image that can be packed
     │   ├── Damaged        one file is missing or empty, or not a file that can be read
+    │   ├── Lacking        one image has no file for a required member
+    │   ├── Repeated       one record names the image of another
     │   └── Unreadable     one file cannot be read, or has changed
     ├── ProcessDied        a process that took part in the work was killed
     └── PackingFailed      packing stopped half-way; running it again continues it
@@ -19,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 from packer.words import LONGEST_NAME, abridged, named_limits, option
 from reader.format import ShardfeedError
@@ -75,28 +78,29 @@ class Rejected(ShardfeedError):
         *,
         damaged: bool = True,
         noun: str = "file",
-        without: str = "",
+        remedy: str = "",
+        source: str = "SRC",
     ) -> None:
-        """`without` is when and how to pack without them; "" where it cannot be typed."""
+        """`remedy` is what to do in place of the usual; `source` is as on a command line."""
         self.files, self.noun = files, noun
-        count, them = f"{len(files)} {noun}s were", "them"
+        count, rejected, them = f"{len(files)} {noun}s were", f"{noun}s do", "them"
         if len(files) == 1:
-            count, them = f"1 {noun} was", "it"
+            count, rejected, them = f"1 {noun} was", f"{noun} does", "it"
         nothing = f"Nothing was {'committed' if written else 'packed'}, because {count} rejected."
         kept = "; finished shards that are still right are kept" if written else ""
         if damaged:
-            text = (
-                f"Repair or remove {them} and pack again{kept}. Or pass "
-                f"{option('on_error', 'skip')} to leave {them} out."
-            )
+            remedy = remedy or f"repair or remove {them} and pack again{kept}."
+            skip = f"Or pass {option('on_error', 'skip')} to leave {them} out."
+            text = f"{remedy[0].upper()}{remedy[1:]} {skip}".replace("\n ", "\n")
         else:
-            text = (
-                "If the source is interpreted wrongly: packer pack --explain SRC prints how it "
-                f"is read, and {option('kind')} chooses another layout. Otherwise, if "
+            remedy = remedy or (
+                f"if the rejected {rejected} not belong to it, move {them} to another folder and "
+                f"pack again{kept}."
             )
-            text += without or (
-                f"the rejected files do not belong to it: move {them} to another folder, and pack "
-                f"again{kept}."
+            text = (
+                f"If the source is interpreted wrongly: packer pack --explain {quote(source)} "
+                f"prints how it is read, and {option('kind')} chooses another layout. "
+                f"Otherwise, {remedy}"
             )
         super().__init__(f"{nothing} {text}")
 
@@ -107,6 +111,18 @@ class BadImage(ShardfeedError):
 
 class Damaged(BadImage):
     """A file of the source is missing or empty, or is not a file that can be read."""
+
+
+class Lacking(BadImage):
+    """An image has no file for a member that is required."""
+
+    def __init__(self, message: str, member: str) -> None:
+        self.member = member
+        super().__init__(message)
+
+
+class Repeated(BadImage):
+    """A record names an image that an earlier record names."""
 
 
 class Unreadable(BadImage):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Set
 from pathlib import Path
 
+_WORKERS, _WORKERS_PER_CORE = 64, 8
 _RECLAIMABLE = ("active_file", "inactive_file")  # in a control group's memory.stat
 
 
@@ -18,6 +19,11 @@ def usable_cores() -> int:
         cores = min(cores, max(1, int(quota)))
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
     return max(1, cores // max(1, int(ranks))) if ranks.isdigit() else cores
+
+
+def most_workers() -> int:
+    """Return how many worker processes a Loader starts at most: more are a mistake."""
+    return max(_WORKERS, _WORKERS_PER_CORE * (os.cpu_count() or 1))
 
 
 def cores_near(pci: str, sysfs: Path = Path("/sys")) -> frozenset[int]:

@@ -10,7 +10,7 @@ import click
 from packer.cli import params as options
 from packer.cli.output import Output, echo
 from packer.words import many
-from reader.system import usable_cores
+from reader.system import most_workers, usable_cores
 
 if TYPE_CHECKING:
     from packer.inspect.bench import Point
@@ -29,6 +29,8 @@ def _workers(text: str) -> list[int]:
         numbers = [0]
     if min(numbers) < 1:
         raise ValueError(f"{text!r} is not a number from 1 on, or several with commas.")
+    if max(numbers) > (most := most_workers()):
+        raise ValueError(f"{max(numbers)} is too many for this machine: pass at most {most}.")
     return sweep(numbers[0]) if len(numbers) == 1 else sorted(set(numbers))
 
 

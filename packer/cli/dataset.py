@@ -181,7 +181,7 @@ def extract(
     from packer.storage.dataset import as_folder
 
     with as_folder(place, output.progress, is_whole=True) as folder:
-        report = run(folder, out, jobs, split, overwrite, output.progress)
+        report = run(folder, out, jobs, split, overwrite, output.progress, name=str(place))
     name_files("not written", report.refused)
     return output.report(
         report,

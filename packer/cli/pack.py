@@ -141,7 +141,10 @@ def pack(
         named.extend(files)
         name_files("rejected", files)
 
+    announced: list[str] = []
+
     def announce(text: str) -> None:
+        announced.append(text)
         for line in () if output.is_silent else text.splitlines():
             echo(line, err=False)
 
@@ -156,7 +159,7 @@ def pack(
     if isinstance(report, PartReport):
         return output.report(report, part_lines(report), wrong=report.rejected)
     content = {"committed": True, **vars(report)}
-    code = output.report(content, report_lines(report), wrong=report.rejected)
+    code = output.report(content, report_lines(report, "".join(announced)), wrong=report.rejected)
     if page is not None:
         from packer.cli.info import print_reported
         from packer.inspect.report.report import report as show

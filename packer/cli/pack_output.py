@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packer.cli.output import Output, name_files, name_ignored, print_json
 from packer.errors import EXAMPLES
-from packer.words import many
+from packer.words import in_bytes, many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
@@ -21,9 +21,9 @@ _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
 
 
-def report_lines(report: "PackReport") -> Iterator[str]:
-    """Yield what was packed; what was rejected has been named."""
-    yield from report.remarks
+def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
+    """Yield what was packed; what was rejected or `announced` has been printed."""
+    yield from (remark for remark in report.remarks if remark not in announced)
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
     name_files("not banded", report.unbanded)
@@ -96,13 +96,17 @@ def print_plan(
     output: Output,
 ) -> int:
     """Print what would be written; the exit code."""
-    from packer.plan.work import outline
+    from packer.plan.work import outline, refuse_full_disk, tars
+    from packer.shards.shard_writer import is_finished
 
     with _prepared(src, options, how, output, to) as work:
         found = outline(work, to.folder)
     nothing = "Nothing was" if isinstance(src, Path) else "Apart from that, nothing was"
     lines = _plan_lines(found, nothing)
-    return Output(output.as_json).report(found, lines, wrong=found["rejected"])
+    code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
+    missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
+    refuse_full_disk(work, to.folder, to.at_a_time(missing, how.processes))
+    return code
 
 
 def _outright(command: str) -> list[str]:
@@ -122,8 +126,8 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
     needed = found["bytes_needed"]
     yield (
         f"{many(found['samples'], 'sample')}, {many(len(found['shards']), 'shard')}, "
-        f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{found['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image was opened."
+        f"{'an unknown size' if needed is None else in_bytes(needed)} on a disk with "
+        f"{in_bytes(found['bytes_free'])} free. {nothing} written, and no image was opened."
     )
 
 

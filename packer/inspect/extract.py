@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import xxhash
@@ -27,6 +28,7 @@ from packer.words import many
 from reader.format import FormatError, Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
+from reader.store.urls import is_url
 
 _CHUNK = 1 << 22
 
@@ -67,8 +69,13 @@ def extract(
     split: str | None = None,
     overwrite: bool = False,
     progress: Progress = QUIET,
+    *,
+    name: str = "",
 ) -> ExtractReport:
-    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`."""
+    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`.
+
+    `name` is that of the dataset in commands; "": its path.
+    """
     began = time.monotonic()
     content = Manifest.load(dst)
     if split is not None and split not in content.splits:
@@ -81,7 +88,9 @@ def extract(
     total = ExtractReport(str(out))
     samples = sum(shard.samples for shard in shards)
     with progress.phase("extract", samples, "samples") as advance:
-        write = partial(_extract_shard, dst, out, labels, overwrite, repeated_names)
+        write = partial(
+            _extract_shard, dst, name or str(dst), out, labels, overwrite, repeated_names
+        )
         processes = max(1, min(jobs, len(shards)))
         for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
             for name in vars(part).keys() - {"out"}:
@@ -112,6 +121,7 @@ class _Labels:
 
 def _extract_shard(
     dst: Path,
+    dataset: str,
     out: Path,
     labels: _Labels,
     overwrite: bool,
@@ -126,7 +136,9 @@ def _extract_shard(
     except (FormatError, OSError) as error:
         reason = reason_of(error)
         if isinstance(error, OSError):
-            reason += "; restore it from a copy, or run `packer repair DATASET --from SRC`"
+            reason += "; restore it from a copy"
+            if not is_url(dataset):
+                reason += f", or run `packer repair {quote(dataset)} --from SRC` with its source"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
         return report
@@ -146,7 +158,7 @@ def _extract_shard(
                     if repeated_names.get(name, entry.file) != entry.file or name in had:
                         raise Refused("another file of the dataset has the same name")
                     had |= {name} & repeated_names.keys()
-                    _extract_file(index, tar.fileno(), file, folder, report)
+                    _extract_file(index, dataset, tar.fileno(), file, folder, report)
                 except (Refused, OSError) as error:
                     reason = getattr(error, "strerror", None) or str(error)
                     report.refused.append((os.fsdecode(file.name), reason))
@@ -155,7 +167,7 @@ def _extract_shard(
 
 
 def _extract_file(
-    index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
+    index: Index, dataset: str, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
 ) -> None:
     columns = index.columns
     checksum = columns.get("crc32" if file.is_image else f"{file.ext}.crc32")
@@ -163,7 +175,8 @@ def _extract_file(
         crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
         if crc != checksum[file.row]:
             raise Refused(
-                "its bytes in the shard are damaged; `packer verify DATASET` lists all damages"
+                "its bytes in the shard are damaged; "
+                f"`packer verify {quote(dataset)}` lists all damages"
             )
     if file.ext == "raw":
         data = _png(index, file, tar)

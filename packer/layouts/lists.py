@@ -176,7 +176,7 @@ class ListedSource:
                 files = list(dict.fromkeys(filter(None, (row.source, *paths))))
                 yield self._sample(row, files, keys, number_of)
             except BadImage as error:
-                yield Skipped(row.where or row.image, str(error), damaged=True)
+                yield replace(Skipped.of(row.where or row.image, error), damaged=True)
                 lacks = f"it belongs to {row.image!r}, which is rejected"
                 for path in filter(self.tree.has, files):
                     yield Skipped(path, lacks, damaged=True)

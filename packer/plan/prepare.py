@@ -27,6 +27,7 @@ from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
 from packer.words import have, option
 from reader.format import Manifest
+from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
@@ -86,7 +87,7 @@ def prepare(
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{name or reading.what}, read as {reading.what}, has no file to pack."
-        raise NothingToPack(f"{what}{_hint(scanned.facts, files)}", files)
+        raise NothingToPack(f"{what}{_hint(scanned.facts, files, listing.rejected)}", files)
     plan = plan_shards(
         listing,
         options.shard_size,
@@ -125,12 +126,20 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
         )
 
 
-def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
+def _hint(
+    facts: Facts, files: Sequence[tuple[str, str]], rejected: Sequence[tuple[str, str]]
+) -> str:
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if "columns" in facts.heeds and missing and missing == len(files):
         return (
             f" None of the {missing} images that it names was found in {facts.root}. Check "
             f"{option('root')}, the folder of the images."
+        )
+    if not rejected:
+        kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))
+        return (
+            " Pass the folder or archive that holds the images, or a table that names them. "
+            f"Images are files that end in {kinds}."
         )
     return ""
 
@@ -175,6 +184,8 @@ def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Fact
 def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Iterator[str]:
     """Yield the remarks on a source and its labels."""
     yield from facts.remarks
+    if facts.searched:
+        yield f"The images are in {facts.searched}. {option('root')} chooses another folder."
     members = listing.members
     for ext in [] if facts.remarks else facts.boxes:
         if ext in recorded and ext in members:

@@ -21,7 +21,7 @@ from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
 from packer.samples.table import SampleTable
-from packer.words import command
+from packer.words import command, in_bytes
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -133,10 +133,9 @@ class Work:
 
     @property
     def announcement(self) -> str:
-        """The sentence that packing begins with, and the equivalent explicit command."""
-        return (
-            f"{self.reading}\nEquivalent command: {self.command}" if self.command else self.reading
-        )
+        """The lines that packing begins with: the reading, the explicit command, the remarks."""
+        command = [f"Equivalent command: {self.command}"] if self.command else []
+        return "\n".join([self.reading, *command, *self.remarks])
 
 
 @dataclass(frozen=True)
@@ -196,11 +195,27 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     return total + total // 100 if policy.tiled else total
 
 
+def bytes_free(folder: Path) -> int:
+    """Return the free space of the disk on which a folder is, or will be."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return shutil.disk_usage(there).free
+
+
+def refuse_full_disk(work: Work, dst: Path, shards: Iterable[int]) -> None:
+    """Raise if it is known that these shards do not fit on the disk."""
+    needed, free = bytes_needed(work, shards), bytes_free(dst)
+    if needed is not None and needed > free:
+        raise UnusableInput(
+            f"{dst}: the shards to be written take up to {in_bytes(needed)}, and the disk has "
+            f"{in_bytes(free)} free. Free space or choose another destination, and run the same "
+            "command again."
+        )
+
+
 def outline(work: Work, dst: Path) -> dict[str, Any]:
     """Return a summary of the planned dataset, for `--dry-run`."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
-    folder = next(path for path in (dst, *dst.absolute().parents) if path.exists())
     return {
         "reading": work.reading,
         "command": work.command,
@@ -213,7 +228,7 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
             for number, file in enumerate(plan.files)
         ],
         "bytes_needed": bytes_needed(work, range(len(plan))),
-        "bytes_free": shutil.disk_usage(folder).free,
+        "bytes_free": bytes_free(dst),
         "rejected": [(item.name, item.reason) for item in listing.skipped if not item.ignored],
         "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
     }

@@ -24,11 +24,11 @@ from packer.run.report import PackReport, PartReport, finish, manifest_of, witho
 from packer.run.run import Run
 from packer.run.write_missing import (
     all_rejected,
-    may_be_misread,
     packed_before,
     packed_from,
     refusal,
     refuse_other_options,
+    stops_at_once,
     write_missing,
     written_of,
 )
@@ -191,7 +191,7 @@ def _warn_of_rejected(
     by_scan = all_rejected(work)
     if not by_scan:
         return False
-    if not how.skips and may_be_misread(work, by_scan):
+    if not how.skips and stops_at_once(work, by_scan):
         announce(work.reading)
         raise refusal(work, by_scan, written=False)
     tell(by_scan)
@@ -243,7 +243,8 @@ def _packed_files(work: Work, rejected: Rejections) -> set[str]:
 
 def _how_to_add(work: Work, rejected: Rejections) -> list[str]:
     """Return a sentence on how rejected files are added once they are repaired."""
-    if not rejected or work.scanned.facts.is_late:
+    skipped = work.scanned.listing.skipped
+    if len(rejected) == sum(item.repeats for item in skipped) or work.scanned.facts.is_late:
         return []
     added = option("append" if work.scanned.facts.has_images else "overwrite", True)
     return [f"To add rejected files after you repair them, run the same command with {added}."]

@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -11,9 +10,10 @@ from pathlib import Path
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions, RunOptions, by_name
 from packer.plan.prepare import version_of
-from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
+from packer.plan.work import RunGuard, Work, refuse_full_disk, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
+from packer.samples.records import Skipped
 from packer.shards.builder import Rejections
 from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, modules_for, run_jobs
@@ -49,7 +49,7 @@ def write_missing(
     missing = [number for number in numbers if paths[number] not in finished]
     jobs = how.processes
     processes = min(jobs, max(len(missing), 1))
-    _refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
+    refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
     written, unread = Written(), Unfinished()
@@ -92,42 +92,61 @@ def write_missing(
     return written, len(missing)
 
 
-def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
-    needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
-    if needed is not None and needed > free:
-        raise UnusableInput(
-            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
-            f"{free / 1e9:.3g} GB left. Free space, and run the same command again."
-        )
-
-
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:
     """Return what was rejected by the scan and in the shards that are written."""
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 
-def may_be_misread(work: Work, files: Rejections) -> bool:
-    """Return whether the rejected files suggest another reading of the source: many, or strays."""
-    listing = work.scanned.listing
-    if work.scanned.facts.is_late:
-        return False
-    by_scan = [item for item in listing.skipped if not item.ignored]
-    count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
-    return 2 * len(files) > count or not all(item.damaged for item in by_scan)
+def stops_at_once(work: Work, files: Rejections) -> bool:
+    """Return whether packing would be in vain: the source or the command has to be another."""
+    return _are_many(work, files) or not all(item.damaged for item in _by_scan(work))
 
 
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
-    """Return the error for rejected files: a few are damaged, or the source may be misread."""
+    """Return the error for rejected files: a few have a fault, or the source may be misread."""
     noun = "item" if work.scanned.facts.is_late else "file"
-    if not may_be_misread(work, files):
-        return Rejected(files, written, noun=noun)
-    return Rejected(files, written, damaged=False, noun=noun, without=_without(work, files))
+    faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
+    if not _are_many(work, files) and all(faults):
+        return Rejected(files, written, noun=noun, remedy=_mended(work, files))
+    remedy = _mended(work, files) or _without(work, files)
+    return Rejected(
+        files, written, damaged=False, noun=noun, remedy=remedy, source=work.name or "SRC"
+    )
+
+
+def _by_scan(work: Work) -> list[Skipped]:
+    is_late = work.scanned.facts.is_late  # whose items are judged one by one
+    return [item for item in work.scanned.listing.skipped if not (item.ignored or is_late)]
+
+
+def _are_many(work: Work, files: Rejections) -> bool:
+    listing = work.scanned.listing
+    count = len(listing) + int(listing.member_counts.sum()) + len(_by_scan(work))
+    return 2 * len(files) > count and not work.scanned.facts.is_late
+
+
+def _mended(work: Work, files: Rejections) -> str:
+    """Return what to do if all files lack a member that may be optional, or repeat an image."""
+    lacking = {item.lacks for item in _by_scan(work) if item.lacks}
+    faults = sum(bool(item.lacks) or item.repeats for item in _by_scan(work))
+    given, words = work.options.source, list[str]()
+    src = os.path.realpath(work.name)
+    folders = {name: os.path.normpath(os.path.join(src, at)) for name, at in given.pairs.items()}
+    for flag, values in (("--pair", folders), ("--member", given.members)):
+        for name, value in values.items():
+            words += [flag, f"{name}{'?' * (name in lacking)}={value}"]
+    if faults < len(files) or (lacking and not lacking & {*folders, *given.members}):
+        return ""
+    if lacking:
+        without = f"to pack images without {listed(sorted(lacking))}, too, type"
+        return f"{without}: {command(work.name, *words)}\n"
+    return "remove one of the records that name the same image, and pack again."
 
 
 def _without(work: Work, files: Rejections) -> str:
     """Return the command that ignores a few rejected files that are not images, otherwise "".
 
-    If the rejected images are in no list, the command ignores the lists.
+    It is the end of a sentence. If the rejected images are in no list, the command ignores these.
     """
     if work.origin is None or not work.name:
         return ""
@@ -147,12 +166,14 @@ def _without(work: Work, files: Rejections) -> str:
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
         return (
-            f"{listed(lists)} does not list its images: to ignore {listed(lists)}, type: {ignoring}"
+            f"if {listed(lists)} does not list its images: to ignore {listed(lists)}, type: "
+            f"{ignoring}"
         )
-    them, reading = "them" if files[1:] else "it", work.reading[:1].lower() + work.reading[1:]
+    rejected, them = ("files do", "them") if files[1:] else ("file does", "it")
+    reading = work.reading[:1].lower() + work.reading[1:]
     return (
-        f"the rejected files do not belong to it, ignore {them}.\nWithout {them}, the source is "
-        f"{reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
+        f"if the rejected {rejected} not belong to it, ignore {them}.\nWithout {them}, the source "
+        f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
     )
 
 

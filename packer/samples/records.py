@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, Damaged
+from packer.errors import BadImage, Damaged, Lacking, Repeated
 from reader.format import BoxEncoding
 
 if TYPE_CHECKING:
@@ -42,11 +42,15 @@ class Skipped:
     reason: str
     ignored: bool = False  # no error: nothing of value is missing without it, as litter or a copy
     damaged: bool = False  # or missing; without it the dataset is what it was read as
+    lacks: str = ""  # the required member without which it is not packed
+    repeats: bool = False  # a record whose image is packed by another
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":
         """Return what is skipped for an error."""
-        return cls(name, str(error), damaged=isinstance(error, Damaged))
+        lacks = error.member if isinstance(error, Lacking) else ""
+        damaged, repeats = isinstance(error, Damaged), isinstance(error, Repeated)
+        return cls(name, str(error), damaged=damaged, lacks=lacks, repeats=repeats)
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ class Facts:
     members: tuple[str, ...] = ()
     identity: str = ""  # tells whether it is the same source, where the samples do not
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
+    searched: str = ""  # where images were found that are named without their folder; "": nowhere
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
     outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can

@@ -31,7 +31,7 @@ import xxhash
 from packer.errors import UnusableInput, cannot_write
 from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock
 from packer.storage.objects import mtime_ns
-from packer.words import option
+from packer.words import in_bytes, option
 from reader.errors import StoreError
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class Copy:
         free = shutil.disk_usage(self.root).free
         if needed > free:
             raise UnusableInput(
-                f"{self._url}: {needed / 1e9:.1f} GB are to be fetched, and the disk of "
-                f"{self.root} has {free / 1e9:.1f} GB free. Pass a {option('scratch')} on a "
+                f"{self._url}: {in_bytes(needed)} are to be fetched, and the disk of "
+                f"{self.root} has {in_bytes(free)} free. Pass a {option('scratch')} on a "
                 "larger disk."
             )
         if missing:

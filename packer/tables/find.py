@@ -134,6 +134,8 @@ def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOpt
     """Return the table whose images are those that its column of paths names, found or not."""
     if table.fault:
         raise UnusableInput(table.fault)
+    if next(iter(table.records()), None) is None:
+        raise UnusableInput(f"{where} has no rows. Pass a table with a row for each image.")
     columns = image_columns(table, options, where)
     columns = [name for name in columns if is_usual(name) or name == options.image_column]
     if not columns:

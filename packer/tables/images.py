@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import numpy as np
 import xxhash
 
-from packer.errors import BadImage, Damaged
+from packer.errors import BadImage, Damaged, Repeated
 from packer.keys import Hashes, escape, repeated
 from packer.trees.names import splits_of
 from packer.trees.shape import inside
@@ -33,20 +33,21 @@ class Keys:
 
     def __init__(self, stems: Hashes) -> None:
         self._shared = frozenset(repeated([stems]).tolist())
-        self._seen: set[str] = set()  # of the names that share their stem
+        self._seen: dict[str, str] = {}  # the names that share their stem -> their record
 
     @classmethod
     def among(cls, names: Iterable[str]) -> "Keys":
         """Return the keys of these names."""
         return cls(np.fromiter(map(stem_hash, names), np.uint64))
 
-    def of(self, name: str) -> str:
-        """Return the key of an image; raise BadImage if the name came before."""
+    def of(self, name: str, where: str = "") -> str:
+        """Return the key of an image named by the record at `where`; raise if another named it."""
         if stem_hash(name) not in self._shared:
             return escape(os.path.splitext(name)[0])
         if name in self._seen:
-            raise BadImage("an earlier record also names it")
-        self._seen.add(name)
+            where = f" ({self._seen[name]})" if self._seen[name] else ""
+            raise Repeated(f"an earlier record also names it{where}")
+        self._seen[name] = where
         return escape(name)
 
 

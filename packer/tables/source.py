@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from packer.words import many, option
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
 _WORD = re.compile(r"[^\W\d_]{3,}([ _-][^\W\d_]+)*")
+_HEAD = 100  # rows that are looked at
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
@@ -86,6 +88,7 @@ class TableSource:
     leftovers: Leftovers | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
     pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
+    searched: str = ""  # see `Facts`
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
@@ -113,7 +116,9 @@ class TableSource:
         tree = views[0].resolver.images.tree
         labels = _labels(known, survey.texts, classes, where)
         is_unlabelled = options.label_column == NONE
-        return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), survey)
+        is_given = options.root is not None or leftovers is not None
+        searched = "" if is_given else _searched(views[0])
+        return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), searched, survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -133,6 +138,7 @@ class TableSource:
             boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
+            searched=self.searched,
             lists=tuple(sorted(self.leftovers.tables)) if self.leftovers else (),
         )
 
@@ -228,11 +234,21 @@ class TableSource:
                 parts.add(ext, path)
             if data := view.json_of(rows, self.labels.number_of):
                 parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
-            return parts.sample(keys.of(name), label, split, block=first.block)
+            return parts.sample(keys.of(name, first.where), label, split, block=first.block)
         except BadImage as error:
             value = first.fields.get(view.columns.image)
             reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
             return replace(Skipped.of(first.where, error), reason=reason)
+
+
+def _searched(view: TableView) -> str:
+    """Return the folder of the first images of a table that names them without it, if there is."""
+    folders = set[str]()
+    for record in islice(view.table.records(view.scalars), _HEAD):
+        if view.resolver.folder is None and isinstance(record, Record):
+            with suppress(BadImage):
+                folders.add(os.path.dirname(view.name(record.fields)))
+    return str(view.resolver.images.tree.root / os.path.commonpath(folders)) if folders else ""
 
 
 def _labels(

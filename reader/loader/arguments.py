@@ -26,7 +26,7 @@ from reader.loader.from_torchvision import as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.samples.fields import Field
 from reader.samples.sample import Sample
-from reader.system import usable_cores
+from reader.system import most_workers, usable_cores
 from reader.transforms import Transform
 
 
@@ -36,8 +36,6 @@ class TorchNames(TypedDict, total=False):
     num_workers: int
     pin_memory: bool  # for a loop without a CUDAPrefetcher, if there is a GPU
 
-
-_WORKERS, _WORKERS_PER_CORE = 64, 8  # more are a mistake
 
 _OF_LOADER: dict[str, Rule] = {
     "split": NAME,
@@ -206,12 +204,12 @@ class LoaderConfig:
                         "A batch_sampler chooses the samples of this rank's batches. Leave out "
                         f"{name}=."
                     )
-        cores = os.cpu_count() or 1
-        most = max(_WORKERS, _WORKERS_PER_CORE * cores)
+        most = most_workers()
         if is_count(self.workers) and self.workers > most:  # type: ignore[operator]
             raise ArgumentError(
-                f"workers={self.workers} is too many for {cores} cores and would exhaust the "
-                f"memory; at most {most} are possible here. Leave it out for one on each core."
+                f"workers={self.workers} is too many for {os.cpu_count()} cores and would "
+                f"exhaust the memory; at most {most} are possible here. Leave it out for one on "
+                "each core."
             )
         if self.decode == "gpu" and self.cache == "decoded":
             raise ArgumentError(

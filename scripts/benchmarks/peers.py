@@ -9,7 +9,7 @@ import importlib.util
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -68,15 +68,19 @@ class Peer(NamedTuple):
     prepare: Callable[[Task], object] | None = None
 
 
-def left_out(name: str, package: str) -> bool:
-    """Return whether `package`, which may be dotted, is not installed; if so, print it."""
+def installed(packages: Mapping[str, str]) -> list[str]:
+    """Return the names whose package is installed; print the other packages in one line."""
+    missing = [package for package in dict.fromkeys(packages.values()) if _is_missing(package)]
+    if missing:
+        print(f"Not measured, because not installed: {', '.join(missing)}", file=sys.stderr)
+    return [name for name, package in packages.items() if package not in missing]
+
+
+def _is_missing(package: str) -> bool:
     try:
-        is_missing = importlib.util.find_spec(package) is None
+        return importlib.util.find_spec(package) is None
     except ModuleNotFoundError:  # what it lies in is missing
-        is_missing = True
-    if is_missing:
-        print(f"{name}: left out, {package} is not installed", file=sys.stderr)
-    return is_missing
+        return True
 
 
 def tensor_of(image: np.ndarray) -> Any:

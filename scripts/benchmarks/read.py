@@ -94,12 +94,13 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
 
 def prepared(task: Task, *only: str) -> dict[str, Peer]:
     """Return the peers whose names contain one of `only`, with their formats written."""
-    found = {}
-    for name, peer in PEERS.items():
-        if any(part in name for part in only) and not peers.left_out(name, peer.package):
-            found[name] = peer
-            if peer.prepare is not None:
-                peer.prepare(task)
+    wanted = {
+        name: peer.package for name, peer in PEERS.items() if any(part in name for part in only)
+    }
+    found = {name: PEERS[name] for name in peers.installed(wanted)}
+    for peer in found.values():
+        if peer.prepare is not None:
+            peer.prepare(task)
     return found
 
 

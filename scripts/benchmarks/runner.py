@@ -50,6 +50,10 @@ def run(case: Any, given: argparse.Namespace, work: Path) -> None:
         return
     print(f"{os.cpu_count()} cores, medians of {given.rounds} rounds")
     print(table(measured, case.BASELINE))
+    if case.BASELINE in measured.rows and given.rounds > 1:
+        print(
+            "A ratio is the median of the rounds' ratios: it can differ from that of the medians."
+        )
     if (others := median(measured.others or [0.0])) > BUSY:
         print(
             f"Other programs took {others:.0%} of the processors. Rates and ratios are not those "

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import packer
 import reader
-from benchmarks.peers import left_out
+from benchmarks.peers import installed
 from benchmarks.runner import Candidate, Figures
 
 BASELINE = "DataLoader, no workers"
@@ -33,7 +33,7 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     packer.pack(samples, work / "shards", raw=(32, 32), jobs=1, progress=False)
     names = ["shardfeed", "shardfeed, crop and flip", "tensor indexing", BASELINE]
     names.append("DataLoader, workers")
-    if not left_out("FFCV", "ffcv"):
+    if installed({"FFCV": "ffcv"}):
         write_ffcv(pixels, work)
         names += ["FFCV", "FFCV, translate and flip"]
     given.work = work

@@ -1,13 +1,16 @@
 """Every benchmark runs to its table; the runner's own logic."""
 
 import re
+from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import bench
 import numpy as np
 import pytest
 from benchmarks import slow_store
-from benchmarks.runner import Candidate, Figures, Measured, interleaved, table
+from benchmarks.peers import installed
+from benchmarks.runner import Candidate, Figures, Measured, interleaved, run, table
 from PIL import Image
 
 SMALL = "--rounds=1"
@@ -80,6 +83,15 @@ def test_a_candidate_that_fails_is_named_and_the_others_are_measured(
     assert capfd.readouterr().err.count("bad: left out, it failed") == 1
 
 
+def test_peers_that_are_not_installed_are_named_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    packages = {"A": "no_package.a", "B": "json", "B too": "json", "C": "no_package_c"}
+    assert installed(packages) == ["B", "B too"]
+    expected = "Not measured, because not installed: no_package.a, no_package_c\n"
+    assert capsys.readouterr().err == expected
+
+
 def rounds(*values: float) -> dict[int, dict[str, float]]:
     return {number: {"images/s": value} for number, value in enumerate(values)}
 
@@ -92,6 +104,15 @@ def test_the_ratio_is_the_median_of_the_ratios_within_each_round() -> None:
         "| ours | 12.00 | 2.00 |",
         "| theirs | 10.00 | 1.00 |",
     ]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_ratios_of_several_rounds_are_explained_under_the_table(
+    count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = SimpleNamespace(BASELINE="a", candidates=lambda *_: [Candidate("a", echo, (1.0,))])
+    run(case, Namespace(only="", rounds=count, json=False), tmp_path)
+    assert ("the median of the rounds' ratios" in capsys.readouterr().out) == (count > 1)
 
 
 def test_a_figure_that_a_row_lacks_is_left_blank() -> None:

@@ -16,6 +16,7 @@ from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
 
 _SHARDS = 8  # of a BlockShuffle that is proposed
+_NOTABLE = 0.05  # of a figure: changes below are not proposed
 _CHANNELS = 3
 _ON_THE_GPU = 3  # batches: the one that is computed with, and those that a CUDAPrefetcher has ahead
 
@@ -146,15 +147,23 @@ def _memory(stored: Stored, setting: Setting) -> Memory:
 def alternatives(
     stored: Stored, setting: Setting, found: Estimate, *, is_far: bool = True
 ) -> Iterator[tuple[str, Estimate | None]]:
-    """Estimate single changes of what was `found` that matter; None: the cache is too small."""
+    """Estimate single changes that matter to what was `found`; None: the cache is too small."""
     for name, changed in _changed(stored, setting, is_far):
         try:
             other = estimate(stored, changed)
         except StoreError:
             yield name, None
             continue
-        if (other.mixing, other.traffic, other.times) != (found.mixing, found.traffic, found.times):
+        both = zip(_figures(other), _figures(found), strict=True)
+        if any(abs(one - now) > _NOTABLE * max(one, now) for one, now in both):
             yield name, other
+
+
+def _figures(each: Estimate) -> Iterator[float]:
+    """Yield what a change may improve."""
+    yield each.mixing
+    for moved, took in zip(each.traffic, each.times, strict=True):
+        yield from (moved.requests, moved.bytes, moved.hit_share, took.longest or 0)
 
 
 def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[str, Setting]]:

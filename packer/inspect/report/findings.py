@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
 from packer.words import NAMED, are, have, listed, many, share, shortened
+from reader.store.urls import is_url
 
 Weight = Literal["wrong", "doubtful", "notable"]
 WEIGHTS: tuple[Weight, ...] = ("wrong", "doubtful", "notable")
@@ -77,17 +79,18 @@ def finding_of(
     return Finding(kind, weight, title, sentence, len(samples), [samples.tolist()])
 
 
-def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
-    """Find images that are unlike the others, or show nothing."""
+def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Finding]:
+    """Find images that are unlike the others, or show nothing; `dataset` is for commands."""
     if not len(table):
         return
     if looked.damages:
         count = len(looked.damages)
         sentence = (
             f"{many(count, 'sample')} of the {looked.count:,} looked at cannot be read. "
-            "`packer verify DATASET` names all of them; `packer repair DATASET --from SRC` mends "
-            "them."
+            f"`packer verify {quote(dataset)}` names all of them."
         )
+        if not is_url(dataset):
+            sentence += f" `packer repair {quote(dataset)} --from SRC` mends them, with its source."
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
     yield from flagged(_size_rules(table), np.arange(len(table)))

@@ -104,7 +104,7 @@ def report(
     boxes = {number: annotated for number, (annotated, fault) in read.items() if not fault}
     findings = [
         *copy_findings(table, exact, near, looked, boxes),
-        *image_findings(table, looked),
+        *image_findings(table, looked, str(place)),
         *object_findings(table, looked, reading),
         *class_findings(table, looked),
     ]

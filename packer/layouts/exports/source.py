@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, Damaged, UnusableInput
+from packer.errors import BadImage, Damaged, Repeated, UnusableInput
 from packer.files.snapshot import Watched
 from packer.layouts.exports.form import Described, Form, NoImage, dig
 from packer.layouts.exports.open_images import descriptions
@@ -127,7 +127,8 @@ class _Export:
                 continue
             except BadImage as error:
                 is_missing = form.joins and not form.objects and isinstance(error, Damaged)
-                self.wrong.append(Skipped(where, str(error), ignored=is_missing, damaged=True))
+                wrong = Skipped.of(where, error)
+                self.wrong.append(replace(wrong, ignored=is_missing, damaged=True))
                 continue
             self.spans.extend((at, number, offset, len(data)))
             self.keys += [key] if form.image == "@key" else ()
@@ -145,7 +146,7 @@ class _Export:
         elif self.form.joins:
             self.splits[at] = self.splits[at] or split
         elif not self.form.several:
-            raise BadImage("an earlier record also names it")
+            raise Repeated("an earlier record also names it")
         return at
 
     def _learn(self, found: Described) -> None:

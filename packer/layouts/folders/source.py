@@ -231,9 +231,9 @@ class FolderSource:
                     yield Skipped(prefix + file, f"{members[ext]!r} takes its place as .{ext}")
             if self.pairs.folders and (missing := self.pairs.missing(members)):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
-                yield Skipped(path, lacks)
+                yield Skipped(path, lacks, lacks=missing)
                 for file in members.values():
-                    yield Skipped(file, f"its image is rejected: {lacks}")
+                    yield Skipped(file, f"its image is rejected: {lacks}", lacks=missing)
                 continue
             yield from sample_of_files(
                 self.tree, path, members, label=label, split=split, keep_extension=name in whole

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from packer.errors import BadImage
+from packer.errors import BadImage, Lacking
 from packer.keys import clashing
 from packer.layouts.folders.source import words_of
 from packer.layouts.templates.chosen import MemberFiles, Templates
@@ -188,7 +188,8 @@ class TemplateSource:
                     yield from self._sample(path, found, files, name in whole)
                 else:
                     is_member = any(one.has(path) for one in self._members)
-                    yield from self._rejected(path, _NO_IMAGE if is_member else _NO_TEMPLATE, files)
+                    error = BadImage(_NO_IMAGE if is_member else _NO_TEMPLATE)
+                    yield from self._rejected(path, error, files)
 
     def _sample(
         self, path: str, of_path: Mapping[str, str], sidecars: Mapping[str, str], is_whole: bool
@@ -202,7 +203,7 @@ class TemplateSource:
                 raise BadImage(f"its json is a file, and {', '.join(more)} go into the json, too")
         except BadImage as error:
             further = {f: f for one in self._members for f in one.of(of_path) if f != path}
-            yield from self._rejected(path, str(error), {**sidecars, **further})
+            yield from self._rejected(path, error, {**sidecars, **further})
             return
         for ext, file in sidecars.items():
             if members.setdefault(ext, file) != file:
@@ -220,7 +221,8 @@ class TemplateSource:
             found = [file for file in files.of(fields) if file != path]
             if not found and not files.member.is_optional:
                 wanted = files.member.template.fill(fields)
-                raise BadImage(f"it has no {files.member.name}: there is no {wanted}")
+                name = files.member.name
+                raise Lacking(f"it has no {name}: there is no {wanted}", name)
             for file in found:
                 yield files.member.extension(os.path.splitext(file)[1][1:].lower()), file
 
@@ -238,10 +240,12 @@ class TemplateSource:
             raise BadImage(f"its split, {split!r}, is no name of letters, digits, _ and -")
         return split
 
-    def _rejected(self, path: str, reason: str, files: Mapping[str, str]) -> Iterator[Skipped]:
-        yield self._named(Skipped(path, reason))
+    def _rejected(self, path: str, error: BadImage, files: Mapping[str, str]) -> Iterator[Skipped]:
+        of_image = replace(Skipped.of(path, error), damaged=False)
+        yield self._named(of_image)
         for file in dict.fromkeys(files.values()):
-            yield self._named(Skipped(file, f"its image is rejected: {reason}"))
+            reason = f"its image is rejected: {error}"
+            yield self._named(replace(of_image, name=file, reason=reason))
 
     def _relative(self, path: str) -> str:
         top = self.templates.top

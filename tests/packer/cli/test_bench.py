@@ -124,6 +124,16 @@ def test_workers_that_are_no_numbers_are_refused(packed: Path, workers: str) -> 
     assert repr(workers) in found.stderr
 
 
+@pytest.mark.parametrize("workers", ["1,2000000", "2000000"])
+def test_too_many_workers_are_refused_before_anything_is_measured(
+    packed: Path, workers: str
+) -> None:
+    found = run(packed, "--workers", workers, "--seconds", 0.1)
+    assert found.exit_code == 2
+    assert "2000000 is too many for this machine: pass at most" in found.stderr
+    assert not found.stdout
+
+
 def test_a_folder_that_is_no_dataset_is_named(tmp_path: Path) -> None:
     found = run(tmp_path)
     assert found.exit_code == 2

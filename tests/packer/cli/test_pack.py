@@ -191,7 +191,49 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     written = sum(path.stat().st_size for path in (tmp_path / "dst").rglob("*.*"))
     assert written <= plan["bytes_needed"] < 2 * written
     spoken = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--quiet")
-    assert "GB free. Nothing was written" in spoken.stdout
+    assert re.search(r" [kMGT]B free\. Nothing was written", spoken.stdout)
+
+
+def test_a_dry_run_ends_as_the_run_if_the_disk_is_too_small(
+    tmp_path: Path, source: Path, run_packer: RunPacker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=2345)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    for dry in ((), ("--dry-run",)):
+        done = run_packer("pack", source, tmp_path / "dst", "--jpeg", "verbatim", *dry)
+        assert done.returncode == 2
+        assert re.search(r"take up to [0-9.]+ kB, and the disk has 2\.345 kB free", done.stderr)
+
+
+def test_remarks_on_a_source_are_printed_before_packing_and_once(
+    tmp_path: Path, source: Path, run_packer: RunPacker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [str(path) for path in sorted(source.rglob("*.jpg"))]
+    table = tmp_path / "l.csv"
+    table.write_text("\n".join(["path,kind", *(f"{name},pug" for name in names)]))
+    command = ("pack", table, tmp_path / "dst", "--root", source, "--jpeg", "verbatim")
+    with monkeypatch.context() as patch:
+        usage = shutil.disk_usage(tmp_path)._replace(free=0)
+        patch.setattr(shutil, "disk_usage", lambda path: usage)
+        done = run_packer(*command)
+    assert done.returncode == 2
+    assert "'kind' (--label-column)" in done.stdout
+    done = run_packer(*command)
+    assert done.returncode == 0
+    assert done.stdout.count("'kind' (--label-column)") == 1
+
+
+@pytest.mark.parametrize("names", [[], ["README.md"]])
+def test_a_folder_without_images_is_refused_with_what_is_packed(
+    tmp_path: Path, names: list[str], run_packer: RunPacker
+) -> None:
+    (tmp_path / "src").mkdir()
+    for name in names:
+        (tmp_path / "src" / name).touch()
+    done = run_packer("pack", tmp_path / "src", tmp_path / "dst")
+    assert done.returncode == 2
+    assert "Pass the folder or archive that holds the images" in done.stderr
+    assert ".jpg, " in done.stderr
 
 
 def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(

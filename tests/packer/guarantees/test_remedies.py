@@ -65,6 +65,8 @@ def table(**columns: list[str]) -> dict[str, str]:
     return {"t.csv": "\n".join([",".join(columns), *map(",".join, rows)]) + "\n"}
 
 
+LACKING = "images/0.jpg images/1.jpg images/2.jpg masks/0.png masks/1.png"
+REPEATED = table(name=[*NAMES, NAMES[0]], label=["a", "b", "a", "b", "a"])
 LABELS = table(name=NAMES, label=["a", "b", "a", "b"])
 LARGE = ["1", "2", "3", "9999999999"]
 BROKEN = re.compile(r"^Usage:|matches nothing|is not a source for", re.MULTILINE)
@@ -75,7 +77,7 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
     "To rebuild damaged shards from their source SRC",
     "its tars were not packed by packer",
     "was packed from Python, and",
-    "restore it from a copy, or run `packer repair",
+    "--from SRC` with its source",
     "its bytes in the shard are damaged",
     "exists with other content. Remove it, or pass --overwrite",
     "all shards are written: to commit them",
@@ -131,6 +133,7 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "energon requires unique keys": "asks for the source",
     "`packer pack --dedupe`": "a hint on the next run",
     "`packer pack --max-side`": "a hint on the next run",
+    "--from SRC` mends them": "a hint on other commands",
     "names all of them": "a hint on other commands",
     "reader.ClassBalanced()": "a hint on a Loader",
     "pass --box-format": "tests/packer/inspect/report",
@@ -153,6 +156,13 @@ MADE: dict[str, Row] = {
     "a damaged file": Row(TWO, {"a/x.jpg": b""}, remedy="--on-error skip", code=1),
     "damaged files that were skipped": Row(
         TWO, {"a/x.jpg": b""}, "--on-error skip", remedy="--append", code=1, keeps=True
+    ),
+    "an image without a mask": Row(LACKING, {}, "--pair mask={root}/masks", src="images"),
+    "an image without a mask of a template": Row(
+        LACKING, {}, "--images {{key}} --member mask.png=../masks/{{key}}.png", src="images"
+    ),
+    "a record that repeats an image": Row(
+        IMAGES, REPEATED, remedy="--on-error skip", code=1, src="t.csv"
     ),
     "an unknown file": Row(TWO, {"a/x.mat": b""}),
     "an unknown file in the only folder": Row("top/a/0.jpg top/b/1.jpg", {"top/x.mat": b""}),
@@ -218,6 +228,13 @@ MADE: dict[str, Row] = {
         "--root {root}/a/b",
         remedy="--root",
         then="--root {root}/x",
+        src="t.csv",
+    ),
+    "images in a folder beside the table": Row(
+        " ".join(f"x/{name}" for name in NAMES),
+        LABELS,
+        remedy="--root",
+        then="--root {root}/x --overwrite",
         src="t.csv",
     ),
     "images in two folders": Row(

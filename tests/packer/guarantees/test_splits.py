@@ -118,10 +118,8 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(
 ) -> None:
     from packer.errors import UnusableInput
 
-    monkeypatch.setattr(
-        "packer.run.write_missing.shutil.disk_usage", lambda path: _Usage(free=1000)
-    )
-    with pytest.raises(UnusableInput, match="GB left"):
+    monkeypatch.setattr("packer.plan.work.shutil.disk_usage", lambda path: _Usage(free=1000))
+    with pytest.raises(UnusableInput, match=r"up to .* kB, and the disk has 1 kB free"):
         pack(source, tmp_path / "dst", PackOptions(), 1)
     assert not list((tmp_path / "dst").rglob("*.tar"))
     monkeypatch.undo()

@@ -551,6 +551,35 @@ def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
     assert {sample.name for sample in samples_of(dst)} == good.keys()
 
 
+def test_a_missing_member_is_refused_with_the_command_that_makes_it_optional(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    shutil.copytree(own_source, tmp_path / "masks")
+    min((tmp_path / "masks").rglob("*.jpg")).unlink()
+    pairs = {"mask": tmp_path / "masks"}
+    with pytest.raises(Rejected) as caught:
+        packer.pack(own_source, tmp_path / "dst", pairs=pairs, jobs=1)
+    assert f'pairs={{"mask?": "{tmp_path / "masks"}"}}' in str(caught.value)
+    assert 'on_error="skip"' in str(caught.value)
+    assert "another folder" not in str(caught.value)
+
+
+def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    table = tmp_path / "t.csv"
+    names = sorted(str(path) for path in own_source.rglob("*.jpg"))
+    table.write_text("\n".join(["image", *names, names[1]]) + "\n")
+    with pytest.raises(Rejected, match="Remove one of the records that name the same") as caught:
+        run_pack(table, tmp_path / "dst")
+    ((where, reason),) = caught.value.files
+    assert where == f"t.csv:{len(names) + 2}"
+    assert "t.csv:3" in reason
+    report = run_pack(table, tmp_path / "dst", skip_rejected=True)
+    assert report.rejected
+    assert not any("--append" in remark for remark in report.remarks)
+
+
 def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
     tmp_path: Path, own_source: Path, run_pack: RunPack
 ) -> None:

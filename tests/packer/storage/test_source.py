@@ -248,7 +248,7 @@ def test_a_copy_that_the_disk_has_no_room_for_is_refused_before_it_is_fetched(
     store: S3Server, raw: Path, fetch: Fetch
 ) -> None:
     store.listed_besides = {"raw/class0/huge.jpg": 1 << 60}
-    with pytest.raises(packer.UnusableInput, match=r"to be fetched, and the disk of .* GB free"):
+    with pytest.raises(packer.UnusableInput, match=r"to be fetched, and the disk of .*B free"):
         fetch()
     assert not store.asked
 

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from packing import pack
 
-from packer.options.declared import PackOptions
+import packer
+from packer.options.declared import PackOptions, SourceOptions
 
 
 @pytest.fixture
@@ -64,6 +65,26 @@ def test_labels_that_some_samples_lack_are_counted(images: Path, tmp_path: Path)
         (images / f"{number}.jpg").rename(source / place / "a.jpg")
     report = pack(source, tmp_path / "parts", PackOptions(), 1)
     assert report.remarks == ["1 of 2 samples has no label: a Loader returns -1 for them."]
+
+
+def test_the_folder_in_which_images_were_found_by_their_names_is_named(
+    images: Path, tmp_path: Path
+) -> None:
+    (images / "photos").mkdir()
+    for name in ("0.jpg", "1.jpg"):
+        (images / name).rename(images / "photos" / name)
+    (images / "l.csv").write_text("path,label\n0.jpg,pug\n1.jpg,cat\n")
+    (remark,) = pack(images / "l.csv", tmp_path / "dst", PackOptions(), 1).remarks
+    assert remark == f"The images are in {images / 'photos'}. --root chooses another folder."
+    given = PackOptions(source=SourceOptions(root="photos"))
+    assert not pack(images / "l.csv", tmp_path / "given", given, 1).remarks
+
+
+@pytest.mark.parametrize("content", ["", "path,label\n", "\n\n"])
+def test_a_table_without_rows_is_refused_as_such(images: Path, content: str) -> None:
+    (images / "l.csv").write_text(content)
+    with pytest.raises(packer.UnusableInput, match=r"l\.csv has no rows"):
+        packer.pack(images / "l.csv", images / "dst", jobs=1)
 
 
 def test_the_report_has_it_for_tables_without_labels_alone(images: Path, tmp_path: Path) -> None:

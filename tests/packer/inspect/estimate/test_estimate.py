@@ -170,6 +170,16 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
     assert list(dict(alternatives(stored, alone, estimate(stored, alone)))) == ["--shuffle global"]
 
 
+@pytest.mark.parametrize(("cores", "is_named"), [(101, False), (104, False), (106, True)])
+def test_a_change_of_a_few_percent_is_no_alternative(
+    packed: Path, cores: int, is_named: bool
+) -> None:
+    stored = Stored.of(packed, None)
+    known = setting(rate=Known(10.0), workers=100, cores=cores)
+    found = dict(alternatives(stored, known, estimate(stored, known)))
+    assert ("--workers 200" in found) == is_named
+
+
 @pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
 def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
     packed: Path, cores: int, times: float | None
