@@ -77,7 +77,8 @@ class Progress:
             now = time.monotonic()
             rate = shown((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
             whole = "" if total is None else f" of {shown(total)}"
-            self._write(f"{name}: {shown(done)}{whole} {noun}, {rate}/s{time_left(now)}\n")
+            of_one = noun.removesuffix("s") if (total or done) == 1 else noun
+            self._write(f"{name}: {shown(done)}{whole} {of_one}, {rate}/s{time_left(now)}\n")
 
         def advance(count: int) -> None:
             nonlocal done, last, warm

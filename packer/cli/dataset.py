@@ -47,13 +47,21 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     )
 
 
+class _Packed(options.Place):
+    """The source of a dataset."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return what is to be passed."""
+        return "Pass the folder, the archive or the URL that DATASET was packed from."
+
+
 @click.command()
 @options.place
 @click.option(
     "--from",
     "src",
     required=True,
-    type=options.Place(exists=True, path_type=Path),
+    type=_Packed(exists=True, path_type=Path),
     help="Source that DATASET was packed from: a path or a URL.",
 )
 @options.declared("scratch", help="Folder for files of SRC that are fetched or decompressed.")
@@ -79,9 +87,9 @@ def repair(
     name_files("not repaired", report.failed)
     return output.report(
         report,
-        f"{report.dataset}: {many(len(report.damages), 'damage')}, "
-        f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
-        f"{report.seconds:.1f} s",
+        f"{report.dataset}: {many(len(report.damages), 'damage')} found; "
+        f"{many(len(report.repaired), 'file')} repaired, "
+        f"{many(len(report.failed), 'file')} not repaired; {report.seconds:.1f} s",
         wrong=report.failed,
     )
 

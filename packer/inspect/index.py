@@ -27,7 +27,8 @@ from packer.samples.records import Skipped
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, index_of
 from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
-from reader.format import FormatError, Index, Limits, Manifest, manifest
+from packer.words import option
+from reader.format import FormatError, Index, Limits, Manifest, manifest, tar
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.index import metadata_of
 from reader.format.safetensors import serialize
@@ -134,13 +135,30 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
             f"{folder} is already a dataset, or has a {manifest.FILENAME} of another program. "
             "To index its tars again, remove that file."
         )
-    for path in filter(Path.exists, (index_of(folder / name) for name in tars)):
+    indexed = [folder / name for name in tars if index_of(folder / name).exists()]
+    for path in map(index_of, indexed):
         try:
             Index(path, mapped=False)
         except FormatError:
             raise UnusableInput(
                 f"{path} is not an index, and would be overwritten. Move it to another folder."
             ) from None
+    if indexed and not (folder / manifest.FILENAME).exists() and _is_packed(indexed[0]):
+        raise UnusableInput(
+            f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
+            "indexes would lose the class names and the tiles. Restore the file from a copy, or "
+            f"pack the source again with the same options and {option('overwrite', True)}. "
+            "Otherwise, to index the tars as those of another tool, remove the .safetensors files."
+        )
+
+
+def _is_packed(path: Path) -> bool:
+    """Whether a tar begins as `packer pack` begins one, to the byte."""
+    first = next((item for item in members(path) if isinstance(item, Member)), None)
+    if first is None:
+        return False
+    with path.open("rb") as file:
+        return file.read(first.offset) == tar.header(first.name, first.size)
 
 
 def _index_one(

@@ -81,8 +81,12 @@ def repair(
     if entries:
         with open_source(src, progress, scratch=scratch) as (source, spool):
             assert isinstance(source, LocalSource)
-            work = _same_work(dst, source, content, spool, progress)
-            _repair_shards(dst, work, entries, jobs, report, progress)
+            work = _work(dst, source, content, spool, progress)
+            differs = "files of the source, or jpegtran, have changed"
+            # Of a source in a store, a version follows.
+            if not content.source.startswith(work.scanned.fingerprint):
+                differs = f"{source.name} has other names, sizes or labels than were packed"
+            _repair_shards(dst, work, entries, jobs, report, progress, differs)
         if isinstance(src, StoreSource):
             src.forget()
     if manifest.JOINED in files and not report.failed:
@@ -99,6 +103,7 @@ def _repair_shards(
     jobs: int,
     report: RepairReport,
     progress: Progress,
+    differs: str,
 ) -> None:
     damaged = []
     for shard in (_look(dst, entry) for entry in entries):
@@ -130,7 +135,7 @@ def _repair_shards(
                     crashed.setdefault(result.item.path.parent, []).append(result)
         for shard, job in zip(damaged, tasks, strict=True):
             if not (crashes := crashed.get(job.path.parent)):
-                _put_back(dst, shard, job.path, report)
+                _put_back(dst, shard, job.path, report, differs)
                 continue
             reason = f"the process that rebuilt it ended ({crashes[0].cause})"
             if crashes[0].item.path != job.path:
@@ -193,19 +198,12 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
     return options
 
 
-def _same_work(
-    dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
-) -> Work:
+def _work(dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress) -> Work:
     options = _options_of(dst, content)
     here = replace(src, version="")
     work = prepare(here, options, progress, spool=spool)
     if work.scanned.classes != content.classes:
         work = prepare(here, options, progress, content.classes, spool=spool)
-    if not content.source.startswith(work.scanned.fingerprint):  # of a store, a version follows
-        raise UnusableInput(
-            f"{src.name} is not the source of {dst}: names, sizes or labels differ. Pass the "
-            "same source, or restore the damaged shards from a copy."
-        )
     return work
 
 
@@ -238,12 +236,11 @@ def _is(path: Path, size: int, checksum: str) -> bool:
     return False
 
 
-def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:
+def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport, differs: str) -> None:
     entry = shard.entry
     same_index = _is(index_of(made), entry.index_bytes, entry.index_checksum)
     if not _is(made, entry.bytes, entry.checksum) or not (same_index or shard.index_sound):
-        reason = "the rebuilt shard differs: files of the source, or jpegtran, have changed"
-        report.failed.append((entry.file, reason))
+        report.failed.append((entry.file, f"the rebuilt shard differs: {differs}"))
         return
     files = (shard.tar_sound, made, entry.file), (shard.index_sound, index_of(made), entry.index)
     try:

@@ -118,7 +118,8 @@ class Destination:
         elif found is not None and run.mends(found):
             refuse_strangers(self._files, splits, keep, found.shards)
             if stale := self._remove_stale(found, run, keep):
-                note(f"The source has changed: {stale} finished shards are packed again.")
+                shards = "1 finished shard is" if stale == 1 else f"{stale} finished shards are"
+                note(f"The source has changed: {shards} packed again.")
         elif found is not None and not (keep and found.source == keep.source):
             raise run.refusal(self.folder, found)
         else:

@@ -131,7 +131,8 @@ def refuse_strangers(
         )
     raise UnusableInput(
         f"{place} already holds {stranger}, which this run did not write. Choose another "
-        f"destination, or pass {overwrite} to replace the dataset."
+        f"destination, or pass {overwrite} to replace the dataset; the same source and options "
+        "give the same bytes."
     )
 
 

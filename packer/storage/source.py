@@ -203,7 +203,8 @@ def _localize(
         name, is_inside = src.name, f"{dst_name}/".startswith(f"{src.name}/")
     if is_inside:
         raise UnusableInput(
-            f"{dst_name} is inside {name}, the folder to pack. Choose another destination."
+            f"{dst_name} is {'' if dst_name == name else f'inside {name}, '}the folder to pack. "
+            "Choose another destination."
         )
     return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
 

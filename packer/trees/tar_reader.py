@@ -206,5 +206,5 @@ def _first_data(descriptor: int, offset: int, end: int) -> int | None:
 def _damaged(path: Path, reason: str) -> UnusableInput:
     return UnusableInput(
         f"{os.fspath(path)} is not a tar, or damaged: {reason.removesuffix('.')}. Restore it "
-        "from a copy, or remove it. Decompress compressed tars first."
+        "from a copy, or remove it."
     )

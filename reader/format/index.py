@@ -125,14 +125,14 @@ class Index:
             if own != listed:
                 raise FormatError(
                     f"{folder / shard.file}: its index has {own} {what}, but dataset.json records "
-                    f"{listed}. The shard was replaced."
+                    f"{listed}. The shard was replaced. Restore it from a copy."
                 )
         if has_images not in (None, found.has_images):
             raise found._error(f"dataset.json has images={has_images}, and its columns differ")
         if found.tar_checksum != shard.checksum:
             raise FormatError(
                 f"{folder / shard.file} was replaced: its index belongs to another tar than "
-                "dataset.json records."
+                "dataset.json records. Restore it from a copy."
             )
         return found
 
@@ -240,7 +240,7 @@ class Index:
         return (offset, int(self.columns[f"{ext}.size"][row])) if offset else None
 
     def _error(self, reason: str) -> FormatError:
-        return FormatError(f"{self.path} is not a usable index: {reason}.")
+        return FormatError(f"{self.path} is not a usable index: {reason}. Restore it from a copy.")
 
     def _check_columns(self) -> None:
         if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):

@@ -31,6 +31,12 @@ def why_no_dataset(folder: Path, manifest: str) -> str:
             return f"{folder} is not a dataset, but contains {', '.join(datasets)}. {which}."
     kinds = {Path(name).suffix[1:].lower() for name in islice(_files(folder, _DEPTH), _LOOKED_AT)}
     place = shlex.quote(str(folder))
+    if {"tar", "safetensors"} <= kinds:
+        return (
+            f"{folder} is not a dataset: its {manifest} is missing. Restore it from a copy, or "
+            "run the `packer` command that made the dataset again, with --overwrite if it was "
+            "`packer pack`."
+        )
     if "tar" in kinds:
         return (
             f"{folder} is not a dataset: it has no {manifest}. To make a dataset of its tars, run "

@@ -23,7 +23,7 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src file/dst", "file"),
         ("pack src loop/dst", "loop"),
         ("pack src /proc/dst", "/proc/dst"),
-        ("pack src src", "is inside"),
+        ("pack src src", "src is the folder to pack"),
         ("pack src src/class0/dst", "is inside"),
         ("pack void dst", "no file to pack"),
         ("pack classes dst", "one/: it is a class folder without images"),

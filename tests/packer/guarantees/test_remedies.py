@@ -75,6 +75,7 @@ NONE = "--seed 0"  # options that change nothing
 REFUSED = ("layout: ADE20K in a folder that is named as a split",)  # for masks outside of it
 ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets.py
     "To rebuild damaged shards from their source SRC",
+    "and has lost its ",
     "its tars were not packed by packer",
     "was packed from Python, and",
     "--from SRC` with its source",

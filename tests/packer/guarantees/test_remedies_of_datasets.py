@@ -61,6 +61,19 @@ def test_a_damaged_index_of_others_tars_is_made_again_as_it_is_advised(
     assert "nothing is damaged" in call_packer("verify", others, "--jobs", 1).stdout
 
 
+def test_a_dataset_that_lost_its_manifest_is_packed_again_as_it_is_advised(
+    dataset: Path, source: Path
+) -> None:
+    before = {path.name: path.read_bytes() for path in dataset.iterdir()}
+    (dataset / "dataset.json").unlink()
+    for command in ("info", "index"):
+        found = call_packer(command, dataset)
+        assert found.returncode == 2
+        assert "--overwrite" in found.stderr
+    assert call_packer("pack", source, dataset, "--overwrite", *OPTIONS).returncode == 0
+    assert {path.name: path.read_bytes() for path in dataset.iterdir()} == before
+
+
 def test_what_extract_does_not_write_is_repaired_as_it_is_advised(
     dataset: Path, source: Path, tmp_path: Path
 ) -> None:

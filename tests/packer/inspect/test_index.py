@@ -335,6 +335,21 @@ def test_a_packed_dataset_is_not_indexed_over(tmp_path: Path, packed: Path) -> N
         index(copy, 1)
 
 
+def test_a_packed_dataset_that_lost_its_manifest_keeps_its_indexes(
+    tmp_path: Path, packed: Path, run_packer: RunPacker
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    (copy / "dataset.json").unlink()
+    before = {path.name: path.read_bytes() for path in copy.iterdir()}
+    with pytest.raises(UnusableInput, match=r"pack the source again .* and --overwrite"):
+        index(copy, 1)
+    assert "packer index" not in run_packer("info", copy).stderr
+    assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
+    for path in copy.glob("*.safetensors"):
+        path.unlink()
+    assert index(copy, 1).samples == len(Dataset(packed))
+
+
 def test_somebody_else_s_file_is_not_overwritten(tmp_path: Path, jpeg: bytes) -> None:
     write_tar(tmp_path / "x.tar", ("a.jpg", jpeg))
     (tmp_path / "x.safetensors").write_bytes(b"weights")

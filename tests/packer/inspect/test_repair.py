@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +20,7 @@ from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
-from reader.format import FormatError, Manifest
+from reader.format import FormatError, Index, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]
@@ -104,23 +105,38 @@ def test_appended_shards_are_made_again(
     assert files_of(dst) == before
 
 
-@pytest.mark.parametrize("change", ["other content", "other name", "missing"])
+@pytest.mark.parametrize("change", ["other content", "other names", "missing"])
 def test_another_source_repairs_nothing(
     copy: Path, own_source: Path, files_of: FilesOf, change: str
 ) -> None:
     flip(copy / "shard-000001.tar", 700)
     before = files_of(copy)
-    path = own_source / "class0" / "image000.jpg"
-    if change == "other content":
-        path.write_bytes(path.read_bytes()[:-2] + b"\0\0")
-        for image in own_source.glob("*/*.jpg"):
+    for image in sorted(own_source.glob("*/*.jpg"))[::2]:
+        if change == "other content":
             flip(image, -3)
-        assert len(repair(copy, own_source, 1).failed) == 1
-    else:
-        path.unlink() if change == "missing" else path.rename(path.with_name("x.jpg"))
-        with pytest.raises(UnusableInput, match=r"is not the source of"):
-            repair(copy, own_source, 1)
+        elif change == "other names":
+            image.rename(image.with_name(f"x{image.name}"))
+        else:
+            image.unlink()
+    [(file, reason)] = repair(copy, own_source, 1).failed
+    assert file == "shard-000001.tar"
+    assert ("has other names, sizes or labels" in reason) == (change != "other content")
     assert files_of(copy) == before
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "gztar", "a part"])
+def test_any_source_repairs_the_shards_whose_bytes_it_gives(
+    copy: Path, packed: Path, own_source: Path, tmp_path: Path, files_of: FilesOf, kind: str
+) -> None:
+    flip(copy / "shard-000001.tar", 700)
+    source = own_source
+    if kind == "a part":
+        index = Index(packed / "shard-000000.safetensors", mapped=False)
+        (own_source / f"{index.key(0)}.jpg").unlink()
+    else:
+        source = Path(shutil.make_archive(str(tmp_path / "archive"), kind, own_source))
+    assert repair(copy, source, 1).repaired == ["shard-000001.tar"]
+    assert files_of(copy) == files_of(packed)
 
 
 def test_shards_that_nothing_tells_of_are_named(

@@ -40,6 +40,11 @@ def test_a_folder_of_tars_leads_to_indexing_them(tmp_path: Path) -> None:
     assert f"run `packer index {folder}`." in reason_for(folder)
 
 
+def test_a_dataset_that_lost_its_manifest_leads_to_making_it_again(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "shards", "shard-000000.tar", "shard-000000.safetensors")
+    assert "its dataset.json is missing. Restore it from a copy, or run" in reason_for(folder)
+
+
 def test_a_folder_beside_its_dataset_leads_there(packed: Path, tmp_path: Path) -> None:
     filled(tmp_path, "images/1.jpg")
     for name in ("first", "second"):

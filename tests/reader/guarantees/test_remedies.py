@@ -37,6 +37,7 @@ PIECES = (  # of messages whose remedies are pasted below
     "give the Loader reader.Mix(datasets)",
     ".subset(numbers)) reads chosen samples",
     "`packer index",
+    "that made the dataset again, with --overwrite",
     "SHARDS`",
     "`packer pack` is still running",
     "limits=reader.Limits(pixels=...)",
