@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,14 @@ from packer.run.destination import Destination, ignore
 from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.log import Note
 from packer.run.parts import share
-from packer.run.report import PackReport, PartReport, finish, manifest_of, without_labels
+from packer.run.report import (
+    PackReport,
+    PartReport,
+    finish,
+    manifest_of,
+    repaired,
+    without_labels,
+)
 from packer.run.run import Run
 from packer.run.write_missing import (
     all_rejected,
@@ -224,7 +231,7 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         rejected=rejected,
         unindexed=work.scanned.listing.rejected + dropped,  # no index has them
         before=work.rejected_before,
-        packed=_packed_files(work, rejected) if work.rejected_before else (),
+        gone=repaired(work.rejected_before, _packed_files(work, rejected)),
         reading=work.reading,
         boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
         options=work.options.dump(),
@@ -234,11 +241,12 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
     )
 
 
-def _packed_files(work: Work, rejected: Rejections) -> set[str]:
-    """Return the files of the samples that are packed now."""
+def _packed_files(work: Work, rejected: Rejections) -> Iterator[str]:
+    """Yield the files of the samples that are packed now."""
     lost, files = {name for name, _ in rejected}, work.scanned.files
-    samples = (sample for sample in work.scanned.listing if sample.name not in lost)
-    return {name for one in samples for name in (one.name, *files.member_files(one))}
+    for sample in work.scanned.listing if work.rejected_before else ():
+        if sample.name not in lost:
+            yield from (sample.name, *files.member_files(sample))
 
 
 def _how_to_add(work: Work, rejected: Rejections) -> list[str]:

@@ -7,7 +7,7 @@ of the other files, most of them rejected by the scan, and counts all by reason.
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,7 +106,7 @@ def manifest_of(
     rejected: Collection[Named],
     unindexed: Collection[Named] = (),
     before: frozenset[Named] = frozenset(),
-    packed: Container[str] = (),
+    gone: frozenset[Named] = frozenset(),
     reading: str,
     boxes: Encodings,
     **rest: Any,
@@ -114,10 +114,9 @@ def manifest_of(
     """Return the manifest of the shards that are written, in the order of `entries`, and of `base`.
 
     No index names the files `unindexed`, some of those that were `rejected` now; `base` names those
-    `before` already, which are not counted twice, and are dropped if they are `packed` now.
+    `before` already, which are not counted twice, and drops those that are `gone`, see `repaired`.
     """
     fields = written.fields.union(base.fields if base else ())
-    gone = frozenset(file for file in before if _image_of(file) in packed)
     new = [item for item in unindexed if item not in before]
     return Manifest(
         packer=__version__,
@@ -201,6 +200,14 @@ def kept_rejections(
     kept = {"reasons": _bounded(reasons), "files": [list(item) for item in named[:_MOST_FILES]]}
     kept["packed"] = [list(item) for item in packed]
     return {name: found for name, found in kept.items() if found}
+
+
+def repaired(before: frozenset[Named], packed: Iterable[str]) -> frozenset[Named]:
+    """Return those that were rejected `before` and whose files are among the `packed` ones."""
+    named: dict[str, list[Named]] = {}
+    for file in before:
+        named.setdefault(_image_of(file), []).append(file)
+    return frozenset(file for name in packed if name in named for file in named[name])
 
 
 def _image_of(file: Named) -> str:
