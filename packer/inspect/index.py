@@ -127,7 +127,7 @@ def _tars(folder: Path) -> list[str]:
 
 
 def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
-    external = not (folder / manifest.FILENAME).exists()
+    external = is_lost = not (folder / manifest.FILENAME).exists()
     with suppress(FormatError):
         external = external or Manifest.load(folder).external
     if not external:
@@ -143,7 +143,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
             raise UnusableInput(
                 f"{path} is not an index, and would be overwritten. Move it to another folder."
             ) from None
-    if indexed and not (folder / manifest.FILENAME).exists() and _is_packed(indexed[0]):
+    if indexed and is_lost and _is_packed(indexed[0]):
         raise UnusableInput(
             f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
             "indexes would lose the class names and the tiles. Restore the file from a copy, or "

@@ -26,7 +26,7 @@ from packer.run.run import Run, busy, part_files
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, is_finished, remove_shard, remove_temporaries
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
-from packer.words import option
+from packer.words import are, many, option
 from reader.format import FormatError, Manifest, manifest
 
 # What is in a destination while it is packed, beside shards and the log:
@@ -118,7 +118,7 @@ class Destination:
         elif found is not None and run.mends(found):
             refuse_strangers(self._files, splits, keep, found.shards)
             if stale := self._remove_stale(found, run, keep):
-                shards = "1 finished shard is" if stale == 1 else f"{stale} finished shards are"
+                shards = f"{many(stale, 'finished shard')} {are(stale)}"
                 note(f"The source has changed: {shards} packed again.")
         elif found is not None and not (keep and found.source == keep.source):
             raise run.refusal(self.folder, found)

@@ -67,10 +67,12 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
     if length > MAX_HEADER:
         raise FormatError(
             f"{path} is not an index: its header would have {length} bytes, but the format allows "
-            f"{MAX_HEADER}."
+            f"{MAX_HEADER}. Restore it from a copy."
         )
     if length > len(content) - 8:
-        raise FormatError(f"{path} is not an index: it is truncated or damaged.")
+        raise FormatError(
+            f"{path} is not an index: it is truncated or damaged. Restore it from a copy."
+        )
     try:
         header = json.loads(content[8 : 8 + length])
     except (ValueError, RecursionError) as error:
