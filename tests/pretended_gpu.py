@@ -13,7 +13,8 @@ import gc
 import types
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ import simplejpeg
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
+
+from reader.cuda import transfer
 
 Clock = dict[int, int]
 DEVICE = torch.device("cuda", 0)
@@ -302,12 +305,62 @@ class Event:
         return float(end.at - self.at)
 
 
+class AtOnce:
+    """In place of a thread, which would not have the pretended GPU: does its work at once."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        assert threads == 1
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        self.run(done, work, *arguments)
+        return done
+
+    @staticmethod
+    def run(done: Future[Any], work: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            done.set_result(work(*arguments))
+        except Exception as error:
+            done.set_exception(error)
+
+
+class Late(AtOnce):
+    """Does its work when somebody waits for it, after all work before it."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        super().__init__(threads, name)
+        self.waiting: list[tuple[Any, ...]] = []
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        executor, done = self, LateFuture()
+        done.catch_up = lambda: executor.catch_up(done)
+        self.waiting.append((done, work, *arguments))
+        return done
+
+    def catch_up(self, until: Future[Any]) -> None:
+        while not until.done():
+            self.run(*self.waiting.pop(0))
+
+
+class LateFuture(Future[Any]):
+    catch_up: Callable[[], None]
+
+    def result(self, timeout: float | None = None) -> Any:
+        self.catch_up()
+        return super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        self.catch_up()
+        return super().exception(timeout)
+
+
 @contextlib.contextmanager
 def pretended_gpu(monkeypatch: pytest.MonkeyPatch, lag: int = 20) -> Iterator[PretendedGPU]:
     """Have this process find a GPU."""
     gpu = OnGPU.gpu = PretendedGPU(lag)
     for name in ("Stream", "Event", "current_stream", "stream", "cudart", "synchronize"):
         monkeypatch.setattr(torch.cuda, name, getattr(gpu, name))
+    monkeypatch.setattr(transfer, "ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)

@@ -240,8 +240,9 @@ class _Epoch(Iterator[Any]):
         first = self._queue.popleft()
         if isinstance(first, Exception):
             raise first
+        batch = first.transfer.take()
         self._copies.state = first.state
-        return first.transfer.take()
+        return batch
 
     def _fetch(self) -> None:
         """Send the next batch, unless it is not ready and another one is queued."""

@@ -1,18 +1,20 @@
 """Copy batches to a device and normalise them, on a GPU in parallel with the consumer's work.
 
 Guarantees: values are the same on every device, bit for bit in float32, unless the GPU decodes. On
-a GPU, all work is queued on one side stream; only torchvision's decoder blocks (see
-`reader.gpu_decode.nvjpeg`). Results of `Transfer.take` are complete on the current stream, and
-their memory is not reused before that stream has finished with it. No CUDA context is made on any
-other device.
+a GPU, all work is queued on one side stream, and nothing blocks the caller: torchvision's decoder
+waits for the GPU (see `reader.gpu_decode.nvjpeg`), so batches with JPEGs are sent by one thread of
+the sender, in their order. Results of `Transfer.take` are complete on the current stream, and their
+memory is not reused before that stream has finished with it. No CUDA context is made on any other
+device.
 
-Assumptions: one thread; the caller keeps a batch until `Transfer.is_over`; tensors that are already
-on the GPU were made on its current stream.
+Assumptions: one caller's thread; the caller keeps a batch until `Transfer.is_over`; tensors that
+are already on the GPU were made on its current stream.
 """
 
 import contextlib
 import functools
 from collections.abc import Callable, Container, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -67,6 +69,23 @@ class Transfer:
         return batch
 
 
+class DecodingTransfer(Transfer):
+    """A batch that a thread decodes and sends; its error is raised by `take`."""
+
+    def __init__(self, sent: "Future[Transfer]") -> None:
+        self._sent = sent
+
+    def is_over(self) -> bool:
+        return self._sent.done() and (bool(self._sent.exception()) or self._sent.result().is_over())
+
+    def wait(self) -> None:
+        if not self._sent.exception():
+            self._sent.result().wait()
+
+    def take(self) -> Any:
+        return self._sent.result().take()
+
+
 class BatchSender:
     """Sends batches to a device: to a GPU by a side stream, to the CPU or MPS without one."""
 
@@ -82,6 +101,7 @@ class BatchSender:
         self._map_batch = map_batch
         self._places = places
         self._stream = None
+        self._decoding = ThreadPoolExecutor(1, "decode")  # starts no thread before it is used
         with contextlib.ExitStack() as current:
             if device.type == "cuda":
                 # The device is made current first: at its end, `torch.cuda.stream` would select
@@ -109,6 +129,14 @@ class BatchSender:
             return Transfer(self._sent(batch, lambda tensor: tensor.to(self.device)))
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
+        if any(isinstance(leaf, EncodedImages) for leaf in leaves(batch)):
+            return DecodingTransfer(self._decoding.submit(self._queue, batch, stream, consumer))
+        return self._queue(batch, stream, consumer)
+
+    def _queue(
+        self, batch: Any, stream: torch.cuda.Stream, consumer: torch.cuda.Stream
+    ) -> Transfer:
+        with torch.cuda.device(self.device):
 
             def to_device(tensor: torch.Tensor) -> torch.Tensor:
                 if tensor.device == self.device:  # made on the consumer's stream, so read after it

@@ -128,7 +128,7 @@ def ways(device: torch.device) -> dict[str, Way]:
         del found["DataLoader, torchvision GPU decode"]
         return found
     try:
-        require([device])
+        require(device)
     except reader.ReaderError:
         found = {name: way for name, way in found.items() if "GPU decode" not in name}
     return found

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 import torch
-from benchmarks.gpu_ways import apex
+from benchmarks.gpu_ways import apex, ways
 from benchmarks.waiting import Waiting
 from pretended_gpu import DEVICE, pretended_gpu
 
@@ -67,6 +67,20 @@ def test_the_peers_prefetcher_keeps_to_the_rules_of_streams(
             (images.mean() + labels).sum()
             del images, labels
         assert gpu.faults == []
+
+
+@pytest.mark.parametrize("can_decode", [True, False])
+def test_decoding_on_the_gpu_is_compared_where_torchvision_can(
+    monkeypatch: pytest.MonkeyPatch, can_decode: bool
+) -> None:
+    def decode(jpegs: list[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
+        assert isinstance(device, torch.device)
+        if not can_decode:
+            raise RuntimeError("no nvJPEG")
+        return []
+
+    monkeypatch.setattr("reader.gpu_decode.nvjpeg.decode", decode)
+    assert ("shardfeed, GPU decode" in ways(DEVICE)) is can_decode
 
 
 @pytest.mark.gpu

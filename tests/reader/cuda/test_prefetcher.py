@@ -711,6 +711,7 @@ def test_next_ends_with_nones_in_the_shape_of_a_batch(batch: Any, end: Any) -> N
     assert prefetcher.next() == end
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="DataParallel then uses the GPUs")
 def test_data_parallel_takes_what_the_prefetcher_gives(loader: Loader) -> None:
     model = torch.nn.DataParallel(torch.nn.Flatten())
     for images, _ in on_cpu(loader):

@@ -341,7 +341,7 @@ def can_decode() -> bool:
     if not torch.cuda.is_available():
         return False
     try:
-        require([default_device()])
+        require(default_device())
     except ReaderError:
         return False
     return True

@@ -1,6 +1,7 @@
 """The way to a GPU, on one that is pretended: what runs where, in what order, with what memory."""
 
 import contextlib
+import itertools
 import sys
 import types
 from collections import OrderedDict
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import simplejpeg
 import torch
-from pretended_gpu import DEVICE, OnGPU, PretendedGPU, pretended_gpu
+from pretended_gpu import DEVICE, AtOnce, Late, OnGPU, PretendedGPU, pretended_gpu
 
 from reader import (
     IMAGENET_MEAN,
@@ -28,6 +29,7 @@ from reader import (
 )
 from reader.cuda import transfer as sender
 from reader.gpu_decode import nvjpeg
+from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import Parcel, parcels
 from reader.gpu_decode.resample import Source, resample, sent
 
@@ -185,11 +187,13 @@ def encoded(packed: Path, **options: Any) -> Loader:
     return Loader(packed, batch_size=8, **options)
 
 
+@pytest.mark.parametrize("thread", [AtOnce, Late])
 @pytest.mark.parametrize("lag", [0, 50, 10**9])
 def test_images_decoded_on_the_gpu_are_in_order_too(
-    packed: Path, gpu: PretendedGPU, lag: int
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, lag: int, thread: type
 ) -> None:
     gpu.lag = lag
+    monkeypatch.setattr(sender, "ThreadPoolExecutor", thread)
     with encoded(packed) as loader:
         expected = [images.decode() for _ in range(3) for images, _ in loader]
         loader.set_epoch(0)
@@ -199,6 +203,33 @@ def test_images_decoded_on_the_gpu_are_in_order_too(
     gpu.default.synchronize()
     assert gpu.faults == []
     for mine, other in zip(seen, expected, strict=True):
+        torch.testing.assert_close(mine.cpu(), other.float(), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("thread", [AtOnce, Late])
+def test_an_error_of_the_decoder_comes_in_its_turn_and_is_passed(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, thread: type
+) -> None:
+    decode = EncodedImages.decode
+
+    def fail_once(self: EncodedImages, device: Any) -> Any:
+        if next(calls) == 1:
+            raise SampleError("the second batch is damaged")
+        return decode(self, device)
+
+    monkeypatch.setattr(sender, "ThreadPoolExecutor", thread)
+    with encoded(packed) as loader:
+        expected = [images.decode() for images, _ in loader]
+        loader.set_epoch(0)
+        calls = itertools.count()
+        monkeypatch.setattr(EncodedImages, "decode", fail_once)
+        batches = iter(CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3))
+        seen = [next(batches)[0]]
+        with pytest.raises(SampleError, match="second batch"):
+            next(batches)
+        seen += [images for images, _ in batches]
+    gpu.default.synchronize()
+    for mine, other in zip(seen, [expected[0], *expected[2:]], strict=True):
         torch.testing.assert_close(mine.cpu(), other.float(), atol=1e-3, rtol=0)
 
 
