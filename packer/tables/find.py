@@ -161,9 +161,14 @@ def _lost(where: Path, column: str, values: Sequence[str], images: ImageIndex) -
         f"{where}: its column {column!r} names images such as {values[0]!r}, and none of the "
         f"first {len(values)} is in {root}."
     )
-    converted = (path for value in values for path in images.of_another_kind(value))
-    if path := next(converted, None):
-        old, new = (os.path.splitext(name)[1] for name in (values[0], path))
+    alike = ((value, path) for value in values for path in images.of_same_stem(value))
+    for value, path in alike:
+        old, new = (os.path.splitext(name)[1] for name in (value, path))
+        if old == new:
+            return UnusableInput(
+                f"{text} {path} has the name of {value!r}, but another folder. Correct the folders "
+                "in that column, or remove them if no two images have the same name."
+            )
         return UnusableInput(
             f"{text} {path} does: images were converted from {old} to {new}. In that column, "
             f"replace {old} by {new}, or remove the extension."

@@ -150,8 +150,8 @@ class ImageIndex:
         stem = os.path.splitext(value.rpartition("/")[2])[0]
         return [path for path in self._named(stem) if value.endswith(f"/{path}")]
 
-    def of_another_kind(self, value: str) -> list[str]:
-        """Return the images of the same name with another extension."""
+    def of_same_stem(self, value: str) -> list[str]:
+        """Return the images of the same name, in any folder and with any extension."""
         stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
         return list(self._named(stem))
 

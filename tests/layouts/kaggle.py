@@ -548,6 +548,12 @@ ROWS = [
         contents={"train.csv": "filename,label\na.jpg,cat\nb.jpg,dog\n"},
     ),
     Row(
+        "a table whose images are in other folders",
+        "a/1.jpg a/2.jpg b/2.jpg",
+        "a/1.jpg has the name of 'z/1.jpg', but another folder. Correct the folders",
+        contents={"train.csv": "filename,label\nz/1.jpg,cat\nz/2.jpg,dog\n"},
+    ),
+    Row(
         "a table of ids, of which most are not here",
         "train/1.jpg train/2.jpg",
         "names an image for 33% of its first 3 rows. If it is the column.*--image-column id",
