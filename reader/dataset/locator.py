@@ -46,7 +46,7 @@ class SampleLocator:
 
     def find(self, number: int) -> tuple[int, int]:
         place = number if self.chosen is None else int(self.chosen[number])
-        position = int(np.searchsorted(self.ends, place, side="right")) - 1
+        position = int(self.ends.searchsorted(place, "right")) - 1
         return position, place - int(self.ends[position])
 
     def find_all(self, numbers: Numbers) -> Iterator[tuple[int, Numbers | slice, Numbers]]:

@@ -36,7 +36,6 @@ class Decoder:
     def __init__(self) -> None:
         self.decodes = 0
         self._pixels: Pixels = np.empty(0, np.uint8)
-        self._resized: Pixels = np.empty(0, np.uint8)
 
     def whole(self, image: StoredImage) -> Pixels:
         """Return the whole upright image, (height, width, depth), in new memory."""
@@ -162,17 +161,11 @@ class Decoder:
         elif pixels.shape[:2] != (height, width):
             down, across = pixels.shape[0] / height, pixels.shape[1] / width
             method = cv2.INTER_AREA if min(down, across) >= 2 else cv2.INTER_LINEAR
-            turns = view.transpose or view.hflip or view.vflip
-            room = self._scratch(height, width, out.shape[2]) if turns else out
+            room = None if view.transpose else out  # which is mirrored in place
             pixels = cv2.resize(pixels, (width, height), dst=room, interpolation=method)
         if view.transpose:
             pixels = cv2.transpose(pixels).reshape(width, height, -1)
         mirror(pixels, view.hflip, view.vflip, out)
-
-    def _scratch(self, *shape: int) -> Pixels:
-        if self._resized.shape != shape:
-            self._resized = np.empty(shape, np.uint8)
-        return self._resized
 
 
 def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:

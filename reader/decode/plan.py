@@ -27,7 +27,7 @@ _ROUNDING = 1e-6  # of a pixel: tolerance for rounding errors
 Area = tuple[float, float, float, float]  # top, left, height, width
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: that would take 1 us
 class View:
     """The crop plan: what to decode, and how to resize and place it."""
 

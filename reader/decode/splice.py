@@ -19,9 +19,11 @@ Box = tuple[int, int, int, int]  # top, left, height, width
 
 _COUNT = np.arange(MAX_SEGMENTS + 1)
 _RST = restart_codes(MAX_SEGMENTS)
+# Pixels along an axis. libjpeg's upsampling is not fancy below 5, and scales may be equal below 8.
+_LEAST = 8
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: that would take 1 us
 class Cut:
     """A part of an image that becomes a separate JPEG."""
 
@@ -63,13 +65,17 @@ def cut(
     if len(table.segments) > MAX_SEGMENTS:
         return None
     starts = table.starts(in_row * rows, size)
-    row, row_end = _span(box[0], box[2], height, mcu_height, is_scaled)
-    column, column_end = _span(box[1], box[3], width, mcu_width, is_scaled)
+    row, row_end, bottom = _span(box[0], box[2], height, mcu_height, is_scaled)
+    column, column_end, right = _span(box[1], box[3], width, mcu_width, is_scaled)
     if in_row % interval == 0:
         first, count = column // interval, -(-column_end // interval) - column // interval
-        firsts = _COUNT[row:row_end] * (in_row // interval) + first
+        down = in_row // interval * starts.itemsize
+        place = row * down + first * starts.itemsize
+        shape, steps = (row_end - row, count + 1), (down, starts.itemsize)
+        edges = np.ndarray(shape, starts.dtype, starts, place, steps)
         left = first * interval * mcu_width
-        cut_width = min(count * interval * mcu_width, width - left)
+        # The width must have all MCUs of the tiles, but not all pixels of the last one.
+        cut_width = max(right - left, (count * interval - 1) * mcu_width + 1)
         shifts = None
     else:
         begins = _COUNT[row:row_end] * in_row + column
@@ -85,11 +91,10 @@ def cut(
         shifts = (begins - firsts * interval) * mcu_width
         if firsts[0] < 0 or ends[-1] > usable * interval or cut_width > MAX_SIDE:
             return None
-    begin, end = starts[firsts], starts[firsts + count]
-    sizes = end - begin
+        edges = starts[firsts[:, None] + _COUNT[: count + 1]]
+    begin, end = edges[:, 0], edges[:, -1]
     # A marker follows each segment; rows move up to the header and each other.
-    moved = begin - table.scan_offset - np.cumsum(sizes) + sizes
-    markers = starts[firsts[:, None] + _COUNT[1 : count + 1]] - moved[:, None] - 1
+    moved = end - (end - begin).cumsum() - (table.scan_offset - 1)
     start = int(begin[0])
     return Cut(
         table,
@@ -97,18 +102,19 @@ def cut(
         start,
         int(end[-1]),
         list(zip((begin - start).tolist(), (end - start).tolist(), strict=True)),
-        markers.ravel(),
+        (edges[:, 1:] - moved[:, None]).ravel(),
         row * mcu_height,
         left,
-        min(row_end * mcu_height, height) - row * mcu_height,
+        bottom - row * mcu_height,
         cut_width,
         shifts,
     )
 
 
-def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
-    """Return the MCUs along one axis that `length` pixels at `start` need."""
+def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int, int]:
+    """Return the MCUs along one axis that `length` pixels at `start` need, and the pixels' end."""
     # Fancy upsampling reads one chroma sample outside the box; a reduced scale needs a whole MCU.
     margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
-    first = max(start - margin, 0) // mcu
-    return first, -(-min(start + length + margin, limit) // mcu)
+    first = max(min(start - margin, limit - _LEAST), 0) // mcu
+    stop = min(max(start + length + margin, first * mcu + _LEAST), limit)
+    return first, -(-stop // mcu), stop

@@ -1,6 +1,7 @@
 """Read a JPEG stream (ITU-T T.81, annex B) up to its first scan, as libjpeg does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 # Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC).
@@ -24,7 +25,8 @@ class Frame(NamedTuple):
         return tuple((factors >> 4, factors & 15) for factors in self.components[1::3])
 
 
-def mcu_size(sampling: Sequence[tuple[int, int]]) -> tuple[int, int]:
+@lru_cache(maxsize=64)
+def mcu_size(sampling: tuple[tuple[int, int], ...]) -> tuple[int, int]:
     """Return (height, width) of an MCU in pixels (T.81, A.2); one component is not interleaved."""
     if len(sampling) == 1:
         return 8, 8

@@ -27,7 +27,7 @@ class BadTable(DecodeError):
     """A segment table that does not fit its image; the text is the reason."""
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: that would take 1 us
 class TileTable:
     segments: NDArray[Any]  # bytes of each entropy-coded segment, without its marker
     scan_offset: int  # of the first
@@ -53,9 +53,9 @@ class TileTable:
         if len(self.segments) != total:
             raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")
         lengths = np.empty(total + 1, np.int64)
-        lengths[0] = self.scan_offset
-        np.add(self.segments, 2, out=lengths[1:], dtype=np.int64)  # may not fit their own type
-        starts = np.cumsum(lengths)
+        lengths[0], lengths[1:] = self.scan_offset - 2, self.segments
+        lengths += 2  # which may not fit the segments' own type
+        starts = lengths.cumsum()
         if starts[-1] != size or self.frame_offset + 4 > self.scan_offset:
             raise BadTable("its segment table does not add up to its size")
         return starts

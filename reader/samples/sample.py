@@ -88,8 +88,8 @@ class SampleReader:
             raise shard.error(row, str(error)) from error
         result = self.source.result(number, views[0].size)
         if "image" in self._recipe.names and result is None:
-            needs = [view.needs for view in views]
-            shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
+            starts, stops = zip(*[view.needs for view in views], strict=True)
+            shard.read_ahead(row, min(starts), max(stops))
         mirrored = geometries[0].hflip, geometries[0].vflip
         return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
 

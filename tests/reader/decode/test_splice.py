@@ -91,6 +91,18 @@ def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("side", [18, 20, 35])  # the last tile is 2, 4 and 3 pixels
+def test_a_crop_of_a_few_pixels_at_the_edge_is_the_crop_of_the_whole(
+    make_image: Make, sampling: str, side: int
+) -> None:
+    image = tiled(make_image(9, side, side), sampling, 1)
+    whole = replace(image, tiles=None)
+    for box in ((side - 1, side - 1, 1, 1), (side - 2, side - 2, 2, 2), (0, side - 1, side, 1)):
+        assert np.array_equal(show(image, box, box[2:]), show(whole, box, box[2:]))
+        assert np.array_equal(show(image, box, (1, 1)), show(whole, box, (1, 1)))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
     make_image: Make, sampling: str
 ) -> None:
