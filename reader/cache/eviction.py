@@ -59,8 +59,7 @@ class Eviction:
     def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
         """Return shard and row of present samples, by next use, and whether these are all."""
         sizes = [shard.samples for shard in self._mirror.shards]
-        here = [self._mirror.shard(number).rows.present() for number in range(len(sizes))]
-        places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
+        places = np.flatnonzero(np.concatenate([*self._mirror.present(), np.zeros(0, bool)]))
         if not len(places):
             return [], True
         schedules = list(self._schedules.values())

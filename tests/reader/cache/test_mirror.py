@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from reader import Dataset
+from reader.cache.files import CachedFiles
 from reader.cache.mirror import MirroredShard
 from reader.cache.quota import DiskQuota
 from reader.format import Manifest
@@ -26,7 +27,8 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
         dataset[number]
     entry = Manifest.load(packed).shards[0]
     quota = DiskQuota(tmp_path, 10**8)
-    ours, theirs = (MirroredShard(dataset.folder, entry, 3) for _ in range(2))
+    files = CachedFiles.of(dataset.folder, Manifest.load(packed))
+    ours, theirs = (MirroredShard(files, 0) for _ in range(2))
     begin, end = ours.spans
     kept = 4 + beside
     assert ours.evict(4 - beside, quota, nobody) >= 0
