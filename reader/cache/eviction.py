@@ -47,7 +47,7 @@ class Eviction:
         need = max(need, self._quota.limit // EVICTED)
         given = 0
         for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
-            own = self._mirror.shards if folder == self._mirror.folder else ()
+            own = set(self._mirror.shards if folder == self._mirror.folder else ())
             for shard in shards_of(folder, own):
                 rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.present()))
                 for row in rows.tolist():

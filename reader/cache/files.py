@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.presence import PresenceMap
+from reader.errors import ReaderError
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.files import map_part, open_regular
@@ -89,14 +90,28 @@ class CachedFiles:
             raise FormatError(f"{path}: the indexes cannot be read: {reason}.") from error
 
     def presence(self, number: int, *, is_writable: bool = False) -> PresenceMap:
-        """Open the presence map of a shard."""
+        """Open the presence map of a shard.
+
+        Raises:
+            ReaderError: it cannot be read.
+        """
         start, count = int(self.rows[number]), self.shards[number].samples
-        return PresenceMap(self.folder / ROWS, count, start, is_writable=is_writable)
+        return self._map(count, start, is_writable=is_writable)
 
     def present(self) -> list[NDArray[np.bool_]]:
         """Return for each shard which of its samples are present."""
-        found = PresenceMap(self.folder / ROWS, self.sizes[1]).present()
+        found = self._map(self.sizes[1]).present()
         return [
             found[start : start + shard.samples]
             for start, shard in zip(self.rows.tolist(), self.shards, strict=True)
         ]
+
+    def _map(self, count: int, start: int = 0, *, is_writable: bool = False) -> PresenceMap:
+        path = self.folder / ROWS
+        try:
+            return PresenceMap(path, count, start, is_writable=is_writable)
+        except (OSError, ValueError) as error:
+            raise ReaderError(
+                f"{path}: it cannot be read: {error}. The folder is a cache: run `rm -r "
+                f"{self.folder}`, and open the dataset again."
+            ) from error

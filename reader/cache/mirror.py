@@ -21,7 +21,7 @@ import fcntl
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from reader.cache.presence import PresenceMap
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
 from reader.cache.recovery import is_index, recover
-from reader.errors import StoreError
+from reader.errors import ReaderError, StoreError
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.files import most_open_files
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
@@ -54,6 +54,7 @@ class MirroredShard:
 
         Raises:
             FormatError: the index is damaged.
+            ReaderError: the presence map cannot be read.
             StoreError: the tar cannot be created.
         """
         self.entry = entry = files.shards[number]
@@ -177,20 +178,21 @@ class Mirror:
         shard = self._open.get(number)
         if shard is None:
             shard = self._open[number] = MirroredShard(self._files, number)
-            idle = [at for at, other in self._open.items() if not other.busy and at != number]
-            for at in idle[: len(self._open) - self._most]:
-                del self._open[at]
+            if len(self._open) > self._most:
+                idle = [at for at, other in self._open.items() if not other.busy and at != number]
+                for at in idle[: len(self._open) - self._most]:
+                    del self._open[at]
         self._open.move_to_end(number)
         return shard
 
 
-def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
+def shards_of(folder: Path, but: Container[ShardEntry] = ()) -> Iterator[MirroredShard]:
     """Yield the shards of a folder that have samples in it."""
-    with contextlib.suppress(OSError, ValueError, FormatError):
+    with contextlib.suppress(FormatError, ReaderError):
         files = CachedFiles.of(folder, Manifest.load(folder))
         for number, present in enumerate(files.present()):
             if files.shards[number] not in but and present.any():
-                with contextlib.suppress(OSError, ValueError, FormatError, StoreError):
+                with contextlib.suppress(FormatError, ReaderError):
                     yield MirroredShard(files, number)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.files import INDEXES, ROWS, CachedFiles
+from reader.cache.files import INDEXES, CachedFiles
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
 from reader.dataset.tar_bytes import ReadBuffer, TarBytes, remedy_in
@@ -137,13 +137,7 @@ class ShardFiles:
                 if holding is None:
                     return TarBytes(*tar)
                 return TarBytes(*tar, holding.memory.path, holding.starts[number], holding.size)
-        try:
-            rows = self.cached.presence(number)
-        except (OSError, ValueError) as error:
-            raise ReaderError(
-                f"{folder / ROWS}: it cannot be read: {error}. The folder is a cache: run `rm -r "
-                f"{folder}`, and open the dataset again."
-            ) from error
+        rows = self.cached.presence(number)
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
         if self.fetching is not None and not _has_size(folder / entry.file, entry.bytes):
