@@ -23,6 +23,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -178,10 +179,9 @@ class Mirror:
         shard = self._open.get(number)
         if shard is None:
             shard = self._open[number] = MirroredShard(self._files, number)
-            if len(self._open) > self._most:
-                idle = [at for at, other in self._open.items() if not other.busy and at != number]
-                for at in idle[: len(self._open) - self._most]:
-                    del self._open[at]
+            idle = (at for at, other in self._open.items() if not other.busy and at != number)
+            for at in list(islice(idle, max(0, len(self._open) - self._most))):
+                del self._open[at]
         self._open.move_to_end(number)
         return shard
 
