@@ -37,7 +37,7 @@ from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
 from reader.cache.recovery import is_index, recover
 from reader.errors import ReaderError, StoreError
 from reader.format import FormatError, Manifest, ShardEntry
-from reader.format.files import most_open_files
+from reader.format.files import most_open_files, reason_of
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
@@ -56,7 +56,7 @@ class MirroredShard:
         Raises:
             FormatError: the index is damaged.
             ReaderError: the presence map cannot be read.
-            StoreError: the tar cannot be created.
+            StoreError: the tar cannot be opened or created.
         """
         self.entry = entry = files.shards[number]
         self.index = files.index(number)
@@ -70,8 +70,8 @@ class MirroredShard:
                 os.ftruncate(self.file, entry.bytes)
         except OSError as error:
             raise StoreError(
-                f"{tar} cannot be created: {error.strerror}. Free disk space, or give another "
-                "cache_dir=."
+                f"{tar} cannot be opened: {reason_of(error)}. If the disk is full, free space, or "
+                "give another cache_dir=."
             ) from error
 
     def __del__(self) -> None:
