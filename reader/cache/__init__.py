@@ -8,6 +8,6 @@
 
 `client` sends `messages` to the fetching process, a `child` of the user's. There, in `process`, the
 `fetcher` chooses the next samples, `schedule` how far ahead, `ranges` the requests, `eviction` what
-to remove, and `parts` fetches. `mirror` is the folder, `recovery` checks it, `quota` limits its
-disk space, and `presence` maps the samples in it.
+to remove, and `parts` fetches. `mirror` is the folder, `files` has all shards' indexes and presence
+maps, `recovery` checks it, `quota` limits its disk space, and `presence` maps its samples.
 """

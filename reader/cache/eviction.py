@@ -47,7 +47,7 @@ class Eviction:
         need = max(need, self._quota.limit // EVICTED)
         given = 0
         for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
-            own = self._mirror.shards if folder == self._mirror.folder else ()
+            own = set(self._mirror.shards if folder == self._mirror.folder else ())
             for shard in shards_of(folder, own):
                 rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.present()))
                 for row in rows.tolist():
@@ -59,8 +59,7 @@ class Eviction:
     def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
         """Return shard and row of present samples, by next use, and whether these are all."""
         sizes = [shard.samples for shard in self._mirror.shards]
-        here = [self._mirror.shard(number).rows.present() for number in range(len(sizes))]
-        places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
+        places = np.flatnonzero(np.concatenate([*self._mirror.present(), np.zeros(0, bool)]))
         if not len(places):
             return [], True
         schedules = list(self._schedules.values())

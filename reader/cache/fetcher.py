@@ -146,6 +146,8 @@ class Fetcher:
                 self._running += 1
                 self._busy.update(_places(part))
                 parts.append((shard, part))
+        except ShardfeedError:
+            pass  # `_want` reports it to those who wait for the shard
         finally:
             begun = self._parts.begin([each for each in parts if each[1].last >= 0])
             for shard, part in parts:

@@ -4,14 +4,15 @@
 
     FINGERPRINT/                      of dataset.json
       lease, boot                     see `quota`; identity of the boot, see `recovery`
-      dataset.json                    last, when all others are complete
-      [SPLIT/]shard-000000.safetensors
-      [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples
-      [SPLIT/]shard-000000.rows       see `presence`
+      cached.indexes, cached.rows     see `files`
+      dataset.json                    last, when all indexes are there
+      [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples; it is
+                                      created when the shard is first needed
 
-Guarantees: files appear with their content, and match dataset.json, so several processes may fill
-the folder at once, and a killed one leaves it usable. The indexes of another split are fetched when
-it is read.
+Guarantees: dataset.json appears with its content, and an index or a sample counts once it is marked
+in `cached.rows`, after its bytes were checked and written. So several processes may fill the folder
+at once, and a killed one leaves it usable. The indexes of another split are fetched when it is
+read.
 """
 
 import asyncio
@@ -20,41 +21,58 @@ import fcntl
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.presence import PresenceMap, map_path
+from reader.cache.files import INDEXES, ROWS, CachedFiles
+from reader.cache.presence import PresenceMap
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
-from reader.cache.recovery import has_files, is_index, recover
-from reader.errors import StoreError
-from reader.format import FormatError, Index, Manifest, ShardEntry
-from reader.format.files import most_open_files
+from reader.cache.recovery import is_index, recover
+from reader.errors import ReaderError, StoreError
+from reader.format import FormatError, Manifest, ShardEntry
+from reader.format.files import most_open_files, reason_of
 from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
 from reader.store.client import Store
 from reader.store.errors import Missing
 from reader.store.limits import PART
 
-MakeRoom = Callable[[int], int]
-
 _AT_ONCE = 32  # indexes
 _UNDER_WAY = 256 << 20  # bytes of them, in memory
 _SHARE = 8  # one shard for every eight descriptors
+_LAYOUT = b"2"  # of the folder: each has folders of its own
 
 
 class MirroredShard:
-    def __init__(self, folder: Path, entry: ShardEntry, classes: int) -> None:
-        self.entry = entry
-        self.index = Index.of_shard(folder, entry, classes)
-        tar = folder / entry.file
-        self.rows = PresenceMap(map_path(tar), entry.samples, is_writable=True)
-        self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
+    def __init__(self, files: CachedFiles, number: int) -> None:
+        """Open a shard, and create its tar if it is missing or truncated.
+
+        Raises:
+            FormatError: the index is damaged.
+            ReaderError: the presence map cannot be read.
+            StoreError: the tar cannot be opened or created.
+        """
+        self.entry = entry = files.shards[number]
+        self.index = files.index(number)
+        self.rows = files.presence(number, is_writable=True)
         self.busy = 0
+        tar = files.folder / entry.file
+        try:
+            self.file = _opened(tar)
+            if os.fstat(self.file).st_size != entry.bytes:
+                self.rows.clear_all()  # first: a reader requires the size
+                os.ftruncate(self.file, entry.bytes)
+        except OSError as error:
+            raise StoreError(
+                f"{tar} cannot be opened: {reason_of(error)}. If the disk is full, free space, or "
+                "give another cache_dir=."
+            ) from error
 
     def __del__(self) -> None:
         if hasattr(self, "file"):
@@ -137,13 +155,22 @@ class MirroredShard:
         return False
 
 
+def _opened(tar: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    with contextlib.suppress(FileNotFoundError):
+        return os.open(tar, flags, 0o666)
+    tar.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(tar, flags, 0o666)
+
+
 class Mirror:
     """The folder of one dataset, leased while this object exists."""
 
-    def __init__(self, folder: Path, lease: int, shards: list[ShardEntry], classes: int) -> None:
-        self.folder = folder
-        self._classes = classes
-        self.shards = shards
+    def __init__(self, files: CachedFiles, lease: int) -> None:
+        self.folder = files.folder
+        self.shards = files.shards
+        self.present = files.present
+        self._files = files
         self._lease = lease
         self._open: OrderedDict[int, MirroredShard] = OrderedDict()
         self._most = max(most_open_files() // _SHARE, 1)
@@ -151,23 +178,22 @@ class Mirror:
     def shard(self, number: int) -> MirroredShard:
         shard = self._open.get(number)
         if shard is None:
-            shard = self._open[number] = MirroredShard(
-                self.folder, self.shards[number], self._classes
-            )
-            idle = [at for at, other in self._open.items() if not other.busy and at != number]
-            for at in idle[: len(self._open) - self._most]:
+            shard = self._open[number] = MirroredShard(self._files, number)
+            idle = (at for at, other in self._open.items() if not other.busy and at != number)
+            for at in list(islice(idle, max(0, len(self._open) - self._most))):
                 del self._open[at]
         self._open.move_to_end(number)
         return shard
 
 
-def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
-    with contextlib.suppress(FormatError):
-        manifest = Manifest.load(folder)
-        for entry in manifest.shards:
-            if entry not in but:
-                with contextlib.suppress(OSError, ValueError, FormatError):
-                    yield MirroredShard(folder, entry, len(manifest.classes))
+def shards_of(folder: Path, but: Container[ShardEntry] = ()) -> Iterator[MirroredShard]:
+    """Yield the shards of a folder that have samples in it."""
+    with contextlib.suppress(FormatError, ReaderError):
+        files = CachedFiles.of(folder, Manifest.load(folder))
+        for number, present in enumerate(files.present()):
+            if files.shards[number] not in but and present.any():
+                with contextlib.suppress(FormatError, ReaderError):
+                    yield MirroredShard(files, number)
 
 
 async def mirrored(
@@ -184,31 +210,42 @@ async def mirrored(
     manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
     shards = [shard for shard in manifest.shards if split in (None, shard.split)]
     check_limit(shards, len(text), quota.limit)
-    name = hashlib.blake2b(text, digest_size=16).hexdigest()
+    name = hashlib.blake2b(text, digest_size=16, person=_LAYOUT).hexdigest()
     folder, lease = quota.lease(name)
-    recover(folder, manifest, text)
-    done, classes = 0, len(manifest.classes)
+    files = CachedFiles.of(folder, manifest, split)
+    recover(folder, manifest, text, quota)
+    marks = PresenceMap(folder / ROWS, len(manifest.shards), is_writable=True)
+    places = zip(files.numbers.tolist(), files.indexes.tolist(), strict=True)
+    there = marks.present()
+    lacking = {
+        shard: place for shard, place in zip(shards, places, strict=True) if not there[place[0]]
+    }
+    done = len(shards) - len(lacking)
     largest = max((shard.index_bytes for shard in shards), default=1)
     gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, PART))))
     size = sum(shard.index_bytes for shard in manifest.shards)
 
-    async def fetch(start: int, some: list[ShardEntry]) -> None:
+    async def fetch(file: int, start: int, some: list[ShardEntry]) -> None:
         nonlocal done
         async with gate:
             joined = await _joined(store, start, some, size) if len(some) > 1 else {}
+            stop = lacking[some[-1]][1] + some[-1].index_bytes
+            quota.reserve(file, lacking[some[0]][1], stop)
             for shard in some:
                 content = joined.get(shard) or await _index(store, shard)
-                _make(quota, folder, shard, classes, content, store.url)
+                number, at = lacking[shard]
+                os.pwrite(file, content, at)
+                marks.fill(number)
                 done += 1
                 coming(done, len(shards))
 
-    lacking = {shard for shard in shards if not has_files(folder, shard)}
-    done = len(shards) - len(lacking)
-    await asyncio.gather(*(fetch(*each) for each in index_runs(manifest, lacking)))
+    with open(folder / INDEXES, "r+b", buffering=0) as file:
+        runs = index_runs(manifest, lacking)
+        await asyncio.gather(*(fetch(file.fileno(), *run) for run in runs))
     _write(quota, folder / FILENAME, text)
     quota.count()
     quota.margin = metadata_bytes(shards)
-    return Mirror(folder, lease, shards, classes)
+    return Mirror(files, lease)
 
 
 async def _joined(
@@ -241,23 +278,7 @@ async def _index(store: Store, shard: ShardEntry) -> bytes:
     return content
 
 
-def _make(
-    quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int, content: bytes, url: str
-) -> None:
-    """Make the files of a shard, the index last."""
-    try:
-        Index.of_shard(folder, shard, classes, content=content)
-    except FormatError as error:
-        raise FormatError(str(error).replace(str(folder), url)) from None
-    tar = folder / shard.file
-    tar.parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
-        os.ftruncate(file.fileno(), shard.bytes)
-    _write(quota, map_path(tar), bytes(shard.samples))
-    _write(quota, folder / shard.index, content)
-
-
-def _write(quota: DiskQuota, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
+def _write(quota: DiskQuota, path: Path, content: bytes) -> None:
     """Create a file atomically, unless it exists; its temporary file has one name."""
     part = path.with_name(f"{path.name}.part")
     with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
@@ -266,7 +287,7 @@ def _write(quota: DiskQuota, path: Path, content: bytes, make_room: MakeRoom | N
             if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 part.unlink(missing_ok=True)
             return
-        quota.reserve(file.fileno(), 0, len(content), make_room)
+        quota.reserve(file.fileno(), 0, len(content))
         file.write(content)
         file.truncate()
         file.flush()

@@ -1,5 +1,7 @@
 """The presence map of a shard: one byte for each sample in its tar, in a file that all map.
 
+The file has the maps of all shards, see `files`.
+
 Guarantees, without a lock: bytes are in the tar before their row is marked, and the mark is removed
 before the bytes. Each time a row is filled, its byte changes (among 64), so a reader that sees the
 same byte before and after a read has read valid bytes. Samples that were in the cache when the
@@ -19,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-SUFFIX = ".rows"
+from reader.format.files import map_part
 
 _THERE = 1
 _UNVERIFIED = 128
@@ -27,22 +29,18 @@ _STATE = _UNVERIFIED | _THERE
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
-def map_path(tar: Path) -> Path:
-    return tar.with_suffix(SUFFIX)
-
-
 class PresenceMap:
-    """The map of one shard; its `values` are uint8, a byte for each row."""
+    """The map of `count` rows from a byte of the file on; its `values` are uint8."""
 
-    def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
+    def __init__(
+        self, path: Path, count: int, start: int = 0, *, is_writable: bool = False
+    ) -> None:
+        self._start = start
         flags = os.O_RDWR if is_writable else os.O_RDONLY
         self._file = os.open(path, flags | os.O_CLOEXEC)
         try:
             access = mmap.ACCESS_WRITE if is_writable else mmap.ACCESS_READ
-            size = os.fstat(self._file).st_size
-            if size != count:
-                raise ValueError(f"{path} has {size} rows, not {count}")
-            self._map = mmap.mmap(self._file, count, access=access) if count else bytearray()
+            self._map = map_part(self._file, start, count, access)
             self.values: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
         finally:
             if not is_writable:  # claims need the file
@@ -88,6 +86,10 @@ class PresenceMap:
         if value & _THERE:
             self._map[row] = (value + 1) % _UNVERIFIED
 
+    def clear_all(self) -> None:
+        for row in np.flatnonzero(self.values & _THERE).tolist():
+            self.clear(row)
+
     def invalidate(self) -> None:
         found = self.present()
         self.values[found] |= _UNVERIFIED
@@ -100,7 +102,7 @@ class PresenceMap:
             self._lock(fcntl.F_UNLCK, first, stop)
 
     def _lock(self, kind: int, first: int, stop: int) -> bool:
-        wanted = _LOCK.pack(kind, os.SEEK_SET, first, stop - first, 0)
+        wanted = _LOCK.pack(kind, os.SEEK_SET, self._start + first, stop - first, 0)
         try:
             fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, wanted)
         except (BlockingIOError, PermissionError):

@@ -221,11 +221,17 @@ def _blocks(file: int) -> int:
     return os.fstat(file).st_blocks * _UNIT
 
 
-def _taken(folder: Path) -> int:
+def _taken(folder: str | os.PathLike[str]) -> int:
     taken = 0
-    for path in (folder, *folder.rglob("*")):
-        with contextlib.suppress(FileNotFoundError):
-            taken += path.lstat().st_blocks * _UNIT
+    with contextlib.suppress(FileNotFoundError):
+        taken += os.lstat(folder).st_blocks * _UNIT
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    taken += _taken(entry.path)
+                else:
+                    with contextlib.suppress(FileNotFoundError):
+                        taken += entry.stat(follow_symlinks=False).st_blocks * _UNIT
     return taken
 
 

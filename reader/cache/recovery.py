@@ -1,17 +1,17 @@
-"""Check the files of a dataset's folder in the cache, also after the machine crashed.
+"""Create the files of a dataset's folder in the cache, and check them after the machine crashed.
 
 After a crash, files may have their size but wrong bytes. So indexes are verified once after each
-boot, and samples before they are read. Removed or truncated files are created again, and their rows
-fetched again. This does not disturb a process that creates a shard's tar, map and index, in this
-order.
+boot, and samples before they are read. Removed or truncated files are created again, and what they
+had is fetched again.
 """
 
 import contextlib
 import os
 from pathlib import Path
 
-from reader.cache.presence import PresenceMap, map_path
-from reader.cache.quota import locked
+from reader.cache.files import INDEXES, ROWS, CachedFiles
+from reader.cache.presence import PresenceMap
+from reader.cache.quota import DiskQuota, locked
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.manifest import FILENAME
@@ -19,54 +19,54 @@ from reader.format.manifest import FILENAME
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def has_files(folder: Path, shard: ShardEntry) -> bool:
-    tar, index = folder / shard.file, folder / shard.index
-    files = (tar, shard.bytes), (map_path(tar), shard.samples), (index, shard.index_bytes)
-    return all(_has_size(path, size) for path, size in files)
-
-
 def is_index(shard: ShardEntry, content: bytes) -> bool:
     return checksum_of(content) == shard.index_checksum
 
 
-def recover(folder: Path, manifest: Manifest, text: bytes) -> None:
-    """Remove damaged files, or invalidate them; `text` is that of dataset.json."""
+def recover(folder: Path, manifest: Manifest, text: bytes, quota: DiskQuota) -> None:
+    """Create missing files, and invalidate damaged ones; `text` is that of dataset.json."""
     boot, path = _BOOT.read_bytes(), folder / "boot"
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        with locked(file, path):
-            is_new = os.pread(file, len(boot) + 1, 0) != boot
-            if is_new and _content(folder / FILENAME) != text:
-                (folder / FILENAME).unlink(missing_ok=True)
-            for shard in manifest.shards:
-                _check_index(folder / shard.index, shard, is_new=is_new)
-                _check_rows(folder / shard.file, shard, is_new=is_new)
-            if is_new:
-                os.ftruncate(file, 0)
-                os.pwrite(file, boot, 0)
-    finally:
-        os.close(file)
+    with open(_created(path), "r+b", buffering=0) as file, locked(file.fileno(), path):
+        is_new = file.read() != boot
+        if is_new and _content(folder / FILENAME) != text:
+            (folder / FILENAME).unlink(missing_ok=True)
+        files = CachedFiles.of(folder, manifest)
+        _create_rows(folder / ROWS, files.sizes[1], quota)
+        if is_new:
+            PresenceMap(folder / ROWS, files.sizes[1], is_writable=True).invalidate()
+        _check_indexes(files)
+        if is_new:
+            file.truncate(0)
+            os.pwrite(file.fileno(), boot, 0)
 
 
-def _check_index(path: Path, shard: ShardEntry, *, is_new: bool) -> None:
-    if not _has_size(path, shard.index_bytes) or (is_new and not is_index(shard, _content(path))):
-        path.unlink(missing_ok=True)
-
-
-def _check_rows(tar: Path, shard: ShardEntry, *, is_new: bool) -> None:
-    path = map_path(tar)
-    if not path.exists():
-        return  # the tar is created before it
-    if not (_has_size(path, shard.samples) and _has_size(tar, shard.bytes)):
-        path.unlink()
-    elif is_new:
-        PresenceMap(path, shard.samples, is_writable=True).invalidate()
-
-
-def _has_size(path: Path, size: int) -> bool:
+def _create_rows(path: Path, size: int, quota: DiskQuota) -> None:
     with contextlib.suppress(FileNotFoundError):
-        return path.stat().st_size == size
-    return False
+        if path.stat().st_size == size:
+            return
+        path.unlink()  # others may have it mapped
+    part = path.with_name(f"{path.name}.part")
+    with open(_created(part), "r+b") as file:
+        quota.reserve(file.fileno(), 0, size)  # a mapping could not tell that the disk is full
+        file.truncate(size)
+        part.rename(path)
+
+
+def _check_indexes(files: CachedFiles) -> None:
+    """Create the file of the indexes, and verify those that were there when the machine crashed."""
+    marks = PresenceMap(files.folder / ROWS, len(files.shards), is_writable=True)
+    with open(_created(files.folder / INDEXES), "r+b", buffering=0) as file:
+        if os.fstat(file.fileno()).st_size != files.sizes[0]:
+            marks.clear_all()
+            file.truncate(files.sizes[0])
+        for number in marks.unverified(0, len(files.shards)):
+            shard = files.shards[number]
+            content = os.pread(file.fileno(), shard.index_bytes, int(files.indexes[number]))
+            (marks.fill if is_index(shard, content) else marks.clear)(number)
+
+
+def _created(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
 
 def _content(path: Path) -> bytes:

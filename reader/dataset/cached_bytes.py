@@ -7,6 +7,7 @@ was not evicted in between (see `reader.cache.presence`).
 import mmap
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,16 @@ class CachedBytes(TarBytes):
         self, *tar: Any, rows: PresenceMap, fetching: Fetching | None, number: int
     ) -> None:
         """Open the tar with the arguments of `TarBytes`; without `fetching`, rows cannot come."""
-        super().__init__(*tar)
         self._rows = rows
         self._fetching = fetching
         self._number = number
+        super().__init__(*tar)
+
+    def _open(self, source: str | Path, whole: int) -> None:
+        if self._fetching is not None or self._rows.present().any():
+            super()._open(source, whole)
+        else:
+            self.has_failed = True  # there is no tar yet; try again for each sample
 
     @property
     def where(self) -> str:

@@ -143,7 +143,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         held = None
         if cache is not None:
             held = hold(self.folder, self.shards, self.fingerprint, cache_limit)
-        files = ShardFiles(self.folder, self.shards, len(self.classes), limits, held, self.fetching)
+        files = ShardFiles.of(self.folder, manifest, split, limits, held, self.fetching)
         self._files: Files = files
         if further:
             others = [(prefix, *located(place, split, *stores)) for prefix, place in further]

@@ -126,8 +126,7 @@ def joined(
     held: dict[str, int] = {}
     for prefix, folder, fetching in others:
         own = Manifest.load(folder)
-        shards = tuple(shard for shard in own.shards if split in (None, shard.split))
-        files = ShardFiles(folder, shards, 0, base.limits, None, fetching, has_images=False)
+        files = ShardFiles.of(folder, own, split, base.limits, None, fetching)
         members = [prefix + ext for ext in own.fields]
         _check(base, files, own, [ext for ext in members if ext in extensions])
         extensions += members

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.presence import PresenceMap, map_path
+from reader.cache.files import INDEXES, CachedFiles
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
 from reader.dataset.tar_bytes import ReadBuffer, TarBytes, remedy_in
@@ -63,9 +63,33 @@ class ShardFiles:
     holding: Holding | None
     fetching: "Fetching | None"
     has_images: bool = True
+    cached: CachedFiles | None = None  # for a folder in the cache of a store
     # In a Mix: what each label becomes (last, what -1 does), and which of its datasets this is.
     labels: NDArray[np.int64] | None = None
     source: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        manifest: Manifest,
+        split: str | None = None,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        holding: Holding | None = None,
+        fetching: "Fetching | None" = None,
+    ) -> "ShardFiles":
+        shards = tuple(shard for shard in manifest.shards if split in (None, shard.split))
+        is_cache = fetching is not None or (folder / INDEXES).exists()
+        return cls(
+            folder,
+            shards,
+            len(manifest.classes),
+            limits,
+            holding,
+            fetching,
+            manifest.images,
+            CachedFiles.of(folder, manifest, split) if is_cache else None,
+        )
 
     @property
     def name(self) -> str:
@@ -84,9 +108,12 @@ class ShardFiles:
 
     def index(self, number: int) -> Index:
         with self._explained(number):
-            found = Index.of_shard(
-                self.folder, self.shards[number], self.classes, has_images=self.has_images
-            )
+            if self.cached is not None:
+                found = self.cached.index(number, has_images=self.has_images)
+            else:
+                found = Index.of_shard(
+                    self.folder, self.shards[number], self.classes, has_images=self.has_images
+                )
         if self.labels is not None:
             found.columns["label"] = self.labels[found.columns["label"]]
         return found
@@ -104,21 +131,17 @@ class ShardFiles:
     def tar(self, number: int, index: Index, buffer: ReadBuffer) -> TarBytes:
         folder, entry = self.folder, self.shards[number]
         tar = folder, entry, index, buffer
-        try:
-            rows = PresenceMap(map_path(folder / entry.file), entry.samples)
-        except FileNotFoundError:
+        if self.cached is None:
             holding = self.holding
             with self._explained(number):
                 if holding is None:
                     return TarBytes(*tar)
                 return TarBytes(*tar, holding.memory.path, holding.starts[number], holding.size)
-        except (OSError, ValueError) as error:
-            raise ReaderError(
-                f"{folder / entry.file}: its presence map cannot be read: {error}. The folder is a "
-                f"cache: run `rm -r {folder}`, and open the dataset again."
-            ) from error
+        rows = self.cached.presence(number)
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
+        if self.fetching is not None and not _has_size(folder / entry.file, entry.bytes):
+            self.fetching.want(number, np.zeros(0, np.int64))  # creates the tar
         with self._explained(number):
             return CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
 
@@ -131,7 +154,9 @@ class ShardFiles:
             cause, place = error.__cause__, shlex.quote(str(self.folder))
             if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
                 raise  # the shard is not to blame
-            if self.fetching is not None:
+            if self.fetching is not None and self.cached is not None:
+                if isinstance(error, FormatError) and self.cached.is_packed_index(number):
+                    raise FormatError(str(error).replace(str(self.folder), self.name)) from cause
                 remedy = f"The folder is a cache: run `rm -r {place}`, and open the dataset again."
             else:
                 try:
@@ -145,6 +170,13 @@ class ShardFiles:
                     ) from cause
                 remedy = f"{remedy_in(self.folder)}."
             raise type(error)(f"{error} {remedy}") from cause
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -67,19 +67,22 @@ class TarBytes:
         self._index = index
         self._buffer = buffer
         self._start = start
+        self._open(source or self.path, entry.bytes if whole is None else whole)
+
+    def _open(self, source: str | Path, whole: int) -> None:
         try:
-            self._file = open_regular(source or self.path)
+            self._file = open_regular(source)
         except OSError as error:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."
             ) from error
         self.close = weakref.finalize(self, os.close, self._file)
         size = os.fstat(self._file).st_size
-        if size != (entry.bytes if whole is None else whole):
+        if size != whole:
             self.close()
             raise ReaderError(
-                f"{self.path} has {size} bytes, but dataset.json records {entry.bytes}. The shard "
-                "was truncated or replaced."
+                f"{self.path} has {size} bytes, but dataset.json records {self._entry.bytes}. The "
+                "shard was truncated or replaced."
             )
 
     @property

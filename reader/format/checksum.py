@@ -1,13 +1,11 @@
 """The checksums in dataset.json and the indexes: XXH3 of 128 bits, with its name."""
 
-from mmap import mmap
-
 import xxhash
 
 PREFIX = "xxh3-128:"
 
 
-def checksum_of(content: "bytes | mmap") -> str:
+def checksum_of(content: bytes | memoryview) -> str:
     return PREFIX + xxhash.xxh3_128_hexdigest(content)
 
 

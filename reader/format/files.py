@@ -1,6 +1,7 @@
 """Open and read the files of a dataset, which are not trusted."""
 
 import errno
+import mmap
 import os
 import resource
 import stat
@@ -29,6 +30,14 @@ def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> i
         while done < size and (more := os.preadv(descriptor, [rest[done:]], offset + done)):
             done += more
     return done
+
+
+def map_part(file: int, start: int, size: int, access: int = mmap.ACCESS_READ) -> memoryview:
+    """Map part of a file; raise ValueError if the file ends before it."""
+    before = start % mmap.ALLOCATIONGRANULARITY
+    if not size:
+        return memoryview(bytearray())
+    return memoryview(mmap.mmap(file, before + size, access=access, offset=start - before))[before:]
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:

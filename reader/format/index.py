@@ -61,18 +61,21 @@ class Index:
         path: str | os.PathLike[str],
         mapped: bool = True,
         classes: int | None = None,
-        content: bytes | None = None,
+        content: memoryview | bytes | None = None,
+        start: int = 0,
     ) -> None:
         """Open the index at `path`; for a dataset's shard, use `of_shard`.
 
         A mapped one needs no memory; check `is_whole` before reading rows. `classes` is the number
-        of class names, None if it is unknown; `content` are the file's bytes.
+        of class names, None if it is unknown; `content` are the file's bytes, or the part of a
+        larger file that is mapped from `start` on.
 
         Raises:
             FormatError: the file is missing or not a valid index.
         """
         self.path = Path(path)
         self.content = open_file(self.path, mapped) if content is None else content
+        self._end = start + len(self.content)
         data_start, header = header_of(self.path, self.content)
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
@@ -108,7 +111,8 @@ class Index:
         classes: int,
         *,
         mapped: bool = True,
-        content: bytes | None = None,
+        content: memoryview | bytes | None = None,
+        start: int = 0,
         has_images: bool | None = None,
     ) -> "Index":
         """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
@@ -116,7 +120,7 @@ class Index:
         Raises:
             FormatError: the index is missing, damaged, or of another shard.
         """
-        found = cls(folder / shard.index, mapped, classes, content)
+        found = cls(folder / shard.index, mapped, classes, content, start)
         counts = (
             (len(found), shard.samples, "samples"),
             (found.tar_bytes, shard.bytes, "bytes of its tar"),
@@ -147,7 +151,7 @@ class Index:
         if isinstance(self.content, bytes):
             return True
         try:
-            return self.content.size() == len(self.content)
+            return bool(self.content.obj.size() >= self._end)  # type: ignore[attr-defined]
         except OSError:
             return False
 

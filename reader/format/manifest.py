@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import starmap
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -25,7 +27,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _TAR = re.compile(r"[^/]\.tar$")
 MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 
-_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest", "ShardEntry")
+_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
 _KINDS |= {"joined": bool, "images": bool}
@@ -178,7 +180,7 @@ class Manifest:
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             least = tar.BLOCK if content.get("images", True) else 0  # bytes of a sample
-            shards = tuple(_shard(entry, least) for entry in content.pop("shards"))
+            shards = _shards(content.pop("shards"), least)
             for split in {shard.split for shard in shards}:
                 if not is_inside(split):  # `packer pack --overwrite` removes shards from its folder
                     raise ValueError(f"{split!r} is not the name of a split inside the dataset")
@@ -245,18 +247,20 @@ def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
     return kind(**content)
 
 
-def _shard(entry: dict[str, Any], least: int) -> ShardEntry:
-    shard = _known(ShardEntry, entry)
-    for name, kind in ShardEntry.__annotations__.items():
-        if type(getattr(shard, name)) is not kind:
+def _shards(entries: list[dict[str, Any]], least: int) -> tuple[ShardEntry, ...]:
+    kinds = ShardEntry.__annotations__
+    rows = list(map(itemgetter(*kinds), entries))
+    for at, (name, kind) in enumerate(kinds.items()):
+        if {type(row[at]) for row in rows} - {kind}:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
-    if not is_inside(shard.file) or not _TAR.search(shard.file):
-        raise ValueError(f"{shard.file!r} is not the name of a shard inside the dataset")
-    if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
-        raise ValueError(f"{shard.file} has a negative size")
-    if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples * least > shard.bytes:
-        raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
-    return shard
+    for file, _, samples, size, _, index_size, _ in rows:
+        if not is_inside(file) or not _TAR.search(file):
+            raise ValueError(f"{file!r} is not the name of a shard inside the dataset")
+        if samples < 0 or size < 0 or index_size < 0:
+            raise ValueError(f"{file} has a negative size")
+        if size >= 2**63 or index_size >= 2**63 or samples * least > size:
+            raise ValueError(f"{file} cannot hold {samples} samples in {size} bytes")
+    return tuple(starmap(ShardEntry, rows))
 
 
 def _check_distinct(shards: Iterable[ShardEntry]) -> None:

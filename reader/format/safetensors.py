@@ -50,11 +50,11 @@ def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> byt
     return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
 
 
-def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
+def open_file(path: Path, mapped: bool) -> "memoryview | bytes":
     try:
         with open(open_regular(path), "rb") as file:
             if mapped and os.fstat(file.fileno()).st_size:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             return file.read()
     except OSError as error:
         if error.errno == errno.ENOMEM:
@@ -62,7 +62,7 @@ def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
         raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
 
 
-def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, object]]:
+def header_of(path: Path, content: "memoryview | bytes") -> tuple[int, dict[str, object]]:
     length = int.from_bytes(content[:8], "little")
     if length > MAX_HEADER:
         raise FormatError(
@@ -74,7 +74,7 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
             f"{path} is not an index: it is truncated or damaged. Restore it from a copy."
         )
     try:
-        header = json.loads(content[8 : 8 + length])
+        header = json.loads(bytes(content[8 : 8 + length]))
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
     if not isinstance(header, dict):
@@ -82,7 +82,7 @@ def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, 
     return 8 + length, header
 
 
-def column_of(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
+def column_of(content: "memoryview | bytes", data_start: int, entry: object) -> Column:
     if not isinstance(entry, dict):
         raise ValueError("a column's entry is not an object")
     dtype = DTYPES[entry["dtype"]]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Spans, index_runs
+from reader.dataset.open_shards import ShardFiles
 from reader.errors import ArgumentError
-from reader.format import Index, Manifest, ShardEntry
+from reader.format import Manifest, ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.blocks import BlockShuffle
 
@@ -79,8 +80,9 @@ class Stored:
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
         start = pixels = disk_bytes = 0
-        for shard in shards:
-            index = Index.of_shard(folder, shard, len(manifest.classes))
+        files = ShardFiles.of(folder, manifest, split)
+        for number, shard in enumerate(shards):
+            index = files.index(number)
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import count_listed, members_in
 from packer.run.report import RejectedFiles, rejected_files
-from reader.format import Index, Manifest
+from reader.dataset.open_shards import ShardFiles
+from reader.format import Manifest
 
 if TYPE_CHECKING:
     from reader import Dataset
@@ -118,8 +119,9 @@ def gather(dataset: "Dataset") -> Table:
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    for entry in manifest.shards:
-        index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
+    files = ShardFiles.of(dataset.folder, manifest)
+    for number, entry in enumerate(manifest.shards):
+        index = files.index(number)
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]

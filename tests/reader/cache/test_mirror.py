@@ -1,16 +1,22 @@
-"""A shard in the cache: what is taken of it is what was to be taken."""
+"""The folder in the cache: what it has when, and what several processes do to a shard in it."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from store_server import StoreServer, serving
 
-from reader import Dataset
+from reader import Dataset, FormatError, SampleError
+from reader.cache.files import CachedFiles
 from reader.cache.mirror import MirroredShard
 from reader.cache.quota import DiskQuota
 from reader.format import Manifest
 
 pytestmark = pytest.mark.usefixtures("needs_store")
+
+Opened = Callable[..., Dataset]
+COUNT = 39
 
 
 def nobody(row: int) -> bool:
@@ -26,7 +32,8 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
         dataset[number]
     entry = Manifest.load(packed).shards[0]
     quota = DiskQuota(tmp_path, 10**8)
-    ours, theirs = (MirroredShard(dataset.folder, entry, 3) for _ in range(2))
+    files = CachedFiles.of(dataset.folder, Manifest.load(packed))
+    ours, theirs = (MirroredShard(files, 0) for _ in range(2))
     begin, end = ours.spans
     kept = 4 + beside
     assert ours.evict(4 - beside, quota, nobody) >= 0
@@ -36,3 +43,56 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
     assert theirs.rows.present().tolist() == [row not in (4, 4 - beside) for row in range(10)]
     in_cache = (dataset.folder / entry.file).read_bytes()
     assert in_cache[span] == (packed / entry.file).read_bytes()[span]
+
+
+def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) -> None:
+    dataset = opened()
+    assert len(dataset.columns("key")["key"]) == COUNT
+    found = {path.name for path in dataset.folder.iterdir()}
+    assert found == {"lease", "boot", "cached.indexes", "cached.rows", "dataset.json"}
+    dataset[0]
+    assert {path.name for path in dataset.folder.glob("*.tar")} == {"shard-000000.tar"}
+    offline = Dataset(dataset.folder)
+    with pytest.raises(SampleError, match=r"is not in this cache.* its URL"):
+        offline[COUNT - 1]
+    dataset[COUNT - 1]
+    assert (offline[COUNT - 1][0] == dataset[COUNT - 1][0]).all()
+
+
+def test_indexes_that_came_before_an_opening_failed_are_kept(
+    packed: Path, server: StoreServer, opened: Opened
+) -> None:
+    server.fault = lambda handler: 404 if handler.path.endswith("2.safetensors") else None
+    with pytest.raises(FormatError, match=r"shard-000002\.safetensors does not exist"):
+        opened()
+    server.fault = lambda _: None
+    before = [path for path, _, _ in server.asked]
+    dataset = opened()
+    again = [path for path, _, _ in server.asked][len(before) :]
+    assert "/shard-000002.safetensors" in again
+    assert not set(before) & set(again) - {"/dataset.json"}
+    assert dataset.targets == Dataset(packed).targets
+
+
+def test_a_split_is_fetched_into_the_folder_of_another_and_read_from_there(
+    make_dataset: Callable[..., Path],
+    encode: Callable[..., bytes],
+    make_image: Callable[..., Image.Image],
+    tmp_path: Path,
+) -> None:
+    files = {
+        f"{split}/{number}.png": encode(make_image(number, 8, 8), "PNG")
+        for split in ("train", "val")
+        for number in range(5)
+    }
+    folder = make_dataset(files, shard_samples=2)
+    with serving(folder) as server:
+        for split in ("val", "train", None):
+            dataset = Dataset(server.url, split, cache_dir=tmp_path / "cache")
+            local = Dataset(folder, split)
+            assert list(dataset.keys) == list(local.keys)
+            for number in range(len(local)):
+                assert (dataset[number][0] == local[number][0]).all()
+            dataset.fetching.close()
+        indexes = [path for path, _, _ in server.asked if path.endswith(".safetensors")]
+    assert len(indexes) == len(set(indexes)) == 6

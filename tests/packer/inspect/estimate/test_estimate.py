@@ -15,8 +15,9 @@ from packer.inspect.estimate.estimate import alternatives, estimate
 from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Known, Setting, Stored
 from reader import BlockShuffle, Dataset, Loader
-from reader.cache.presence import PresenceMap, map_path
+from reader.cache.files import CachedFiles
 from reader.cache.ranges import kept_bytes
+from reader.format import Manifest
 from reader.order.samplers import plain_order
 
 SHUFFLES = {
@@ -95,8 +96,8 @@ def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     stored = Stored.of(dataset.folder, None)
     ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
-    maps = [PresenceMap(map_path(dataset.folder / s.file), s.samples) for s in dataset.shards]
-    return bool(np.concatenate([rows.present() for rows in maps])[places].all())
+    files = CachedFiles.of(dataset.folder, Manifest.load(dataset.folder))
+    return bool(np.concatenate(files.present())[places].all())
 
 
 def shards_of(dataset: Dataset, batch: Any) -> int:

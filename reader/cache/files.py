@@ -1,0 +1,117 @@
+"""The indexes and presence maps of all shards in a dataset's folder in the cache.
+
+::
+
+    cached.indexes    the indexes in the order of dataset.json, with holes for other splits
+    cached.rows       one byte for each index, then one for each sample, see `presence`
+
+Two files for all shards: to create two for each would take seconds for thousands of shards.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.cache.presence import PresenceMap
+from reader.errors import ReaderError
+from reader.format import FormatError, Index, Manifest, ShardEntry
+from reader.format.checksum import checksum_of
+from reader.format.files import map_part, open_regular
+
+INDEXES = "cached.indexes"
+ROWS = "cached.rows"
+_ALIGNMENT = 8  # of an index, whose columns are aligned to their types
+
+
+@dataclass(frozen=True)
+class CachedFiles:
+    """The indexes and presence maps of a split's shards, by the numbers of these.
+
+    Attributes:
+        folder: the folder in the cache.
+        shards: the shards of the split.
+        classes: number of class names.
+        numbers: number of each shard in dataset.json.
+        indexes: start of each index in `INDEXES`.
+        rows: start of each presence map in `ROWS`.
+        sizes: bytes of both files.
+    """
+
+    folder: Path
+    shards: Sequence[ShardEntry]
+    classes: int
+    numbers: NDArray[np.int64]
+    indexes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    sizes: tuple[int, int]
+
+    @classmethod
+    def of(cls, folder: Path, manifest: Manifest, split: str | None = None) -> "CachedFiles":
+        every = manifest.shards
+        own = [split in (None, shard.split) for shard in every]
+        indexes = np.cumsum([0, *(s.index_bytes + -s.index_bytes % _ALIGNMENT for s in every)])
+        rows = np.cumsum([len(every), *(shard.samples for shard in every)])
+        numbers = np.flatnonzero(own)
+        shards, sizes = tuple(compress(every, own)), (int(indexes[-1]), int(rows[-1]))
+        return cls(
+            folder, shards, len(manifest.classes), numbers, indexes[numbers], rows[numbers], sizes
+        )
+
+    def index(self, number: int, *, has_images: bool | None = None) -> Index:
+        """Open an index, and check it as `Index.of_shard` does."""
+        shard, start = self.shards[number], int(self.indexes[number])
+        content = self._content(number)
+        return Index.of_shard(
+            self.folder, shard, self.classes, content=content, start=start, has_images=has_images
+        )
+
+    def is_packed_index(self, number: int) -> bool:
+        """Whether an index is the one that was packed, so that the store has its faults."""
+        try:
+            return checksum_of(self._content(number)) == self.shards[number].index_checksum
+        except FormatError:
+            return False
+
+    def _content(self, number: int) -> memoryview:
+        path = self.folder / INDEXES
+        try:
+            file = open_regular(path)
+            try:
+                return map_part(file, int(self.indexes[number]), self.shards[number].index_bytes)
+            finally:
+                os.close(file)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise FormatError(f"{path}: the indexes cannot be read: {reason}.") from error
+
+    def presence(self, number: int, *, is_writable: bool = False) -> PresenceMap:
+        """Open the presence map of a shard.
+
+        Raises:
+            ReaderError: it cannot be read.
+        """
+        start, count = int(self.rows[number]), self.shards[number].samples
+        return self._map(count, start, is_writable=is_writable)
+
+    def present(self) -> list[NDArray[np.bool_]]:
+        """Return for each shard which of its samples are present."""
+        found = self._map(self.sizes[1]).present()
+        return [
+            found[start : start + shard.samples]
+            for start, shard in zip(self.rows.tolist(), self.shards, strict=True)
+        ]
+
+    def _map(self, count: int, start: int = 0, *, is_writable: bool = False) -> PresenceMap:
+        path = self.folder / ROWS
+        try:
+            return PresenceMap(path, count, start, is_writable=is_writable)
+        except (OSError, ValueError) as error:
+            raise ReaderError(
+                f"{path}: it cannot be read: {error}. The folder is a cache: run `rm -r "
+                f"{self.folder}`, and open the dataset again."
+            ) from error
