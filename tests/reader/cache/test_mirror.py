@@ -1,7 +1,9 @@
 """The folder in the cache: what it has when, and what several processes do to a shard in it."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -60,17 +62,27 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
 
 
 def test_indexes_that_came_before_an_opening_failed_are_kept(
-    packed: Path, server: StoreServer, opened: Opened
+    packed: Path, server: StoreServer, opened: Opened, tmp_path: Path
 ) -> None:
-    server.fault = lambda handler: 404 if handler.path.endswith("2.safetensors") else None
+    def others_came() -> bool:
+        maps = [path.read_bytes() for path in tmp_path.rglob("cached.rows")]
+        return any(sum(map(bool, rows[:4])) == 3 for rows in maps)
+
+    def fail(handler: Any) -> int | None:
+        if not handler.path.endswith("2.safetensors"):
+            return None
+        while not others_came():
+            time.sleep(0.01)
+        return 404
+
+    server.fault = fail
     with pytest.raises(FormatError, match=r"shard-000002\.safetensors does not exist"):
-        opened()
+        opened(cache_dir=tmp_path)
     server.fault = lambda _: None
-    before = [path for path, _, _ in server.asked]
-    dataset = opened()
-    again = [path for path, _, _ in server.asked][len(before) :]
-    assert "/shard-000002.safetensors" in again
-    assert not set(before) & set(again) - {"/dataset.json"}
+    before = len(server.asked)
+    dataset = opened(cache_dir=tmp_path)
+    again = {path for path, _, _ in server.asked[before:]}
+    assert again == {"/dataset.json", "/shard-000002.safetensors"}
     assert dataset.targets == Dataset(packed).targets
 
 
