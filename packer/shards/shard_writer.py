@@ -7,13 +7,13 @@ import contextlib
 import ctypes
 import os
 import sys
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import xxhash
+from isal import isal_zlib
 
 from packer.errors import EXAMPLES, UnusableInput
 from packer.files.atomic import sync_folder, temporary
@@ -126,7 +126,7 @@ class ShardWriter:
 
     def _member(self, name: str, data: bytes) -> MemberRow:
         self._write(tar.header(name, len(data)))
-        row = MemberRow(self._end, len(data), zlib.crc32(data))
+        row = MemberRow(self._end, len(data), isal_zlib.crc32(data))
         self._write(data)
         self._write(tar.padding(len(data)))
         return row

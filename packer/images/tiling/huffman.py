@@ -1,28 +1,23 @@
 """A scan's bits (T.81, B.1.1.5), and Huffman tables (C.2, F.2.2.3), libjpeg's optimal ones (K.2).
 
 A table's *spec* is what a DHT segment has of it: 16 counts of codes by length, then the symbols.
-A *record* is a symbol with its additional bits: ``bits << 10 | table << 8 | symbol``, where `table`
-is 0 or 1 for DC, and 2 or 3 for AC.
-
-A lookup's *entry* describes the next bits: the record that they begin with, but for its table; how
-many bits that takes (from bit 21 on); how many additional bits are to be read behind them (from
-bit 26 on), 0 where the record has them already. The entry 0 means that there is no such code.
+A lookup's *entry* is ``length << 8 | symbol`` of the code that the next bits begin with, 0 if there
+is none.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from packer.images.tiling.compiling import Array, helper, kernel
 
 PADDING = 256  # zeros behind a scan: more than a block takes
 PEEK = 11  # bits that are looked up at once
-RECORD = (1 << 21) - 1
-TABLES = "Tuple((uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1]))"  # specs, and their lookups
-Tables = tuple[Array, Array, Array]
+# Specs and their lookups, by table; and the steps of `pairs`.
+TABLES = "Tuple((uint8[:, ::1], uint16[:, ::1], int64[:, :, ::1], uint32[::1]))"
+Tables = tuple[Array, Array, Array, Array]
 DC_BITS, AC_BITS = 11, 10  # additional bits of a symbol, at most (T.81, tables F.1 and F.2)
 
 
-@kernel("boolean(uint8[::1], int64, uint32[::1], int64[:, ::1])")
+@kernel("boolean(uint8[::1], int64, uint16[::1], int64[:, ::1])")
 def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     """Fill the lookups of a table; return whether its counts make a code (T.81, C.2).
 
@@ -32,8 +27,7 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     """
     if most == DC_BITS and (spec[16:] > 15).any():
         return False
-    code, at = 0, 16
-    short[:] = 0
+    code, at, end = 0, 16, 0
     longer[0, 0] = most
     for length in range(1, 17):
         count = np.int64(spec[length - 1])
@@ -42,18 +36,10 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
         longer[length, 0], longer[length, 1], longer[length, 2] = code, code + count, at - code
         for number in range(count if length <= PEEK else 0):
             symbol = np.int64(spec[at + number])
-            extra = symbol & 15
-            first = (code + number) << (PEEK - length)
-            spare = PEEK - length - extra
-            if extra <= most and spare >= 0:
-                for bits in range(1 << extra):
-                    entry = (length + extra) << 21 | bits << 10 | symbol
-                    begin = first + (bits << spare)
-                    short[begin : begin + (1 << spare)] = entry
-            elif extra <= most:
-                entry = extra << 26 | length << 21 | symbol
-                short[first : first + (1 << (PEEK - length))] = entry
+            begin, end = end, end + (1 << (PEEK - length))
+            short[begin:end] = length << 8 | symbol if symbol & 15 <= most else 0
         code, at = code + count << 1, at + count
+    short[end:] = 0
     return at == spec.size
 
 
@@ -65,16 +51,9 @@ def find_long(bits: int, spec: Array, longer: Array) -> int:
         if longer[length, 0] <= code < longer[length, 1]:
             symbol = np.int64(spec[code + longer[length, 2]])
             if symbol & 15 > longer[0, 0]:
-                return np.uint32(0)
-            return np.uint32((symbol & 15) << 26 | length << 21 | symbol)
-    return np.uint32(0)
-
-
-@kernel("void(uint32[::1], int64, int64[::1])")
-def count(records: Array, used: int, histogram: Array) -> None:
-    """Add to the histogram of tables and symbols, 1024 numbers."""
-    for i in range(used):
-        histogram[records[i] & np.uint32(1023)] += 1
+                return np.uint16(0)
+            return np.uint16(length << 8 | symbol)
+    return np.uint16(0)
 
 
 @helper
@@ -151,12 +130,14 @@ def optimal(counts: Array, spec: Array) -> int:
 
 @kernel("void(uint8[::1], uint64[::1])")
 def assign_codes(spec: Array, codes: Array) -> None:
-    """A table's codes by symbol: moved up by the additional bits; from bit 32 on, bits of both."""
+    """A table's codes by symbol: moved up by the additional bits; from bit 58 on, bits of both."""
     code, at = 0, 16
     for length in range(1, 17):
         for _ in range(spec[length - 1]):
             symbol = np.int64(spec[at])
-            codes[symbol] = (length + (symbol & 15)) << 32 | code << (symbol & 15)
+            codes[symbol] = np.uint64(length + (symbol & 15)) << np.uint64(58) | np.uint64(
+                code << (symbol & 15)
+            )
             code += 1
             at += 1
         code <<= 1
@@ -215,8 +196,6 @@ def bits_at(words: Array, position: int) -> int:
     return swapped(words[position >> 3]) << np.uint64(position & 7)
 
 
-def numbers_at(content: Array, dtype: type) -> Array:
-    """Return the little-endian numbers from each byte on that as many bytes follow; a view."""
-    size = np.dtype(dtype).itemsize
-    first: Array = content[: len(content) // size * size].view(dtype)
-    return as_strided(first, (len(first) * size - size + 1,), (1,))
+def words_at(content: Array) -> Array:
+    """Return the 8 bytes from each byte on that as many follow, as numbers; a view."""
+    return np.ndarray((len(content) - 7,), np.uint64, content, strides=(1,))

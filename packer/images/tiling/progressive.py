@@ -21,16 +21,14 @@ def _number(words: Array, position: int, size: int) -> int:
 @helper
 def _symbol(words: Array, position: int, table: int, tables: Tables) -> tuple[int, int]:
     """Return the next symbol, -1 where there is none; and where its additional bits begin."""
-    specs, shorts, longers = tables
+    specs, shorts, longers, _ = tables
     bits = bits_at(words, position)
     entry = shorts[table, bits >> np.uint64(64 - PEEK)]
     if entry == 0:
         entry = find_long(bits, specs[table], longers[table])
         if entry == 0:
             return -1, position
-    symbol = np.int64(entry & np.uint32(255))
-    used, left = np.int64(entry >> np.uint32(21)) & 31, np.int64(entry >> np.uint32(26))
-    return symbol, position + (used if left else used - (symbol & 15))
+    return np.int64(entry & 255), position + np.int64(entry >> 8)
 
 
 @helper

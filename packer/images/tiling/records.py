@@ -10,9 +10,10 @@ from functools import partial
 import numpy as np
 
 from packer.errors import Untileable
-from packer.images.tiling import huffman, progressive, sequential
+from packer.images.tiling import huffman, pairs, progressive, sequential
 from packer.images.tiling.compiling import Array
-from packer.images.tiling.huffman import PADDING, numbers_at, unstuff
+from packer.images.tiling.huffman import PADDING, unstuff, words_at
+from packer.images.tiling.pairs import NO_PAIRS, Pairs
 from packer.images.tiling.stream import Scan, Stream
 
 _MOST_RECORDS = 1 << 23  # of 4 bytes, that are held at a time
@@ -40,7 +41,7 @@ class Records:
         """Raise Untileable if the stream is damaged, or lacks some of its scans."""
         grid = _Grid(stream)
         fill = _progressive if stream.is_progressive else _sequential
-        self._fill, blocks, possible = fill(stream, grid, restart_interval)
+        self._fill, self.pairs, blocks, possible = fill(stream, grid, restart_interval)
         self.segments = -(-grid.mcus // restart_interval)
         a_segment = 64 * blocks * restart_interval
         self._size = max(a_segment, min(possible + a_segment, _MOST_RECORDS))
@@ -56,8 +57,8 @@ class Records:
             yield Chunk(records, ends, first, int(state[0]))
 
 
-def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, int, int]:
-    """Decode one scan, again each time; with the blocks of an MCU, and the most records of all."""
+def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, Pairs, int, int]:
+    """Decode one scan each time; with its pairs, the blocks of an MCU, and the most records."""
     [scan] = stream.scans
     if len(scan.components) != len(stream.components):
         raise Untileable("its components are not in one scan")
@@ -65,17 +66,21 @@ def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, in
         raise Untileable("its scan is not that of a sequential JPEG")
     tables = [(dc, 4 + ac) for _, dc, ac in scan.components]
     targets = [component.target for component in stream.components]
-    found = [[at, *tables[at], targets[at], *beyond] for at, beyond, _ in grid.blocks()]
-    blocks = np.array(found)
+    uses = [(ac, target) for (_, ac), target in zip(tables, targets, strict=True)]
+    slots = list(dict.fromkeys(uses))
+    rows = [[*tables[at], targets[at], slots.index(uses[at])] for at in range(len(tables))]
+    blocks = np.array([[at, *rows[at], *beyond] for at, beyond, _ in grid.blocks()])
     total = len(blocks) * grid.mcus
     if total > 4 * len(scan.data):  # a block takes two bits at least
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
     frame = np.array([grid.columns, grid.mcus, scan.restart_interval, interval])
-    fill = partial(sequential.decode, *_bits_of(scan, grid.mcus), frame, blocks, _lookups(scan))
-    return fill, len(blocks), 8 * len(scan.data) + 2 * total  # one a bit, and those that are added
+    source, lookups = _bits_of(scan, grid.mcus), _lookups(scan, slots)
+    fill = partial(sequential.decode, *source, frame, blocks, lookups)
+    possible = 8 * len(scan.data) + 2 * total  # one a bit, and those that are added
+    return fill, (lookups[1], lookups[3], np.array(slots)), len(blocks), possible
 
 
-def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, int, int]:
+def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, Pairs, int, int]:
     """Hold the coefficients of several scans, two bytes each, as libjpeg does; as `_sequential`."""
     if grid.stored > 8 * sum(len(scan.data) for scan in stream.scans):  # a block takes one bit
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
@@ -87,13 +92,13 @@ def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, i
         places = np.array([[at, *tables[at], *where] for at, _, where in part.blocks()])
         frame = np.array([part.columns, part.mcus, scan.restart_interval])
         source = *_bits_of(scan, part.mcus), frame, np.array(scan.band), places
-        _check(progressive.decode_scan(*source, _lookups(scan), coefficients))
+        _check(progressive.decode_scan(*source, _lookups(scan, []), coefficients))
     targets = [component.target for component in stream.components]
     found = [[at, targets[at], *beyond, *where] for at, beyond, where in grid.blocks()]
     blocks = np.array(found)
     whole = np.array([grid.columns, grid.mcus, interval])
     fill = partial(progressive.to_records, whole, blocks, coefficients)
-    return fill, len(blocks), 64 * len(blocks) * grid.mcus
+    return fill, NO_PAIRS, len(blocks), 64 * len(blocks) * grid.mcus
 
 
 class _Grid:
@@ -162,7 +167,7 @@ def _check_progression(stream: Stream) -> None:
 def _bits_of(scan: Scan, mcus: int) -> tuple[Array, Array]:
     """Return the scan's bits from each byte on, and where the parts between its markers end."""
     content = np.frombuffer(bytearray().join([scan.data, bytes(PADDING)]), np.uint8)
-    words = numbers_at(content, np.uint64)
+    words = words_at(content)
     parts = -(-mcus // (scan.restart_interval or mcus))
     if 2 * (parts - 1) > len(scan.data):
         raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
@@ -172,9 +177,9 @@ def _bits_of(scan: Scan, mcus: int) -> tuple[Array, Array]:
     return words, ends
 
 
-def _lookups(scan: Scan) -> tuple[Array, Array, Array]:
+def _lookups(scan: Scan, slots: Sequence[tuple[int, int]]) -> huffman.Tables:
     specs = np.zeros((8, 16 + 256), np.uint8)
-    shorts = np.empty((8, 1 << huffman.PEEK), np.uint32)
+    shorts = np.empty((8, 1 << huffman.PEEK), np.uint16)
     longers = np.empty((8, 17, 3), np.int64)
     first, last, high, _ = scan.band
     used = {(dc, dc) for _, dc, _ in scan.components if first == 0 and not high}
@@ -187,4 +192,8 @@ def _lookups(scan: Scan) -> tuple[Array, Array, Array]:
         if not huffman.build_lookup(spec, most, shorts[place], longers[place]):
             raise Untileable("a Huffman table is damaged")
         specs[place, : len(spec)] = spec
-    return specs, shorts, longers
+    steps = np.zeros(pairs.PAIRS + (len(slots) << huffman.PEEK), np.uint32)
+    for number, (place, _) in enumerate(slots):
+        begin = pairs.PAIRS + (number << huffman.PEEK)
+        pairs.build_steps(shorts[place], steps[begin : begin + (1 << huffman.PEEK)])
+    return specs, shorts, longers, steps

@@ -3,7 +3,8 @@
 import numpy as np
 
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, RECORD, TABLES, Tables, bits_at, find_long
+from packer.images.tiling.huffman import PEEK, TABLES, Tables, find_long, swapped
+from packer.images.tiling.pairs import PAIRS, STEP_BITS, STEP_END, STEP_FURTHER
 
 DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE, LEFT_OVER = range(6)
 FAULTS = {
@@ -24,7 +25,14 @@ def new_record(value: int) -> int:
         magnitude >>= 1
     if value < 0:
         value += (1 << size) - 1
-    return value << 10 | size
+    return value << 16 | size
+
+
+@helper
+def _refilled(words: Array, byte: int, bits: int, left: int) -> tuple[int, int, int]:
+    """Return where to go on, the next bits, the first one highest, and how many: 56 at least."""
+    bits |= swapped(words[byte]) >> left
+    return byte + ((np.uint64(63) - left) >> np.uint64(3)), bits, left | np.uint64(56)
 
 
 @kernel(
@@ -49,17 +57,24 @@ def decode(
     `words`, `parts`: of `unstuff`. `frame`: MCUs in a row, MCUs, the source's restart interval (or
     0), the target's. `state`: the target's segment, the MCU, the bit and the source's part that are
     next; then the last DC of each component. `blocks`: of an MCU the component, source tables (DC,
-    AC), target table, and the first column and row of MCUs in which it is beyond the image.
+    AC), target table, slot, and the first column and row of MCUs in which it is beyond the image.
     `ends`: by segment of the target, where in `records` it ends.
     """
-    specs, shorts, longers = tables
+    specs, shorts, longers, steps = tables
     in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]
     worst = 64 * interval * blocks.shape[0]
     segment, mcu, position, part = state[0], state[1], state[2], state[3]
+    peek, further_at = np.uint64(64 - PEEK), np.uint64(STEP_FURTHER)
+    one, sixty_two, sixty_three = np.uint64(1), np.uint64(62), np.uint64(63)
+    only_end, mask = np.uint64(STEP_END + 1), np.uint64(STEP_BITS)
     end = parts[part]
     before = np.zeros(4, np.int64)
-    used = 0
-    while mcu < mcus and records.size - used >= worst:
+    used = np.uint64(0)
+    row, column = mcu // in_row, mcu % in_row
+    byte = np.uint64(position >> 3)
+    bits, left = swapped(words[byte]) << np.uint64(position & 7), np.uint64(56 - (position & 7))
+    byte += np.uint64(7)
+    while mcu < mcus and records.size - np.int64(used) >= worst:
         before[:] = 0
         stop = min(mcu + interval, mcus)
         while mcu < stop:
@@ -67,79 +82,117 @@ def decode(
                 if end - position >= 8:
                     return LEFT_OVER
                 position = end
+                byte, bits, left = np.uint64(position >> 3), np.uint64(0), np.uint64(0)
                 part += 1
                 end = parts[part]
                 state[4:] = 0
-            row, column = mcu // in_row, mcu % in_row
             for block in range(blocks.shape[0]):
                 component, dc, ac = blocks[block, 0], blocks[block, 1], blocks[block, 2]
-                is_beyond = column >= blocks[block, 4] or row >= blocks[block, 5]
+                table = blocks[block, 3]
+                is_beyond = column >= blocks[block, 5] or row >= blocks[block, 6]
 
-                bits = bits_at(words, position)
-                entry = shorts[dc, bits >> np.uint64(64 - PEEK)]
+                byte, bits, left = _refilled(words, byte, bits, left)
+                entry = shorts[dc, bits >> peek]
                 if entry == 0:
                     entry = find_long(bits, specs[dc], longers[dc])
                     if entry == 0:
                         return NO_CODE
-                length, more = np.int64(entry >> 21) & 31, np.int64(entry >> 26)
-                extra = np.int64(entry & RECORD) >> 10
-                if more:
-                    extra = np.int64((bits << np.uint64(length)) >> np.uint64(64 - more))
-                position += length + more
-                size = np.int64(entry & 255)
-                if size and extra >> (size - 1) == 0:  # F.12, EXTEND
-                    extra -= (1 << size) - 1
-                value = state[4 + component] + extra
+                length, size = np.uint64(entry >> 8), np.uint64(entry & 15)
+                bits <<= length
+                extra = np.int64((bits >> one) >> (sixty_three - size))
+                bits <<= size
+                left -= length + size
+                record = extra << 16 | np.int64(size)
+                span = 1 << np.int64(size)
+                extra -= (span - 1) * np.int64(extra < span >> 1)  # F.12, EXTEND
+                predicted = state[4 + component]
+                value = predicted + extra
                 state[4 + component] = value
                 if is_beyond:
                     value = before[component]
-                record = new_record(value - before[component])
+                if is_beyond or predicted != before[component]:
+                    record = new_record(value - before[component])
                 before[component] = value
                 if record & 255 > 11 or abs(value) > 32767:
                     return LARGE
-                table = blocks[block, 3]
                 records[used] = record | table << 8
-                used += 1
+                used += one
 
                 tag = (2 + table) << 8
-                first, kept, index, last = used, used, 0, 0
-                bits, taken = bits_at(words, position), 0
-                while index < 63:
-                    if taken > 57 - 26:  # a code and its additional bits take 26 at most
-                        position += taken
-                        bits, taken = bits_at(words, position), 0
-                    entry = shorts[ac, bits >> np.uint64(64 - PEEK)]
+                zeros = np.uint32(tag | 0xF0)
+                pairs = np.uint64(PAIRS + (blocks[block, 4] << PEEK))
+                first, index = used, np.uint64(0)
+                while True:
+                    byte, bits, left = _refilled(words, byte, bits, left)
+                    is_further = True
+                    for _ in range(5):  # of 11 bits
+                        at = pairs + (bits >> peek)
+                        step = np.uint64(steps[at])
+                        further = index + (step >> further_at)
+                        if further >= sixty_three:
+                            is_further = False
+                            break
+                        records[used] = at
+                        used += one
+                        index = further
+                        bits <<= step & mask
+                        left -= step & mask
+                    if is_further:
+                        continue
+                    # To the end of the block exactly, be it a code or the last coefficient.
+                    if further - only_end <= sixty_two or further == sixty_three:
+                        if step >> further_at == only_end:
+                            while records[used - one] == zeros:
+                                used -= one
+                        records[used] = at
+                        used += one
+                        bits <<= step & mask
+                        left -= step & mask
+                        lacks_end = False
+                        break
+                    # A symbol that a step does not have, or would have with one of the next block.
+                    byte, bits, left = _refilled(words, byte, bits, left)
+                    entry = shorts[ac, bits >> peek]
                     if entry == 0:
                         entry = find_long(bits, specs[ac], longers[ac])
                         if entry == 0:
                             return NO_CODE
-                    length, more = np.int64(entry >> 21) & 31, np.int64(entry >> 26)
-                    bits <<= np.uint64(length)
-                    taken += length
-                    record = np.int64(entry & np.uint32(RECORD)) | tag
-                    if more:
-                        record |= np.int64(bits >> np.uint64(64 - more)) << 10
-                        bits <<= np.uint64(more)
-                        taken += more
-                    records[used] = record
-                    used += 1
+                    length, size = np.uint64(entry >> 8), np.uint64(entry & 15)
+                    bits <<= length
+                    extra = np.int64((bits >> one) >> (sixty_three - size))
+                    bits <<= size
+                    left -= length + size
                     symbol = np.int64(entry & 255)
-                    index += (symbol >> 4) + 1
-                    if symbol & 15:
-                        if index > 63:
+                    index += np.uint64((symbol >> 4) + 1)
+                    records[used] = extra << 16 | tag | symbol
+                    if size:
+                        used += one
+                        if index > sixty_three:
                             return LONG_RUN
-                        kept, last = used, index
-                    elif symbol != 0xF0:
+                        lacks_end = False
+                    elif symbol == 0xF0:
+                        used += one
+                        lacks_end = True
+                    else:
+                        lacks_end = True
                         break
-                position += taken
+                    if index >= sixty_three:
+                        break
+                position = np.int64(byte << np.uint64(3)) - np.int64(left)
                 if position > end:
                     return CUT_SHORT
-                used = first if is_beyond else kept
-                if is_beyond or last < 63:
+                if is_beyond:
+                    used = first
+                if is_beyond or lacks_end:
+                    while records[used - one] == zeros:
+                        used -= one
                     records[used] = tag
-                    used += 1
+                    used += one
             mcu += 1
-        ends[segment] = used
+            column += 1
+            if column == in_row:
+                row, column = row + 1, 0
+        ends[segment] = np.int64(used)
         segment += 1
     if mcu == mcus and (end - position >= 8 or part != parts.size - 1):
         return LEFT_OVER

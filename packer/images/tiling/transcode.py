@@ -10,9 +10,9 @@ import numpy as np
 
 from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
-from packer.images.tiling import huffman
+from packer.images.tiling import huffman, pairs
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import numbers_at, swapped
+from packer.images.tiling.huffman import swapped, words_at
 from packer.images.tiling.records import Records
 from packer.images.tiling.stream import Component, read_stream, write_head
 from reader.format.jpeg import mcu_size
@@ -23,32 +23,34 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> tuple[b
     """Transcode a JPEG of one sequential scan, or progressive; Untileable: it is not sound."""
     stream = read_stream(data, header)
     source = Records(stream, restart_interval)
-    histogram = np.zeros(1024, np.int64)
+    histogram = np.zeros(pairs.PAIRS, np.int64)
     whole = None  # the only chunk, if there is only one
     for number, chunk in enumerate(source.chunks()):
-        huffman.count(chunk.records, chunk.ends[chunk.stop - 1], histogram)
+        pairs.count(chunk.records, chunk.ends[chunk.stop - 1], *source.pairs[1:], histogram)
         whole = None if number else chunk
-    specs, codes = _tables(stream.components, histogram)
+    codes = np.zeros(source.pairs[1].size, np.uint64)
+    specs = _tables(stream.components, histogram, codes)
+    pairs.pair_codes(*source.pairs, codes)
     head, frame_offset = write_head(stream, specs, restart_interval)
-    bits = int((histogram * (codes >> 32).astype(np.int64)).sum())
+    bits = int((histogram * (codes[: pairs.PAIRS] >> 58).astype(np.int64)).sum())
     # Every byte may be 0xFF, and each segment has a last byte that is not full, and a marker.
     out = np.empty(bits // 4 + 4 * source.segments + 16, np.uint8)
     lengths = np.empty(source.segments, np.int64)
     to = 0
     for chunk in [whole] if whole else source.chunks():
         span = chunk.records, chunk.ends, chunk.first, chunk.stop
-        longest = int(np.diff(chunk.ends[chunk.first : chunk.stop], prepend=0).max())
-        packed = np.empty(4 * longest + 16, np.uint8)
-        rooms = packed, numbers_at(packed, np.uint64), out, numbers_at(out, np.uint64)
+        ends = chunk.ends[chunk.first : chunk.stop]
+        longest = max(int(ends[0]), int(np.diff(ends).max(initial=0)))
+        packed = np.empty(6 * longest + 16, np.uint8)
+        rooms = packed, words_at(packed), out, words_at(out)
         to = emit(*span, codes, *rooms, to, lengths)
     content = b"".join([head, out[:to].data, b"\xff\xd9"])
     where = len(head), frame_offset, restart_interval, *mcu_size(header.sampling)
     return content, TileTable(lengths, *where)
 
 
-def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int, bytes], Array]:
+def _tables(components: Sequence[Component], histogram: Array, codes: Array) -> dict[int, bytes]:
     specs = {}
-    codes = np.zeros(1024, np.uint64)
     for number in {component.target for component in components}:
         for place, key in ((number, number), (2 + number, 16 | number)):
             part = slice(256 * place, 256 * (place + 1))
@@ -58,36 +60,29 @@ def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int
                 raise Untileable("its Huffman codes would be too long")
             huffman.assign_codes(spec[:end], codes[part])
             specs[key] = spec[:end].tobytes()
-    return specs, codes
+    return specs
 
 
 @helper
 def _packed(records: Array, at: int, stop: int, codes: Array, words: Array) -> int:
     """Write the records from `at` to `stop` without stuffing, ones last; returns their bytes."""
-    low = np.uint64(0xFFFFFFFF)
-    to, held, bits = 0, np.uint64(0), np.uint64(0)
-    while at < stop:
-        record = records[at]
-        code = codes[record & np.uint32(1023)]
-        size = code >> np.uint64(32)
-        bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
+    low, one = np.uint64((1 << 58) - 1), np.uint64(1)
+    to, held, bits = np.uint64(0), np.uint64(0), np.uint64(0)
+    for record32 in records[at:stop]:
+        record = np.uint64(record32)
+        code = codes[record & np.uint64(0xFFFF)]
+        size = code >> np.uint64(58)
+        bits = bits << size | code & low | record >> np.uint64(16)
         held += size
-        if at + 1 < stop:
-            record = records[at + 1]
-            code = codes[record & np.uint32(1023)]
-            size = code >> np.uint64(32)
-            bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
-            held += size
-        at += 2
         words[to] = swapped(bits << (np.uint64(64) - held))
-        to += np.int64(held >> np.uint64(3))
+        to += held >> np.uint64(3)
         held &= np.uint64(7)
     if held:
         spare = np.uint64(8) - held
         bits = bits << spare | (np.uint64(1) << spare) - np.uint64(1)
         words[to] = bits & np.uint64(255)
-        to += 1
-    return to
+        to += one
+    return np.int64(to)
 
 
 @helper
