@@ -22,7 +22,7 @@ from reader.cache.quota import DiskQuota
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import end_with_parent
-from reader.store.calls import CallingStore
+from reader.store.fetching import FetchingStore
 
 # glibc's allocator keeps the memory of answers for the next ones, and all threads share it:
 # otherwise the system clears the pages of each answer again. The numbers are those of malloc.h.
@@ -41,7 +41,7 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
             control.send(Progress(done, total))
 
     try:
-        store = CallingStore(setup.url, setup.options, setup.provider)
+        store = FetchingStore(setup.url, setup.options, setup.provider)
         quota = DiskQuota(Path(setup.cache_dir), setup.limit)
         mirror = await mirrored(store, quota, setup.split, coming)
     except StoreError as error:

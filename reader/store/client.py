@@ -29,8 +29,8 @@ _FIRST_ANSWER_SECONDS = 8.0  # limit for a store that has never answered
 _TRIES = 3  # after wrong answers
 _MOST_BYTES = 1 << 30  # of an object that is read whole
 _RETRY_TIMEOUT = 60.0
-_CONNECT = {"connect_timeout": "5s"}
-_TIMES = {"read_timeout": "15s", "timeout": "180s"}
+CONNECT = {"connect_timeout": "5s"}
+TIMES = {"read_timeout": "15s", "timeout": "180s"}
 _ENDPOINTS = "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT"  # in the environment
 _HUGGING_FACE = "https://huggingface.co"
 
@@ -62,7 +62,7 @@ class Store:
     def counts(self) -> Requests:
         return Requests(**self._counted)
 
-    def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
+    def _opened(self, times: Mapping[str, str] = TIMES) -> Any:
         try:
             return self._open(dict(self._options), times)
         except StoreError:
@@ -77,7 +77,7 @@ class Store:
     def _open(self, options: dict[str, Any], times: Mapping[str, str]) -> Any:
         url, provider = self.url, self._provider
         options.pop("retry_timeout", None)
-        client = {**_CONNECT, **times, **options.pop("client_options", {})}
+        client = {**CONNECT, **times, **options.pop("client_options", {})}
         places = url, options.get("endpoint"), *map(os.environ.get, _ENDPOINTS)
         if any(str(place).startswith("http://") for place in places):
             client["allow_http"] = True

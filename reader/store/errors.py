@@ -70,7 +70,7 @@ def meaning(error: Exception) -> Failure:
     from obstore import exceptions  # the names above do not need it
 
     text = str(error)
-    code = found[1] if (found := _CODE.search(text)) else ""
+    code = code_in(text)
     if isinstance(error, FileNotFoundError):
         return _missing(code)
     if isinstance(error, exceptions.PreconditionError):
@@ -91,7 +91,7 @@ def meaning(error: Exception) -> Failure:
             "To see why, call it yourself.",
         )
     if status := _STATUS.search(text):
-        return _of_status(int(status[1]), code)
+        return of_status(int(status[1]), code)
     if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
         return _refused("no credentials were found")
     if not isinstance(error, exceptions.BaseError):
@@ -103,7 +103,11 @@ def _missing(code: str) -> Failure:
     return NoBucket() if code in _NO_BUCKET else Missing()
 
 
-def _of_status(status: int, code: str) -> Failure:
+def code_in(text: str) -> str:
+    return found[1] if (found := _CODE.search(text)) else ""
+
+
+def of_status(status: int, code: str) -> Failure:
     answer = f"status {status}" + f", {code}" * bool(code)
     if status == 404:
         return _missing(code)

@@ -146,7 +146,7 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     spans = Spans.of(Index(packed / shards[last.shard].index))
     step = (f"/{shards[last.shard].file}", spans.begin[last.first], spans.end[last.stop - 1])
     assert last.stop - last.first > 1
-    assert server.tars[-1] == step
+    assert step in server.tars
 
 
 def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Opened) -> None:

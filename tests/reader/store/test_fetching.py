@@ -1,0 +1,213 @@
+"""A fetching process's store: ranges come without the library, and whatever fails comes by it."""
+
+import asyncio
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_faults import FAULTS
+from store_server import StoreServer, serving
+
+from reader import StoreError
+from reader.store import fetching
+from reader.store.calls import CallingStore
+from reader.store.fetching import FetchingStore
+
+pytestmark = pytest.mark.usefixtures("needs_store")
+
+SHARD = "shard-000000.tar"
+QUICK = {"retry_timeout": 1, "client_options": {"read_timeout": "300ms"}}
+KEYS = {"access_key_id": "AK1", "secret_access_key": "SK", "region": "here"}
+
+
+@pytest.fixture
+def by_library(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of what the library was asked for."""
+    names: list[str] = []
+    asked = CallingStore._got
+
+    async def got(self: Any, store: Any, name: str, *others: Any) -> Any:
+        names.append(name)
+        return await asked(self, store, name, *others)
+
+    monkeypatch.setattr(CallingStore, "_got", got)
+    return names
+
+
+def parts(store: FetchingStore, packed: Path, *starts: int) -> None:
+    """Read parts one after the other, and compare them."""
+    content = (packed / SHARD).read_bytes()
+
+    async def run() -> None:
+        for start in starts:
+            found = await store.part(SHARD, start, start + 1000, len(content))
+            assert bytes(found) == content[start : start + 1000]
+        assert store._http is not None
+        for connections in store._http._idle.values():
+            for connection in connections:
+                connection.close()
+        await asyncio.sleep(0)  # in which they end
+
+    asyncio.run(run())
+
+
+def test_ranges_of_one_version_come_without_the_library(
+    packed: Path, server: StoreServer, by_library: list[str]
+) -> None:
+    store = FetchingStore(server.url, {}, None)
+    parts(store, packed, 0, 512, 2000)
+    assert not by_library
+    assert [head.get("if-match") for head in server.headers] == [
+        None,
+        *[f'"1-{(packed / SHARD).stat().st_size}"'] * 2,
+    ]
+    assert (store.counts.requests, store.counts.retries) == (3, 0)
+    server.version = 2
+    with pytest.raises(StoreError, match="it was replaced since"):
+        parts(store, packed, 0)
+
+
+@pytest.mark.parametrize("name", ["reset", "body cut short", "head stalls", "500", "short range"])
+def test_what_fails_once_comes_by_the_library(
+    packed: Path, server: StoreServer, by_library: list[str], name: str
+) -> None:
+    faults: list[Any] = [None, FAULTS[name]]
+    server.fault = lambda _: faults.pop(0) if faults else None
+    store = FetchingStore(server.url, QUICK, None)
+    parts(store, packed, 0, 512, 2000)
+    assert by_library == [SHARD]
+    assert (store.counts.requests, store.counts.retries) == (4, 0)
+
+
+def test_a_server_that_refuses_so_many_is_not_asked_twice(
+    packed: Path, server: StoreServer, by_library: list[str]
+) -> None:
+    text = b"<Error><Code>SlowDown</Code></Error>"
+    server.fault = lambda _: lambda handler: handler.answer(503, text)
+    store = FetchingStore(server.url, {"retry_timeout": 0.1}, None)
+    most = store.gate.most
+    with pytest.raises(StoreError, match=r"status 503, SlowDown, also after"):
+        parts(store, packed, 0)
+    assert not by_library
+    assert store.gate.most == most / 2
+
+
+def test_a_way_that_always_fails_is_left_for_a_while(
+    packed: Path,
+    server: StoreServer,
+    by_library: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetching, "_PAUSE_SECONDS", 1000.0)
+    refused: list[str] = []
+
+    def refuse(handler: Any) -> int | None:
+        if handler.headers["user-agent"] == "shardfeed":
+            refused.append(handler.path)
+            return 403
+        return None
+
+    server.fault = refuse
+    store = FetchingStore(server.url, {}, None)
+    parts(store, packed, *range(20))
+    assert len(by_library) == 20
+    assert len(refused) == fetching._FAILURES
+    monkeypatch.setattr(store, "_resumed", 0.0)
+    server.fault = lambda _: None
+    parts(store, packed, *range(20))
+    assert len(by_library) == 20
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "environment"),
+    [
+        ("http://x/y", {"client_options": {"proxy_url": "http://x"}}, {}),
+        ("http://x/y", {"client_options": {"allow_invalid_certificates": True}}, {}),
+        ("http://x/y", {"client_options": {"timeout": "1 hour"}}, {}),
+        ("http://x/y", {}, {"https_proxy": "http://x"}),
+        ("http://ö/y", {}, {}),
+        ("s3://x/y", {**KEYS, "skip_signature": True}, {}),
+        ("s3://x/y", KEYS, {"AWS_SKIP_SIGNATURE": "true"}),
+        ("s3://x/y", {**KEYS, "request_payer": True}, {}),
+        ("gs://x/y", {}, {}),
+        ("hf://datasets/x/y", {}, {}),
+    ],
+)
+def test_what_the_library_would_send_otherwise_is_left_to_it(
+    url: str, options: Any, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    client = {"connect_timeout": "5s", "read_timeout": "15s", "timeout": "3s"}
+    assert fetching._http(url, options, {**client, **options.get("client_options", {})}) is None
+
+
+def test_times_of_options_are_understood_as_the_library_does(server: StoreServer) -> None:
+    times = {"connect_timeout": "250ms", "read_timeout": datetime.timedelta(minutes=1)}
+    store = FetchingStore(server.url, {"client_options": times}, None)
+    assert store._http is not None
+    assert store._http._times == (0.25, 60.0, 180.0)
+
+
+@pytest.fixture
+def signed(packed: Path, tmp_path: Path) -> Iterator[tuple[StoreServer, FetchingStore]]:
+    """The packed `source` as s3://bucket/to/it."""
+    (tmp_path / "bucket" / "to").mkdir(parents=True)
+    (tmp_path / "bucket" / "to" / "it").symlink_to(packed)
+    with serving(tmp_path) as server:
+        options = {**KEYS, "endpoint": server.url, "retry_timeout": 1}
+        yield server, FetchingStore("s3://bucket/to/it", options, None)
+
+
+def test_an_object_is_signed_once(
+    packed: Path, signed: tuple[StoreServer, FetchingStore], by_library: list[str]
+) -> None:
+    server, store = signed
+    paths: list[str] = []
+    server.fault = lambda handler: paths.append(handler.path)
+    parts(store, packed, 0, 512, 2000)
+    assert not by_library
+    assert len({*paths}) == 1
+    assert paths[0].startswith(f"/bucket/to/it/{SHARD}?X-Amz-Algorithm=AWS4")
+    assert not [head for head in server.headers if "authorization" in map(str.lower, head)]
+
+
+def test_an_old_or_refused_signature_is_made_anew(
+    packed: Path,
+    signed: tuple[StoreServer, FetchingStore],
+    by_library: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, store = signed
+    made: list[str] = []
+    sign = fetching.obstore.sign_async
+
+    async def counted(store: Any, method: str, name: str, valid: Any) -> str:
+        made.append(name)
+        return await sign(store, method, name, valid)
+
+    monkeypatch.setattr(fetching.obstore, "sign_async", counted)
+    refused = [403]
+    server.fault = lambda handler: refused.pop() if "?" in handler.path and refused else None
+    parts(store, packed, 0, 512, 2000)
+    assert by_library == [SHARD]
+    assert len(made) == 2
+    store._signed = {name: (url, 0.0) for name, (url, _) in store._signed.items()}
+    parts(store, packed, 0, 512)
+    assert len(made) == 3
+
+
+def test_a_library_that_signs_another_object_is_not_trusted(
+    packed: Path,
+    signed: tuple[StoreServer, FetchingStore],
+    by_library: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def wrong(store: Any, method: str, name: str, valid: Any) -> str:
+        return f"http://127.0.0.1:1/bucket/{name}?signed"  # without the prefix
+
+    monkeypatch.setattr(fetching.obstore, "sign_async", wrong)
+    parts(signed[1], packed, 0)
+    assert by_library == [SHARD]
