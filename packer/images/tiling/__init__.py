@@ -1,8 +1,8 @@
 """Tiling in this process: what ``jpegtran -copy all -optimize -restart NB`` does, and its bytes.
 
 `stream` has the segments around the scan, `sequential` and `progressive` decode it with the tables
-of `huffman` to `records`, which `transcode` writes; `compiling` is by numba. Nothing here imports
-that before `load` is called, which only processes that pack do.
+of `huffman` to `records`, of one symbol or two (`pairs`), which `transcode` writes; `compiling` is
+by numba. Nothing here imports that before `load` is called, which only processes that pack do.
 """
 
 import functools
