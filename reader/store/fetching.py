@@ -97,7 +97,9 @@ def _http(url: str, options: dict[str, Any], client: dict[str, Any]) -> HttpRang
     """Return None if the network library does more than `http` can do."""
     seconds = [_seconds(client[name]) for name in ("connect_timeout", "read_timeout", "timeout")]
     headers = client.get("default_headers", {})
-    is_text = all(isinstance(text, str) for pair in headers.items() for text in pair)
+    is_text = all(
+        isinstance(text, str) and text.isprintable() for pair in headers.items() for text in pair
+    )
     proxies = getproxies_environment().keys() - {"no"}
     if proxies or not is_text or not _CLIENT.issuperset(client) or not url.isascii():
         return None

@@ -126,6 +126,7 @@ def test_a_way_that_always_fails_is_left_for_a_while(
         ("http://x/y", {"client_options": {"proxy_url": "http://x"}}, {}),
         ("http://x/y", {"client_options": {"allow_invalid_certificates": True}}, {}),
         ("http://x/y", {"client_options": {"timeout": "1 hour"}}, {}),
+        ("http://x/y", {"client_options": {"default_headers": {"x": "a\r\nb: c"}}}, {}),
         ("http://x/y", {}, {"https_proxy": "http://x"}),
         ("http://ö/y", {}, {}),
         ("s3://x/y", {**KEYS, "skip_signature": True}, {}),
