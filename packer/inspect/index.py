@@ -62,7 +62,7 @@ def index(
     A tar's folder, relative to `folder`, is its split. A second call starts again.
     """
     began, tars = time.monotonic(), _tars(folder)
-    _refuse_strangers(folder, tars)
+    _refuse_strangers(folder, tars, limits)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
     written = [index_of(folder / name) for name in tars]
@@ -126,7 +126,7 @@ def _tars(folder: Path) -> list[str]:
     return found
 
 
-def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
+def _refuse_strangers(folder: Path, tars: Sequence[str], limits: Limits) -> None:
     external = is_lost = not (folder / manifest.FILENAME).exists()
     with suppress(FormatError):
         external = external or Manifest.load(folder).external
@@ -143,7 +143,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
             raise UnusableInput(
                 f"{path} is not an index, and would be overwritten. Move it to another folder."
             ) from None
-    if indexed and is_lost and _is_packed(indexed[0]):
+    if indexed and is_lost and _is_packed(indexed[0]) and not _is_ours(indexed[0], limits):
         raise UnusableInput(
             f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
             "indexes would lose the class names and the tiles. Restore the file from a copy, or "
@@ -159,6 +159,11 @@ def _is_packed(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(first.offset) == tar.header(first.name, first.size)
+
+
+def _is_ours(path: Path, limits: Limits) -> bool:
+    """Whether the index of a tar is one that `index` made before it was interrupted."""
+    return index_of(path).read_bytes() == index_tar(path, limits, lambda _: None)[0]
 
 
 def _index_one(

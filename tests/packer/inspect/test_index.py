@@ -350,6 +350,20 @@ def test_a_packed_dataset_that_lost_its_manifest_keeps_its_indexes(
     assert index(copy, 1).samples == len(Dataset(packed))
 
 
+def test_indexing_packed_tars_goes_on_after_an_interruption(tmp_path: Path, packed: Path) -> None:
+    shutil.copytree(packed, tmp_path / "set")
+    for path in [tmp_path / "set" / "dataset.json", *(tmp_path / "set").rglob("*.safetensors")]:
+        path.unlink()
+    index(tmp_path / "set", 1)
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "set").rglob("*.safetensors")}
+    (tmp_path / "set" / "dataset.json").unlink()
+    next((tmp_path / "set").rglob("*3.safetensors")).unlink()
+    index(tmp_path / "set", 1)
+    assert whole == {
+        path.name: path.read_bytes() for path in (tmp_path / "set").rglob("*.safetensors")
+    }
+
+
 def test_somebody_else_s_file_is_not_overwritten(tmp_path: Path, jpeg: bytes) -> None:
     write_tar(tmp_path / "x.tar", ("a.jpg", jpeg))
     (tmp_path / "x.safetensors").write_bytes(b"weights")
