@@ -34,6 +34,7 @@ from reader.format.index import metadata_of
 from reader.format.safetensors import serialize
 
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
+_BEGUN = ".indexing"  # there until dataset.json is: the indexes are those of an earlier call
 _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has it elsewhere
 
 
@@ -62,11 +63,12 @@ def index(
     A tar's folder, relative to `folder`, is its split. A second call starts again.
     """
     began, tars = time.monotonic(), _tars(folder)
-    _refuse_strangers(folder, tars, limits)
+    _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
     written = [index_of(folder / name) for name in tars]
     remove_leavings([folder / manifest.FILENAME, folder / manifest.JOINED, *written])
+    write_file(folder / _BEGUN, b"")
     try:
         with progress.phase("index", None, "samples") as advance:
             work = partial(_index_one, folder, limits)
@@ -101,6 +103,7 @@ def index(
         rejected=len(report.rejected),
     )
     write_manifest(folder, content)
+    (folder / _BEGUN).unlink()
     report.seconds = time.monotonic() - began
     return report
 
@@ -126,7 +129,7 @@ def _tars(folder: Path) -> list[str]:
     return found
 
 
-def _refuse_strangers(folder: Path, tars: Sequence[str], limits: Limits) -> None:
+def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
     external = is_lost = not (folder / manifest.FILENAME).exists()
     with suppress(FormatError):
         external = external or Manifest.load(folder).external
@@ -143,7 +146,8 @@ def _refuse_strangers(folder: Path, tars: Sequence[str], limits: Limits) -> None
             raise UnusableInput(
                 f"{path} is not an index, and would be overwritten. Move it to another folder."
             ) from None
-    if indexed and is_lost and _is_packed(indexed[0]) and not _is_ours(indexed[0], limits):
+    is_ours = (folder / _BEGUN).exists()
+    if indexed and is_lost and not is_ours and _is_packed(indexed[0]):
         raise UnusableInput(
             f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
             "indexes would lose the class names and the tiles. Restore the file from a copy, or "
@@ -159,11 +163,6 @@ def _is_packed(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(first.offset) == tar.header(first.name, first.size)
-
-
-def _is_ours(path: Path, limits: Limits) -> bool:
-    """Whether the index of a tar is one that `index` made before it was interrupted."""
-    return index_of(path).read_bytes() == index_tar(path, limits, lambda _: None)[0]
 
 
 def _index_one(
