@@ -73,7 +73,7 @@ class CachedFiles:
     def is_packed_index(self, number: int) -> bool:
         """Whether an index is the one that was packed, so that the store has its faults."""
         try:
-            return checksum_of(self._content(number)) == self.shards[number].index_checksum
+            return is_index(self.shards[number], self._content(number))
         except FormatError:
             return False
 
@@ -115,3 +115,7 @@ class CachedFiles:
                 f"{path}: it cannot be read: {error}. The folder is a cache: run `rm -r "
                 f"{self.folder}`, and open the dataset again."
             ) from error
+
+
+def is_index(shard: ShardEntry, content: bytes | memoryview) -> bool:
+    return checksum_of(content) == shard.index_checksum

@@ -30,11 +30,11 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.files import INDEXES, ROWS, CachedFiles
+from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
-from reader.cache.recovery import is_index, recover
+from reader.cache.recovery import recover
 from reader.errors import ReaderError, StoreError
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.files import most_open_files, reason_of

@@ -9,18 +9,13 @@ import contextlib
 import os
 from pathlib import Path
 
-from reader.cache.files import INDEXES, ROWS, CachedFiles
+from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import DiskQuota, locked
-from reader.format import Manifest, ShardEntry
-from reader.format.checksum import checksum_of
+from reader.format import Manifest
 from reader.format.manifest import FILENAME
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-
-def is_index(shard: ShardEntry, content: bytes) -> bool:
-    return checksum_of(content) == shard.index_checksum
 
 
 def recover(folder: Path, manifest: Manifest, text: bytes, quota: DiskQuota) -> None:

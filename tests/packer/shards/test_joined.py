@@ -98,7 +98,8 @@ def test_where_the_file_is_not_what_it_should_be_each_index_is_asked_for(
         content = joined.read_bytes()
         joined.write_bytes(content[:-1] if what == "cut short" else bytes(len(content)))
     asked = requests(folder, tmp_path / "cache")
-    assert (JOINED in asked) == (what != "missing")
+    # A range that does not come is requested by the network library again.
+    assert asked.count(JOINED) == {"missing": 0, "cut short": 2, "of another dataset": 1}[what]
     assert len(set(asked) - {JOINED, "dataset.json"}) == MANY
 
 
