@@ -9,6 +9,8 @@ import numpy as np
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
+from packer.layouts.audit.ask import ask
+from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
@@ -76,6 +78,10 @@ def prepare(
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
         listing = scanned.listing
+        tree = getattr(source, "tree", None)
+        root = source.facts.root or (tree.root if tree else given.path)
+        asked = (reading.kind, scanned.facts, scanned.files, listing, scanned.classes)
+        ask(Outcome(given.path, root, *asked), options.source)
         unread = refuse_evidence(source, listing, given.path, options.source, sentence)
     if origin is not None:
         origin.check()  # else it has gone while it was listed

@@ -57,6 +57,11 @@ class SampleTable:
             block=self._blocks[number],
         )
 
+    def name_of(self, number: int) -> str:
+        """Return the name of one sample."""
+        start, end = self._bounds[_TEXTS * number], self._bounds[_TEXTS * number + 1]
+        return str(self._text[start:end], "utf-8", "surrogateescape")
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """By its columns, so that they can be put aside without a copy (PEP 574)."""
         wrap = PickleBuffer if int(protocol) >= 5 else bytes

@@ -24,6 +24,7 @@ from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
 from packer.tables.table import LineTable, Record
 from packer.tables.view import TableView, could_have_labels
+from packer.trees.meaning import Layout
 from packer.trees.sample import SampleParts, sample_of_files
 from packer.trees.shape import IMAGES, inside, plain
 from packer.trees.tree import Tree, unnamed
@@ -32,6 +33,8 @@ from packer.words import many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
+_SIGNS = re.compile(r"[^A-Za-z0-9_-]+")  # which no name of a split has
+_PART = re.compile(r"\d$")  # at the end of a file's name: one of several of a split
 _WORD = re.compile(r"[^\W\d_]{3,}([ _-][^\W\d_]+)*")
 _HEAD = 100  # rows that are looked at
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
@@ -89,6 +92,7 @@ class TableSource:
     is_unlabelled: bool = False  # a person has said that there are no labels
     pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
     searched: str = ""  # see `Facts`
+    folders: Layout | None = None  # whose folders are the classes; None: the tables have these
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
@@ -99,13 +103,14 @@ class TableSource:
         options: SourceOptions,
         classes: Sequence[str] | None,
         leftovers: Leftovers | None = None,
+        folders: Layout | None = None,
     ) -> "TableSource":
         """Understand the tables, by a pass over each."""
         survey = Survey()
         known = tuple(survey.look_at(view, options, classes or ()) for view in views)
         survey.check_apart(known)
         pictures = survey.pictures_of_classes(known)
-        known = tuple(view for view in known if view not in pictures)
+        known = _all_in_splits([view for view in known if view not in pictures])
         if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
             raise UnusableInput(
                 f"{where}: the boxes of one table are fractions of the image, those of another "
@@ -114,11 +119,15 @@ class TableSource:
         if any(view.grouped for view in known):
             known = tuple(replace(view, grouped=view.can_group) for view in known)
         tree = views[0].resolver.images.tree
-        labels = _labels(known, survey.texts, classes, where)
+        if folders is None:
+            labels = _labels(known, survey.texts, classes, where)
+        else:
+            labels = Labels(class_order(where, folders.classes(tree.shape), classes), named=True)
         is_unlabelled = options.label_column == NONE
         is_given = options.root is not None or leftovers is not None
         searched = "" if is_given else _searched(views[0])
-        return cls(tree, known, labels, leftovers, is_unlabelled, tuple(pictures), searched, survey)
+        more = (tuple(pictures), searched, folders, survey)
+        return cls(tree, known, labels, leftovers, is_unlabelled, *more)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -168,6 +177,9 @@ class TableSource:
             yield from self.leftovers.scan(self.survey.known, splits)
 
     def _remarks(self) -> Iterator[str]:
+        if self.folders is not None:
+            names = " and ".join(view.where.name for view in self.views)
+            yield f"The labels are those of the folders. The columns of {names} are in the json."
         for view in self.views:
             if isinstance(view.table, LineTable) and view.table.encoding.name == LATIN:
                 yield f"{view.where.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
@@ -228,7 +240,10 @@ class TableSource:
         try:
             name = view.name(first.fields)
             parts = SampleParts(self.tree, name)
-            label = view.label_of(rows, self.labels.number_of)
+            if self.folders is None:
+                label = view.label_of(rows, self.labels.number_of)
+            else:
+                label = self.labels.number_of(self.folders.class_in(os.path.dirname(name)))
             split = view.split_of(rows, name)
             for ext, path in view.further(first.fields).items():
                 parts.add(ext, path)
@@ -239,6 +254,18 @@ class TableSource:
             value = first.fields.get(view.columns.image)
             reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
             return replace(Skipped.of(first.where, error), reason=reason)
+
+
+def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
+    """Return the tables, each beside others of splits with one: a usual name, or its file's."""
+    if not any(view.split for view in views) or any(view.resolver.images.splits for view in views):
+        return tuple(views)
+    stems = [_SIGNS.sub("_", view.where.stem).strip("_") for view in views]
+    splits = [
+        stem if not view.split or (view.split in stems and not _PART.search(stem)) else view.split
+        for view, stem in zip(views, stems, strict=True)
+    ]
+    return tuple(replace(view, split=name) for view, name in zip(views, splits, strict=True))
 
 
 def _searched(view: TableView) -> str:

@@ -77,15 +77,19 @@ class Survey:
                 )
 
     def pictures_of_classes(self, views: Sequence[TableView]) -> list[TableView]:
-        """Return the tables that have one image of each class that others of a split have."""
+        """Return the tables that have one image of each class that others of a split have.
+
+        Their images lie in another folder: a list of one image of each class may be a split, too.
+        """
         found = []
         split = [n for n, view in enumerate(views) if view.split and view.columns.label]
+        folders = {view.first_folder for view in views if view.split}
         texts = set().union(*(self.labels[number] for number in split))
         for number, view in enumerate(views):
             first, last = self.bounds[number : number + 2]
             is_one_each = last > first and len(self.labels[number]) == last - first
             if not view.split and is_one_each and self.labels[number] <= texts:
-                found.append(view)
+                found += [view] * (view.first_folder not in folders)
         return found
 
     @property

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,15 @@ class TableView:
         if not isinstance(value, str) or not value:
             raise BadImage("it names no image")
         return self.resolver.name(value)
+
+    @property
+    def first_folder(self) -> str | None:
+        """The folder of the first image that is there; None if none is."""
+        for record in self.table.records(self.scalars):
+            if isinstance(record, Record):
+                with suppress(BadImage):
+                    return os.path.dirname(self.name(record.fields))
+        return None
 
     def further(self, fields: Fields) -> dict[str, str]:
         """Return the further images that a row names: member -> path."""

@@ -59,6 +59,11 @@ class Layout:
             return folder or None
         return "/".join(names[: self.depth]) if len(names) >= self.depth else None
 
+    def class_in(self, folder: str) -> str:
+        """Return the class of the images in a folder of the tree, "" for none."""
+        base = enclosing(folder, self.bases)
+        return "" if base is None else self.class_of(folder[len(base) :].strip("/")) or ""
+
     def as_options(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
     ) -> tuple[str, ...]:

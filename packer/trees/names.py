@@ -21,6 +21,7 @@ _ROLES = frozenset(  # what a picture is to the others of its sample
     | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
     | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
     | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
+    | {"left", "right", "front", "rear", "color", "colour", "rgb", "ir", "infrared", "thermal"}
     | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
 )
 _PARTS = IMAGES | {  # what a set is divided into without a meaning
@@ -33,9 +34,8 @@ _PART = re.compile(r"([^\W\d][^\d]*?)[_\-. ]*(\d+)")
 _DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?")
 _DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
 _HEX = re.compile(r"[0-9a-f]+")
-_WORD = re.compile(r"(.*[^\W\d_].*?)([^0-9A-Za-z]+)(\d+)")  # cat.0, obj1__0
+_NUMBERED = re.compile(r"[A-Za-z]{1,3}\d{3,}")  # WA0001
 _STEP = 100  # between the numbers of chunks
-_WORDS = range(2, 1001)
 _FEW = 4  # pictures of one sample beside each other
 _LOOKED_AT = 600  # names of a folder
 _NEARLY = 0.9  # of the names
@@ -220,7 +220,8 @@ def windows(names: Sequence[str]) -> Sequence[str]:
 def _last_token(stem: str) -> int:
     """Return where the last word of a name begins, with its separator; 0 for none or a number."""
     at = max(stem.rfind(sign) for sign in "_- ")
-    return at if at > 0 and any(map(str.isalpha, stem[at:])) else 0
+    is_word = any(map(str.isalpha, stem[at:])) and not _NUMBERED.fullmatch(stem[at + 1 :])
+    return at if at > 0 and is_word else 0
 
 
 def infixes(names: Sequence[str]) -> tuple[str, ...]:
@@ -237,18 +238,3 @@ def infixes(names: Sequence[str]) -> tuple[str, ...]:
         if sum(other in known for other in others) >= _NEARLY * len(some) * len(words):
             return tuple(f"_{word}_" for word in words)
     return ()
-
-
-def labelled(names: Sequence[str]) -> tuple[str, frozenset[str]]:
-    """Return the words that names begin with, and what separates them from a number.
-
-    ``cat.0.jpg`` and ``dog.0.jpg``: 2 to 1,000 words, each twice or more; no words otherwise.
-    """
-    some = names[:: len(names) // _LOOKED_AT + 1]
-    found = [_WORD.fullmatch(name.rpartition(".")[0]) for name in some]
-    counts = Counter(one[1] for one in found if one)
-    separators = {one[2] for one in found if one}
-    is_each_twice = len(some) < len(names) or min(counts.values(), default=0) > 1
-    if not all(found) or len(separators) != 1 or len(counts) not in _WORDS or not is_each_twice:
-        return "", frozenset()
-    return separators.pop(), frozenset(counts)

@@ -398,7 +398,7 @@ def _tars() -> list[Layout]:
             "a tar for each class, with its folder, and a table",
             "https://www.image-net.org/download-images.php",
             below,
-            {f"{kind}/{n}.jpg": of(kind, holds=["cc"]) for kind in kinds for n in range(3)},
+            {f"{kind}/{kind}/{n}.jpg": of(kind, holds=["cc"]) for kind in kinds for n in range(3)},
             "data",
         ),
         Layout(

@@ -171,7 +171,10 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
         words = shlex.split(command)[1:]
         words = [dst if word == "DST" else word for word in words]
         words += [] if "--jobs" in words else _ALWAYS
-        tried.append((command, _tried(words, layout, dst, steps - 1)))
+        outcome = _tried(words, layout, dst, steps - 1)
+        if outcome.verdict in FAULTY and f"It is a class: {command}" in message:
+            outcome = outcome._replace(verdict=REFUSED)  # who chooses it says so
+        tried.append((command, outcome))
     for code in python_of(message):
         shutil.rmtree(dst, ignore_errors=True)
         tried.append((code, _executed(code, layout, dst)))

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from packer.errors import Ambiguous, UnusableInput
+from packer.errors import UnusableInput
 from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, Contents, nearly_all
 from packer.layouts.folders.pairs import Pairs
-from packer.layouts.folders.parts import parts, variants
+from packer.layouts.folders.parts import parts
 from packer.layouts.folders.source import FolderSource
 from packer.trees.meaning import interpret
 from packer.trees.names import (
@@ -23,13 +23,12 @@ from packer.trees.names import (
     have_roles,
     is_named_as_mask,
     is_role,
-    labelled,
     splits_of,
 )
 from packer.trees.outright import by_templates, literal
 from packer.trees.shape import OfOthers, inside
 from packer.trees.tree import Tree
-from packer.words import choices, listed, option
+from packer.words import choices, listed
 
 _SPLITS = ("train", "test", "val", "valid", "validation")
 
@@ -50,36 +49,15 @@ def open_folders(
         raise
     except UnusableInput:
         if doubted:
-            _refuse(Contents(tree, interpret(tree.shape, tree.root, kind="flat")))
+            folders = Contents(tree, interpret(tree.shape, tree.root, kind="flat"))
+            _refuse(folders)
+            if found := _only_one(folders):
+                raise UnusableInput(f"{folders.where}: {found}") from None
         raise
     if not doubted or source.layout.pairs:
         return source
-    _refuse(folders := Contents(tree, source.layout))
-    if not source.classes:
-        _refuse_labels_in_names(folders)
+    _refuse(Contents(tree, source.layout))
     return source
-
-
-def _refuse_labels_in_names(folders: Contents) -> None:
-    """Raise for images without classes whose names may have these: cat.0.jpg, dog.0.jpg."""
-    ways, words = [], set[str]()
-    for split, base in folders.layout.splits.items():
-        folder = inside(folders.layout.top, base)
-        names = folders.names_in(folder)
-        separator, found = labelled(names)
-        ends = {name.rpartition(".")[2] for name in names}
-        if found and len(ends) > 1:
-            return
-        words |= found
-        way = f"{{label}}{separator}{{key}}.{ends.pop()}" if found else "{key}"
-        way = inside(literal(folder), way)
-        ways.append(f"{{split={split}}}{way}" if split else way)
-    if words and (templates := by_templates(ways)):
-        raise Ambiguous(
-            f"{folders.where}: the names of the images may start with their classes: "
-            f"{listed(sorted(words))}.",
-            {"They do": templates, "The names mean nothing": ("--as", "flat")},
-        )
 
 
 def _refuse(folders: Contents) -> None:
@@ -88,11 +66,9 @@ def _refuse(folders: Contents) -> None:
         _copy,
         parts,
         _domains,
-        variants,
         _masks_alone,
         _datasets,
         _chunks,
-        _only_one,
     )
     if found := next(filter(None, (rule(folders) for rule in rules)), ""):
         raise UnusableInput(f"{folders.where}: {found}")
@@ -223,17 +199,14 @@ def _chunks(folders: Contents) -> str:
 
 
 def _only_one(folders: Contents) -> str:
-    """Find one folder with all images, which is a class only with an option."""
+    """Find one folder with all images, whose folders may be other things than classes."""
     if len(folders.names) != 1 or len(folders.classes) > 1:
         return ""
-    (name,) = folders.names
-    (base,) = folders.classes
+    ((base, (name,)),) = folders.classes.items()
     folder = inside(base, name)
     inner = ""
     if folders.shape.images[base] and folders.shape.with_images(folder):
         inner = folders.packing(folder, f"The folders in {name} are classes")
-    readings = choices(folders.where, {"It means nothing": FLAT})
-    return (
-        f"all images are in {folder}, which would be the only class. If it is a class, pass "
-        f"{option('kind', 'folder')}. Otherwise choose:{inner}{readings}"
-    )
+    readings = {"It is a class": FOLDER, "It means nothing": FLAT}
+    text = f"all images are in {folder}, which would be the only class. Choose:{inner}"
+    return f"{text}{choices(folders.where, readings)}"

@@ -18,14 +18,10 @@ from packer.layouts.folders.contents import (
 )
 from packer.trees.names import (
     are_counters,
-    endings,
     have_roles,
-    infixes,
-    is_of_masks,
-    windows,
 )
 from packer.trees.outright import by_templates, literal
-from packer.trees.shape import IMAGES, enclosing, inside, may_be_masks, plain
+from packer.trees.shape import IMAGES, inside, may_be_masks, plain
 from packer.trees.tree import Tree
 from packer.words import choices, listed
 
@@ -180,59 +176,3 @@ def _parts_refusal(folders: Contents, base: str, suffixes: Mapping[str, str]) ->
             hidden = [word for each in others for word in ("--ignore", f"**/{each}/**")]
             text += choices(folders.where, {meaning: (*hidden, *FLAT)})
     return text + choices(folders.where, {"They are classes": FOLDER})
-
-
-def variants(folders: Contents) -> str:
-    """Pictures of one sample beside each other: ``x_sat.jpg`` and ``x_mask.png``."""
-    paths = folders.some()
-    some: list[Sequence[str]] = []
-    infix: tuple[str, ...] = ()
-    for names in map(folders.names_in, paths):
-        some.append(windows(names))
-        infix = infix or infixes(names)
-    texts, all_have = endings(some)
-    infix = () if texts else infix
-    if not (found := texts or infix):
-        return ""
-    found = tuple(sorted(found, key=lambda text: (is_of_masks(text), text)))
-    between = "in" if infix else "at the end of"
-    text = (
-        f"pictures beside each other differ in {listed(found)} {between} their names only: they "
-        "may be parts of one sample. Choose:"
-    )
-    ways = _ways(folders, paths, bool(infix))
-    for main in found[:_FEW]:
-        for way, meaning in ways.items():
-            key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
-            members = {_ending(one, all_have): _put(key, one) for one in found if one != main}
-            words = by_templates([_put(key, main)], members)
-            text += choices(folders.where, {f"Images have {main}{meaning}": words})
-    return text + choices(folders.where, {"Each is a sample of its own": FOLDER})
-
-
-def _put(key: str, text: str) -> str:
-    return key.replace("{}", literal(text), 1)
-
-
-def _ending(text: str, all_have: bool) -> str:
-    """Return the name of a member from what a file's name ends in."""
-    stem, _, ext = text.partition(".")
-    name = (member(stem) or "picture") + ("" if all_have else "?")
-    return f"{name}.{ext.lower()}" if ext else name
-
-
-def _ways(folders: Contents, some: Sequence[str], is_infix: bool) -> dict[str, str]:
-    """Return what templates of images begin with, and what that means; none if they cannot."""
-    if folders.start is None:
-        return {}
-    if not folders.names:
-        return {folders.start: ""}
-    bases = frozenset(folders.layout.bases)
-    levels = {path[len(enclosing(path, bases) or "") :].count("/") for path in some}
-    rest = "".join(f"{{folder{n}}}/" for n in range(1, max(levels, default=0))) * is_infix
-    if is_infix and len(levels) > 1:
-        return {}
-    return {
-        f"{folders.start}{{label}}/{rest}": ", and folders are classes",
-        f"{folders.start}{'{folder}/' * is_infix}{rest}": ", and folders mean nothing",
-    }

@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.layouts.folders.ambiguities import open_folders
+from packer.layouts.folders.pairs import Pairs
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
@@ -28,7 +30,7 @@ from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, interpret
 from packer.trees.names import splits_of
 from packer.trees.outright import masks_refusal
-from packer.trees.shape import enclosing, inside, masks
+from packer.trees.shape import inside, masks
 from packer.trees.tree import Tree
 from packer.trees.walk import PARQUET, TEXT_TABLES, not_entered
 from packer.words import command, listed, option
@@ -37,6 +39,7 @@ _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
 _SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
 _HEAD = 50
+_WORDNET = re.compile(r"(?<![^/])(n\d{8})(?![^/])|\d+")  # or a number, which is no word
 
 
 def table(candidate: Candidate) -> Interpretation | None:
@@ -138,9 +141,12 @@ def tables(candidate: Candidate) -> Interpretation | None:
         for folder, of in masks(images.tree.shape):
             shape = images.tree.shape
             raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
-        if options.kind != "table":
-            _refuse_other_classes(candidate, images.tree, parts)
-        return TableSource.open(candidate.path, parts, options, classes, leftovers)
+        folders = None
+        if options.kind is None:
+            folders = _class_folders(images.tree, parts)
+            if folders is None:
+                _refuse_other_classes(candidate, images.tree, parts)
+        return TableSource.open(candidate.path, parts, options, classes, leftovers, folders)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, open_tables, general=True)
@@ -165,6 +171,18 @@ def _tables(tree: Tree) -> Iterator[str]:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 
 
+def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
+    """Return the layout of folders that are classes for certain, if no table has labels."""
+    if any(part.columns.label or part.columns.box or part.flags for part in parts):
+        return None
+    try:
+        source = open_folders(tree, None, Pairs())
+    except UnusableInput:
+        return None
+    are_numbered = len({_WORDNET.sub(r"\1", name) for name in source.classes}) < 2  # patients
+    return None if are_numbered or source.layout.pairs else source.layout
+
+
 def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
     """Raise where the folders are also classes, which the tables do not have."""
     try:
@@ -172,8 +190,8 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
     except UnusableInput:
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
-    classes = {_class_of(path, layout) for path in filled} - {""}
-    kinds = {re.sub(r"\d+", "", name) for name in classes}
+    classes = {layout.class_in(path) for path in filled} - {""}
+    kinds = {_WORDNET.sub(r"\1", name) for name in classes}
     is_of_boxes = all(part.columns.box and part.columns.label is None for part in parts)
     if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
         return
@@ -185,7 +203,7 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
             except BadImage:
                 continue
             folder, file = os.path.split(name)
-            of_folder = _class_of(folder, layout)
+            of_folder = layout.class_in(folder)
             if not of_folder or file.startswith(of_folder.replace("/", "")):
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
@@ -195,12 +213,6 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
                     f"({option('kind', 'folder')}), or the images that {table} names "
                     f"({option('kind', 'table')}). Choose one of the two options."
                 )
-
-
-def _class_of(folder: str, layout: Layout) -> str:
-    """Return the class of the images in a folder, "" for none."""
-    base = enclosing(folder, layout.bases)
-    return "" if base is None else layout.class_of(folder[len(base) :].strip("/")) or ""
 
 
 def parquet(candidate: Candidate) -> Interpretation | None:

@@ -12,6 +12,7 @@ from packer.words import option
 KEY = "key"
 NOTHING = "_"
 ALL = "all"
+LETTERS = "letters"
 _FIELD = re.compile(r"([A-Za-z_]\w*)(\??)(?:([:=])(.*))?", re.DOTALL)
 _GLOB = re.compile(r"(\*+)")
 _EXTENSION = r"(?:(?<=[^/])\.[^./]*)?"
@@ -121,8 +122,11 @@ class Template(Form):
                 f"as '{{label}}/{{key}}'."
             )
         for field in template.fields:
-            if field.spec and not (field.spec == ALL or re.fullmatch(r"[1-9]\d?", field.spec)):
-                reason = f"{{{field.name}:{field.spec}}} is no number of folders from 1 on, nor all"
+            if field.spec and not (
+                field.spec in (ALL, LETTERS) or re.fullmatch(r"[1-9]\d?", field.spec)
+            ):
+                spec = f"{{{field.name}:{field.spec}}}"
+                reason = f"{spec} is no number of folders from 1 on, nor all, nor letters"
                 fail(what, clean, field.at - 1, reason)
         _ = template._pattern
         return template
@@ -160,7 +164,9 @@ class Template(Form):
                 is_followed = any(part in self.shown for part in self.parts[number + 1 :])
                 few = "" if is_followed else "?"
                 one = f"[^/]+{few}"
-                if part.name == KEY and self._begins_last(number):
+                if part.spec == LETTERS:
+                    one = r"[^\W\d_]+"
+                elif part.name == KEY and self._begins_last(number):
                     one = f".+{few}"
                 elif part.spec:
                     more = "*" if part.spec == ALL else f"{{{int(part.spec) - 1}}}"
@@ -224,7 +230,7 @@ class Template(Form):
         label = next((field for field in fields if field.name == "label"), None)
         until = label or next(field for field in fields if field.name == KEY)
         before = _texts(self.parts[: self.parts.index(until)]).count("/")
-        levels = 1 if label is None or not label.spec else label.spec
+        levels = 1 if label is None or label.spec in ("", LETTERS) else label.spec
         depth = len(names) if levels == ALL else before + int(levels)
         return tuple(names[: before + 1]), "/".join(names[:depth]), folder
 

@@ -1,0 +1,231 @@
+"""The samples of a scan as the audit sees them: their folders, names, classes and splits."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import BadImage
+from packer.samples.records import Facts, Reader
+from packer.samples.table import SampleTable
+from packer.trees.names import splits_of
+from packer.trees.outright import literal
+from packer.trees.shape import inside
+
+_MOST = 20_000  # samples that are looked at
+_OF_EACH = 1_000  # of one folder
+
+
+class Seen(NamedTuple):
+    """One sample."""
+
+    number: int  # in the table
+    folders: tuple[str, ...]  # those that hold it, below `Outcome.top` and the one of its split
+    stem: str
+    ext: str
+    label: int
+    split: str
+
+
+class Question(NamedTuple):
+    """What the outcome could have lost, and each interpretation as the options of a command."""
+
+    text: str
+    readings: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a scan.
+
+    Attributes:
+        where: the source, for a person.
+        root: the names of samples are relative to it, and it is `where` or in it.
+        classes: class names in label order.
+        kind: of the interpretation, a value of ``--as``.
+    """
+
+    where: Path
+    root: Path
+    kind: str
+    facts: Facts
+    files: Reader
+    listing: SampleTable
+    classes: Sequence[str]
+
+    @cached_property
+    def prefix(self) -> str | None:
+        """The path of `root` in the source, "" for the source itself; None if it is elsewhere."""
+        path = os.path.relpath(self.root, self.where)
+        return None if path.startswith(os.pardir) else "" if path == os.curdir else path
+
+    def read(self, number: int) -> bytes | None:
+        """Return the bytes of a sample's image; None if it has none that can be read."""
+        try:
+            image = self.files.read(self.listing[number]).image
+        except BadImage:
+            return None
+        return image if isinstance(image, bytes) else None
+
+    @cached_property
+    def has_labels(self) -> bool:
+        """Whether any sample has a label."""
+        return bool((self.listing.labels >= 0).any())
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        """The numbers of some samples.
+
+        If there are many, the first ones of each folder, found by doubling steps: samples of one
+        folder usually follow each other.
+        """
+        count, number = len(self.listing), 0
+        found: list[int] = []
+        while number < count and len(found) < _MOST:
+            folder, begin = self._folder(number), len(found)
+            while number < count and len(found) - begin < _OF_EACH:
+                if self._folder(number) != folder:
+                    break
+                found.append(number)
+                number += 1
+            number = self._end_of(folder, number)
+        return found
+
+    def _end_of(self, folder: str, number: int) -> int:
+        """Return the number of the first sample from `number` on that lies in another folder."""
+        last, step = number - 1, 1
+        while last + step < len(self.listing) and self._folder(last + step) == folder:
+            last, step = last + step, 2 * step
+        end = min(last + step, len(self.listing))
+        while end - last > 1:
+            middle = (last + end) // 2
+            last, end = (middle, end) if self._folder(middle) == folder else (last, middle)
+        return end
+
+    def _folder(self, number: int) -> str:
+        return self.listing.name_of(number).rpartition("/")[0]
+
+    @cached_property
+    def _some(self) -> list[Seen]:
+        """These samples, with all folders that hold them."""
+        some = self.listing.take(self._numbers)
+        labels, splits = some.labels.tolist(), some.splits.tolist()
+        found = []
+        for at, (label, split) in enumerate(zip(labels, splits, strict=True)):
+            *folders, name = some.name_of(at).split("/")
+            stem, _, ext = name.rpartition(".")
+            found.append(Seen(self._numbers[at], tuple(folders), stem, ext, label, split))
+        return found
+
+    @cached_property
+    def top(self) -> tuple[str, ...]:
+        """The folders that hold all samples."""
+        return _shared([one.folders for one in self._some])
+
+    @cached_property
+    def _in_splits(self) -> list[Seen]:
+        """Some samples, with their folders below that of their split."""
+        up, splits = len(self.top), self._split_folders
+        return [
+            one._replace(folders=one.folders[up + (one.folders[up : up + 1] in splits) :])
+            for one in self._some
+        ]
+
+    @cached_property
+    def wrapper(self) -> tuple[str, ...]:
+        """The folders in that of each split which hold all of its samples."""
+        return _shared([one.folders for one in self._in_splits])
+
+    @cached_property
+    def seen(self) -> list[Seen]:
+        """Some samples, at least the first ones of each folder."""
+        up = len(self.wrapper)
+        return [one._replace(folders=one.folders[up:]) for one in self._in_splits]
+
+    @cached_property
+    def _split_folders(self) -> Mapping[tuple[str, ...], str]:
+        """The folders below the top that are splits -> the split of their samples."""
+        up = len(self.top)
+        found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for one in self._some:
+            found[one.folders[up : up + 1]].add(one.split)
+        each = {name: next(iter(splits)) for name, splits in found.items() if len(splits) == 1}
+        is_division = len(each) == len(found) == len(set(each.values()))
+        return {} if not is_division or () in each or "" in each.values() else each
+
+    @cached_property
+    def start(self) -> str:
+        """The beginning of templates for the images; "" if all lie in the source."""
+        parts = [literal(name) for name in (self.prefix or "", *self.top) if name]
+        if splits := {name: split for (name,), split in self._split_folders.items()}:
+            parts.append("{split}" if splits_of(sorted(splits)) == splits else "{folder}")
+        return "".join(f"{part}/" for part in [*parts, *map(literal, self.wrapper)])
+
+    @cached_property
+    def starts(self) -> dict[str, str]:
+        """The beginning of templates for the images of each split, without fields."""
+        found = {}
+        for folder, split in (self._split_folders or {(): ""}).items():
+            names = (self.prefix or "", *self.top, *folder, *self.wrapper)
+            found[split] = "".join(f"{literal(name)}/" for name in names if name)
+        return found
+
+    @cached_property
+    def by_folder(self) -> dict[tuple[str, ...], list[Seen]]:
+        """The samples that were looked at, by the folders that hold them."""
+        found: dict[tuple[str, ...], list[Seen]] = defaultdict(list)
+        for one in self.seen:
+            found[one.folders].append(one)
+        return found
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The sorted names of the uppermost folders that divide the samples."""
+        return sorted({folders[0] for folders in self.by_folder if folders})
+
+    @cached_property
+    def label_depth(self) -> int:
+        """How many of the folders name the class of a sample; 0 where they do not."""
+        for depth in (1, 2, 3):
+            if all(
+                one.label >= 0 and self.classes[one.label] == "/".join(one.folders[:depth])
+                for one in self.seen
+            ):
+                return depth
+        return 0
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how many samples each class has."""
+        labels = self.listing.labels
+        return np.bincount(labels[labels >= 0], minlength=len(self.classes))
+
+    def example(self, one: Seen) -> str:
+        """Return the path of a sample below the source."""
+        return self.listing.name_of(one.number)
+
+    def images_in(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the folder and the stem of some images below one of `names`."""
+        for folders, samples in self.by_folder.items():
+            if folders and folders[0] == name:
+                yield from (("/".join(folders), one.stem) for one in samples)
+
+
+def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the names that all paths begin with."""
+    first, last = (min(paths), max(paths)) if paths else ((), ())
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)]
+
+
+def below(start: str, *names: str) -> str:
+    """Return the template of a path that begins with `start`, by its literal names."""
+    path = ""
+    for name in names:
+        path = inside(path, literal(name))
+    return f"{start}{path}"

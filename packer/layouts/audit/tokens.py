@@ -1,0 +1,71 @@
+"""Names of images as words, numbers and what is between them (pure)."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from packer.trees.outright import literal
+
+_WORD = re.compile(r"[^\W_]+|[\W_]+")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+_DATE = re.compile(  # and times of day
+    r"(?:19|20)\d\d([-_. ])[01]\d\1[0-3]\d(?!\d)|(?<!\d)[0-2]\d([-_.])[0-5]\d\2[0-5]\d(?!\d)"
+)
+_SIGNS, _LETTERS = "-_. ", "\u01c0\u01c1\u01c2\u01c3"  # which stand for them in one word
+_NUMBER = re.compile(r"0*(\d+)")
+
+
+class Affix(NamedTuple):
+    """What all names of several begin and end with, at the edges of words and numbers."""
+
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, stems: Sequence[str]) -> "Affix":
+        """Find it; one name has none."""
+        tokens = [_TOKEN.findall(stem) for stem in stems]
+        if len(tokens) < 2:
+            return cls("", "")
+        before = _common(tokens)
+        shortest = min(map(len, tokens))
+        after = _common([each[::-1] for each in tokens])[: max(0, shortest - len(before) - 1)]
+        return cls("".join(before), "".join(after[::-1]))
+
+    def strip(self, stem: str) -> str:
+        """Return a name without it."""
+        return stem[len(self.before) : len(stem) - len(self.after)]
+
+    def put(self, key: str) -> str:
+        """Return the template of the names, with `key` for what differs."""
+        return f"{literal(self.before)}{key}{literal(self.after)}"
+
+
+def _common(tokens: Sequence[Sequence[str]]) -> list[str]:
+    found = []
+    for each in zip(*tokens, strict=False):
+        if len(set(each)) > 1:
+            break
+        found.append(each[0])
+    return found[: min(map(len, tokens)) - 1]
+
+
+def words(stem: str) -> list[str]:
+    """Return its words and, between them, signs; a date is one word, as `written` gives it."""
+    one = _DATE.sub(lambda date: date[0].translate(str.maketrans(_SIGNS, _LETTERS)), stem)
+    return _WORD.findall(one)
+
+
+def written(word: str) -> str:
+    """Return one of `words` as it stands in the name."""
+    return word.translate(str.maketrans(_LETTERS, _SIGNS))
+
+
+def tokens(stem: str) -> list[str]:
+    """Return its runs of letters, of digits, and of signs."""
+    return _TOKEN.findall(stem)
+
+
+def unpadded(text: str) -> str:
+    """Return a text with its numbers without zeros before them."""
+    return _NUMBER.sub(r"\1", text)
