@@ -37,8 +37,7 @@ print(sys.implementation.cache_tag, sys.platform, platform.machine())') in
         # is still missing belongs to a torch with CUDA.
         pip_install "torch without CUDA" "${torch_index[@]}" --require-hashes --no-deps \
             --requirement scripts/supply/torch-cpu.lock 2>.venv/torch-cpu.log || {
-            tail -n 1 .venv/torch-cpu.log
-            echo "So torch with CUDA is installed: .venv takes 5.5 GB in place of 2 (.venv/torch-cpu.log says more)."
+            echo "torch without CUDA is out of reach (.venv/torch-cpu.log has pip's words), so torch with CUDA is installed: .venv takes 5.5 GB in place of 2."
         }
         pip_install "what it needs" --require-hashes --no-deps --requirement scripts/supply/requirements.lock
         pip_install shardfeed --no-build-isolation --constraint scripts/supply/constraints.txt \

@@ -105,7 +105,17 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
 
 
 def _without_empty(listing: SampleTable, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
-    """Return the classes without those whose folder gave no sample; the others move up."""
+    """Return the classes without those whose folder gave no sample; the others move up.
+
+    The first ones are `fixed`: an empty folder of these is no fault.
+    """
+    known = frozenset(classes[:fixed])
+    listing.skipped = [
+        replace(item, ignored=True)
+        if isinstance(item, EmptyClass) and item.class_name in known
+        else item
+        for item in listing.skipped
+    ]
     empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
     if not empty:
         return classes

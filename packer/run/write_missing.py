@@ -13,14 +13,14 @@ from packer.plan.prepare import version_of
 from packer.plan.work import RunGuard, Work, refuse_full_disk, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.samples.records import Skipped
+from packer.samples.records import EmptyClass, Skipped
 from packer.shards.builder import Rejections
 from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, modules_for, run_jobs
 from packer.shards.shard_writer import Written, remove_shard
 from packer.storage.source import StoreSource
 from packer.trees.walk import is_named_as_image
-from packer.words import command, listed, option
+from packer.words import Placeholder, command, listed, option
 from reader.format import Manifest, manifest
 from reader.store.urls import is_url
 
@@ -108,7 +108,7 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
     if not _are_many(work, files) and all(faults):
         return Rejected(files, written, noun=noun, remedy=_mended(work, files))
-    remedy = _mended(work, files) or _without(work, files)
+    remedy = _mended(work, files) or _without_empty(work, files) or _without(work, files)
     return Rejected(
         files, written, damaged=False, noun=noun, remedy=remedy, source=work.name or "SRC"
     )
@@ -141,6 +141,18 @@ def _mended(work: Work, files: Rejections) -> str:
         without = f"to pack images without {listed(sorted(lacking))}, too, type"
         return f"{without}: {command(work.name, *words)}\n"
     return "remove one of the records that name the same image, and pack again."
+
+
+def _without_empty(work: Work, files: Rejections) -> str:
+    """Return what to do if only folders of classes were rejected, which hold no image."""
+    scanned = _by_scan(work)
+    if len(scanned) < len(files) or not all(isinstance(item, EmptyClass) for item in scanned):
+        return ""
+    skipping = command(work.name, "--on-error", "skip")
+    return (
+        f"to leave out the classes without images, type: {skipping}\n"
+        f"To keep them, name all classes with {option('classes', Placeholder('FILE'))}.\n"
+    )
 
 
 def _without(work: Work, files: Rejections) -> str:

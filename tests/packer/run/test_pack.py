@@ -317,6 +317,18 @@ def test_class_folders_without_images_are_refused_before_anything_is_written(
     assert not (tmp_path / "dst").exists()
 
 
+def test_a_class_folder_without_images_is_kept_by_a_list_of_classes(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "an empty class").mkdir()
+    with pytest.raises(Rejected, match="leave out the classes") as refused:
+        packer.pack(own_source, tmp_path / "dst", progress=False)
+    assert {"on_error", "classes"} <= set(re.findall(r"\w+", str(refused.value)))
+    names = ["an empty class", "class0", "class1", "class2"]
+    packer.pack(own_source, tmp_path / "dst", progress=False, classes=names)
+    assert Manifest.load(tmp_path / "dst").classes == tuple(names)
+
+
 def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
     tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
 ) -> None:
