@@ -150,6 +150,7 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
     """Write the index files with which another tool reads DATASET."""
     from packer.errors import UnusableInput
     from packer.inspect.export import export as run
+    from packer.inspect.export import remarks
     from packer.storage.dataset import as_folder
     from reader.format import Manifest
 
@@ -167,8 +168,10 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
         files = run(folder, tool, overwrite, output.progress, out)
+        notes = remarks(folder, tool, str(out or place))
     line = f"{out or place}: {many(len(files), 'file')} for {tool}: {listed(files, 3)}"
-    return output.report({"dataset": str(place), "files": files}, line)
+    found = {"dataset": str(place), "files": files, "remarks": notes}
+    return output.report(found, [line, *notes])
 
 
 @click.command()
