@@ -19,7 +19,7 @@ from packer.run.log import (
     kept_files,
     read,
     refuse_strangers,
-    remove_dataset,
+    removal_of,
     remove_files,
 )
 from packer.run.run import Run, busy, part_files
@@ -104,14 +104,18 @@ class Destination:
         """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)
         splits = {*run.splits, *(found.splits if found else ())}
-        if found is not None and found.pushed:
-            committed = self.folder / manifest.FILENAME
-            self._remove_shards(splits, Manifest.load(self.folder) if committed.exists() else None)
+        if found is not None and not overwrite and (found.pushed or found.replaces):
+            is_there = (self.folder / manifest.FILENAME).exists()
+            if not (is_there and found.replaces):  # else nothing has been removed yet
+                self._remove_shards(splits, Manifest.load(self.folder) if is_there else None)
             found = None
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            for split in filter(None, remove_dataset(self._files, splits)):
+            append(file, removal := removal_of(self._files, run, found))
+            splits.update(removal.splits)
+            remove_files(self._files, splits)
+            for split in filter(None, splits):
                 with suppress(OSError):  # it does not exist, or is not empty
                     (self.folder / split).rmdir()
             sync_folder(self.folder)
