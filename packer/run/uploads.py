@@ -25,7 +25,7 @@ from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
 from packer.shards.joined import with_joined, write_joined
 from packer.shards.shard_writer import Written, index_name, index_of, is_finished
-from packer.storage.store import AT_ONCE, Store, access, failed
+from packer.storage.store import AT_ONCE, WRITABLE, Store, access, failed
 from packer.words import Placeholder, option
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
@@ -34,7 +34,6 @@ from reader.store.urls import checked, is_url
 if TYPE_CHECKING:
     from reader.store.listing import Listed
 
-_WRITABLE = ("s3://", "gs://", "az://", "file://")
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time
 _WITHOUT_CONDITIONS = (
@@ -65,7 +64,7 @@ def destination(
         yield Destination(Path(place))
         return
     url = checked(str(place))
-    if not url.startswith(_WRITABLE):
+    if not url.startswith(WRITABLE):
         raise UnusableInput(
             f"{url}: datasets can be written to s3://, gs://, az:// and file://. Pack into a "
             "folder, and upload it."
