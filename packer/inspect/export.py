@@ -74,7 +74,8 @@ def export(
     with progress.phase("export", total, "samples") as advance:
         work = _Export(dst, out or dst, content, overwrite, advance)
         writers[tool](work)
-    remove_leavings(work.out / name for name in work.files)  # of runs that were killed
+    written = [work.out / name for name in work.files]
+    remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
     return work.files
 
 

@@ -66,8 +66,10 @@ def index(
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
-    written = [index_of(folder / name) for name in tars]
-    remove_leavings([folder / manifest.FILENAME, folder / manifest.JOINED, *written])
+    written = {index_of(folder / name) for name in tars}
+    names = {manifest.FILENAME, manifest.JOINED, *(path.name for path in written)}
+    folders = {folder, *(path.parent for path in written)}
+    remove_leavings(folders, names.__contains__)
     write_file(folder / _BEGUN, b"")
     try:
         with progress.phase("index", None, "samples") as advance:
@@ -77,7 +79,7 @@ def index(
                 report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
                 damaged += [error] if error else []
     finally:
-        remove_leavings(written)  # of processes that were ended
+        remove_leavings(folders, names.__contains__)  # of processes that were ended
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)

@@ -16,6 +16,7 @@ from packer.run.log import (
     SHARD,
     Note,
     append,
+    is_in_dataset,
     kept_files,
     read,
     refuse_strangers,
@@ -24,7 +25,7 @@ from packer.run.log import (
 )
 from packer.run.run import Run, busy, part_files
 from packer.shards.joined import write_manifest
-from packer.shards.shard_writer import Written, is_finished, remove_shard, remove_temporaries
+from packer.shards.shard_writer import Written, is_finished, remove_shard
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import are, many, option
 from reader.format import FormatError, Manifest, manifest
@@ -191,9 +192,7 @@ class Destination:
 
     def remove_temporaries(self, splits: Iterable[str]) -> None:
         """Remove what killed processes have left, on whichever machine: no other one is at work."""
-        remove_leavings([self.folder / manifest.FILENAME, self.folder / manifest.JOINED])
-        for split in ("", *splits):
-            remove_temporaries(self.folder / split)
+        remove_leavings((self.folder / split for split in ("", *splits)), is_in_dataset)
 
     def _remove_shards(self, splits: Iterable[str], keep: Manifest | None) -> None:
         remove_files(self._files, splits, {manifest.FILENAME, *kept_files(keep)})

@@ -39,6 +39,11 @@ SHARD = re.compile(r"(?:(.+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 Note = Callable[[str], None]
 
 
+def is_in_dataset(name: str) -> bool:
+    """Return whether a dataset has files of this name."""
+    return name in (manifest.FILENAME, manifest.JOINED) or SHARD.fullmatch(name) is not None
+
+
 def read(file: Any) -> Run | None:
     """Return the run in the open log; None if nothing was begun."""
     with naming(Path(file.name)):
