@@ -8,6 +8,7 @@ leading underscore of webdataset's metadata (``__name__/``). Repeated keys are f
 
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote_to_bytes
@@ -62,6 +63,11 @@ def _quote(text: str) -> str:
 Hashes = NDArray[np.uint64]
 
 
+def key_hash(key: str) -> int:
+    """Return that of a key."""
+    return xxhash.xxh3_64_intdigest(key.encode())
+
+
 def hashes_of(names: Iterable[bytes]) -> Hashes:
     """Return the xxh3-64 of each name, uint64."""
     return np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64)
@@ -93,27 +99,42 @@ class KeySet:
 
     _FEW = 1 << 16  # are held as they come; more are sorted in
 
-    def __init__(self, known: Iterable[bytes] = ()) -> None:
-        self._sorted = np.sort(hashes_of(known))
+    def __init__(self, known: Sequence[Hashes] = ()) -> None:
         self._recent: set[int] = set()
+        self._sort_in(known)
+
+    def __contains__(self, key: str) -> bool:
+        return self._has(key_hash(key))
 
     def add(self, key: str) -> bool:
         """Take one more; False if it is there already."""
-        value = xxhash.xxh3_64_intdigest(key.encode())
-        at = int(np.searchsorted(self._sorted, np.uint64(value)))
-        if value in self._recent or (at < len(self._sorted) and self._sorted[at] == value):
+        if self._has(value := key_hash(key)):
             return False
-        self._recent.add(value)
-        if len(self._recent) > self._FEW + len(self._sorted) // 4:
-            recent = np.fromiter(self._recent, np.uint64)
-            self._sorted = np.sort(np.concatenate([self._sorted, recent]))
-            self._recent.clear()
+        self.update([value])
         return True
+
+    def update(self, values: Iterable[int]) -> None:
+        """Take the keys with these hashes."""
+        for value in values:
+            self._recent.add(value)
+            if len(self._recent) > self._FEW + len(self._sorted) // 16:
+                recent = np.fromiter(self._recent, np.uint64)
+                self._recent.clear()
+                self._sort_in([np.asarray(self._sorted), recent])
+
+    def _sort_in(self, parts: Sequence[Hashes]) -> None:
+        ordered = np.concatenate([np.empty(0, np.uint64), *parts])
+        ordered.sort()
+        self._sorted = ordered.data  # whose items are found faster than numpy's
+
+    def _has(self, value: int) -> bool:
+        at = bisect_left(self._sorted, value)
+        return value in self._recent or (at < len(self._sorted) and self._sorted[at] == value)
 
 
 def split_of(key: str, fractions: Mapping[str, float]) -> str:
     """Return the split, one of `fractions` (together 1), by a hash of the key (xxh3-64)."""
-    position = xxhash.xxh3_64_intdigest(key.encode()) / 2**64
+    position = key_hash(key) / 2**64
     for name, fraction in fractions.items():
         position -= fraction
         if position < 0:

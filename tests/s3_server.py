@@ -98,13 +98,15 @@ class S3Handler(Handler):
     def do_POST(self) -> None:
         """Remove several objects."""
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if fault := self.server.fault(self):
+            return self.answer(fault, b"")
         keys = re.findall(r"<Key>(.*?)</Key>", text)
         for name in map(unescape, keys):
             with contextlib.suppress(FileNotFoundError):
                 (self.server.folder / name).unlink()
                 self.server.removed.append(name)
         done = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in keys)
-        self.answer(200, f"<DeleteResult>{done}</DeleteResult>".encode())
+        return self.answer(200, f"<DeleteResult>{done}</DeleteResult>".encode())
 
     def written(self, name: str) -> str:
         status = (self.server.folder / name).stat()

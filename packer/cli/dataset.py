@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from packer.inspect.verify import VerifyReport
     from reader.format import Limits
 
+_UNLISTED = (
+    "dataset.json does not list it, but programs that read all tars of the folder read it, too. "
+    "If another dataset has left it, remove it"
+)
+
 
 @click.command()
 @options.place
@@ -28,13 +33,16 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     """Check every byte of DATASET and name what is damaged."""
     from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
-    from packer.storage.dataset import as_folder
+    from packer.storage.dataset import as_folder, names_in
 
+    names = names_in(place)
     with as_folder(place, output.progress, is_whole=True) as folder:
-        report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
+        report = run(folder, jobs, decode, output.progress, limits, names)
+        report = replace(report, dataset=str(place))
         remedies = [remedy(folder, str(place))] if report.damages else []
     for damage in report.damages:
         echo(f"damaged: {damage}")
+    name_files("unlisted", ((name, _UNLISTED) for name in report.unlisted))
     return output.report(
         asdict(report) | {"damaged_samples": len(report.damaged)},
         [
@@ -43,7 +51,7 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
             f"{report.seconds:.1f} s; {_summary(report)}",
             *remedies,
         ],
-        wrong=report.damages,
+        wrong=report.damages or report.unlisted,
     )
 
 
@@ -95,9 +103,7 @@ def repair(
 
 
 def _summary(report: "VerifyReport") -> str:
-    if not report.damages:
-        return "nothing is damaged"
-    parts = []
+    parts = [] if report.damages else ["nothing is damaged"]
     if report.lost:
         total = many(report.samples + report.lost, "sample")
         parts.append(f"{report.lost:,} of {total} lost")
@@ -106,6 +112,8 @@ def _summary(report: "VerifyReport") -> str:
         parts.append(f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}")
     if others := sum(damage.key is None for damage in report.damages):
         parts.append(f"{many(others, 'finding')} outside of samples")
+    if report.unlisted:
+        parts.append(f"{many(len(report.unlisted), 'file')} not in dataset.json")
     return ", ".join(parts)
 
 
@@ -150,6 +158,7 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
     """Write the index files with which another tool reads DATASET."""
     from packer.errors import UnusableInput
     from packer.inspect.export import export as run
+    from packer.inspect.export import remarks
     from packer.storage.dataset import as_folder
     from reader.format import Manifest
 
@@ -167,8 +176,10 @@ def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, outp
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
         files = run(folder, tool, overwrite, output.progress, out)
+        notes = remarks(folder, tool, str(out or place))
     line = f"{out or place}: {many(len(files), 'file')} for {tool}: {listed(files, 3)}"
-    return output.report({"dataset": str(place), "files": files}, line)
+    found = {"dataset": str(place), "files": files, "remarks": notes}
+    return output.report(found, [line, *notes])
 
 
 @click.command()

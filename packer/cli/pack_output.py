@@ -42,6 +42,7 @@ def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
 def part_lines(report: "PartReport") -> Iterator[str]:
     """Yield what became of one part, and what is left for the others."""
     name_files("not tiled", report.untiled)
+    name_files("not banded", report.unbanded)
     left = f"{many(report.missing, 'shard')} of the dataset still missing"
     if report.committed:
         left = "the dataset is committed"

@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,16 +42,13 @@ def write_file(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def remove_leavings(paths: Iterable[Path]) -> None:
-    """Remove what killed writers of these files have left beside them."""
-    names: dict[Path, set[str]] = {}
-    for path in paths:
-        names.setdefault(path.parent, set()).add(path.name)
-    for folder, written in names.items():
+def remove_leavings(folders: Iterable[Path], written: Callable[[str], object]) -> None:
+    """Remove what killed writers of the files with these names have left in the folders."""
+    for folder in folders:
         with suppress(OSError):  # they are in nobody's way
             for name in os.listdir(folder):
                 match = _TEMPORARY.fullmatch(name)
-                if match and match[1] in written:
+                if match and written(match[1]):
                     (folder / name).unlink(missing_ok=True)
 
 

@@ -1,7 +1,8 @@
 """Names from outside: patterns in braces, and a folder for files under names nobody has looked at.
 
 Guarantees of `OutputFolder`: nothing outside the folder is written or followed; a file appears
-whole or not at all; a file that is there with other content stays, unless `overwrite` is set.
+whole or not at all, also after a power cut; a file that is there with other content stays, unless
+`overwrite` is set.
 
 Assumption: no two writers write the same name at a time.
 """
@@ -89,6 +90,7 @@ class OutputFolder:
             with open(os.open(part, flags, 0o666, dir_fd=folder), "wb", buffering=0) as file:
                 for chunk in chunks():
                     write_all(file.fileno(), chunk)
+                os.fsync(file.fileno())  # else a power cut leaves the name, and no content
             os.rename(part, base, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):

@@ -11,20 +11,19 @@ in JSON, of which ``dataset.yaml`` may be changed.
 import json
 import os
 import re
-import shutil
 import sqlite3
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 import xxhash
 
-from packer.errors import PackingFailed, UnusableInput, cannot_write, naming
-from packer.files.atomic import remove_leavings, sync_folder, write_file
+from packer.errors import PackingFailed, UnusableInput, naming
+from packer.files.atomic import remove_leavings, replacing, write_file
 from packer.files.hashed_file import measure
 from packer.inspect.dataset import members_of
 from packer.progress import Advance, Progress
@@ -75,7 +74,21 @@ def export(
     with progress.phase("export", total, "samples") as advance:
         work = _Export(dst, out or dst, content, overwrite, advance)
         writers[tool](work)
+    written = [work.out / name for name in work.files]
+    remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
     return work.files
+
+
+def remarks(dst: Path, tool: str, name: str) -> list[str]:
+    """Return in sentences which tools misread the files for `tool`; `name` is the dataset's."""
+    if tool != "energon":
+        return []
+    splits = Manifest.load(dst).splits
+    files = {re.sub(r"\W", "_", split) or "train": f"{split}/*.tar".lstrip("/") for split in splits}
+    return [
+        "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
+        f"tars: load_dataset({name!r}, data_files={json.dumps(files, ensure_ascii=False)})"
+    ]
 
 
 @dataclass
@@ -89,31 +102,32 @@ class _Export:
     advance: Advance
     files: list[str] = field(default_factory=list)
 
-    def write(self, name: str, content: bytes | Path) -> None:
-        """Write the file `name`, or move it there, if it does not have this content already."""
-        path = self.out / name
-        self.files.append(name)
-        remove_leavings([path])
-        with naming(path):
-            if path.exists() and not self.overwrite:
-                if isinstance(content, Path):
-                    new = measure(content)
-                else:
-                    new = len(content), checksum_of(content)
-                if measure(path) == new:
-                    return
-                raise UnusableInput(
-                    f"{path} exists with other content. Remove it, or pass --overwrite."
-                )
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
+    def write(self, name: str, content: bytes) -> None:
+        """Write the file `name`, unless it has this content already."""
+        if self.lacks(name, (len(content), checksum_of(content))):
+            path = self.out / name
+            with naming(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
-            return
-        try:
-            os.replace(content, path)
-            sync_folder(path.parent)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+
+    def lacks(self, name: str, content: tuple[int, str]) -> bool:
+        """Return whether to write a file of this size and checksum; another one is not replaced."""
+        self.files.append(name)
+        path = self.out / name
+        with naming(path):
+            if self.overwrite or not path.exists():
+                return True
+            if measure(path) == content:
+                return False
+        raise UnusableInput(f"{path} exists with other content. Remove it, or pass --overwrite.")
+
+    @cached_property
+    def splits(self) -> dict[str, list[ShardEntry]]:
+        """Return the shards of each split."""
+        found: dict[str, list[ShardEntry]] = {}
+        for shard in self.content.shards:
+            found.setdefault(shard.split, []).append(shard)
+        return found
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """Yield the members of each sample in the order of the tar, as other tools group them."""
@@ -161,8 +175,7 @@ def _write_dali(export: _Export) -> None:
 
 
 def _write_wids(export: _Export) -> None:
-    for split in export.content.splits:
-        shards = [shard for shard in export.content.shards if shard.split == split]
+    for shards in export.splits.values():
         entries = []
         for shard in shards:
             count = 0
@@ -184,33 +197,28 @@ def _write_wids(export: _Export) -> None:
 def _write_energon(export: _Export) -> None:
     content = export.content
     counts: dict[str, int] = {}
-    for old in export.out.glob(f"{_FOLDER}-*"):
-        shutil.rmtree(old)  # of a run that was killed
-    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}-", dir=export.out) as folder:
-        path = Path(folder) / "index.sqlite"
-        with _database(path) as database:
-            database.executescript(_TABLES)
-            for number, shard in enumerate(content.shards):
-                runs = list(export.samples(shard))
-                edges = [run[0].start for run in runs]
-                edges.append(runs[-1][-1].offset + tar.padded(runs[-1][-1].size) if runs else 0)
-                counts[shard.file] = len(runs)
-                export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
-                try:
-                    for name in (shard.file, shard.split):
-                        name.encode()
-                    _insert(database, number, export.folder / shard.file, runs, edges)
-                except UnicodeEncodeError as error:
-                    raise UnusableInput(
-                        f"{export.folder / shard.file}: energon's indexes require UTF-8, and "
-                        f"the name {error.object!r} is not valid UTF-8. Rename the folder or "
-                        "the file."
-                    ) from error
-            database.executescript(_INDEXES)
-        export.write(f"{_FOLDER}/index.sqlite", path)
+    with _database(export, f"{_FOLDER}/index.sqlite") as database:
+        database.executescript(_TABLES)
+        for number, shard in enumerate(content.shards):
+            runs = list(export.samples(shard))
+            edges = [run[0].start for run in runs]
+            edges.append(runs[-1][-1].offset + tar.padded(runs[-1][-1].size) if runs else 0)
+            counts[shard.file] = len(runs)
+            export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
+            try:
+                for name in (shard.file, shard.split):
+                    name.encode()
+                _insert(database, number, export.folder / shard.file, runs, edges)
+            except UnicodeEncodeError as error:
+                raise UnusableInput(
+                    f"{export.folder / shard.file}: energon's indexes require UTF-8, and "
+                    f"the name {error.object!r} is not valid UTF-8. Rename the folder or "
+                    "the file."
+                ) from error
+        database.executescript(_INDEXES)
     splits = {
-        split or "train": [shard.file for shard in content.shards if shard.split == split]
-        for split in content.splits
+        split or "train": [shard.file for shard in shards]
+        for split, shards in export.splits.items()
     }
     files: dict[str, object] = {
         ".info.json": {"energon_version": _ENERGON, "shard_counts": counts},
@@ -226,14 +234,21 @@ def _write_energon(export: _Export) -> None:
 
 
 @contextmanager
-def _database(path: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        with closing(sqlite3.connect(path)) as database:
-            yield database
-    except sqlite3.Error as error:
-        raise PackingFailed(
-            f"{path} cannot be written: {error}. Remove the cause, and run the same command again."
-        ) from error
+def _database(export: _Export, name: str) -> Iterator[sqlite3.Connection]:
+    """Yield a new database, which is written when the block ends."""
+    path = export.out / name
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as unfinished:
+        try:
+            with closing(sqlite3.connect(unfinished)) as database:
+                yield database
+        except sqlite3.Error as error:
+            raise PackingFailed(
+                f"{path} cannot be written: {error}. Remove the cause, and run the same command "
+                "again."
+            ) from error
+        export.lacks(name, measure(unfinished))
 
 
 def _insert(

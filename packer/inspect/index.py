@@ -19,7 +19,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.atomic import remove_leavings, write_file
 from packer.files.hashed_file import HashedFile
 from packer.images.probe import probe
-from packer.keys import escape, hashes_of, repeated_rows, unescape
+from packer.keys import KeySet, escape, hashes_of, repeated_rows, unescape
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.samples.labels import MAX_CLASSES
@@ -66,8 +66,10 @@ def index(
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
-    written = [index_of(folder / name) for name in tars]
-    remove_leavings([folder / manifest.FILENAME, folder / manifest.JOINED, *written])
+    written = {index_of(folder / name) for name in tars}
+    names = {manifest.FILENAME, manifest.JOINED, *(path.name for path in written)}
+    folders = {folder, *(path.parent for path in written)}
+    remove_leavings(folders, names.__contains__)
     write_file(folder / _BEGUN, b"")
     try:
         with progress.phase("index", None, "samples") as advance:
@@ -77,7 +79,7 @@ def index(
                 report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
                 damaged += [error] if error else []
     finally:
-        remove_leavings(written)  # of processes that were ended
+        remove_leavings(folders, names.__contains__)  # of processes that were ended
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)
@@ -179,8 +181,7 @@ def _index_one(
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
     hashes = [hashes_of(Index(index_of(folder / n), mapped=False).values_of("key")) for n in tars]
-    seen: set[bytes] = set()
-    renamed = 0
+    taken, seen, renamed = KeySet(hashes), set[bytes](), 0
     for name, rows in zip(tars, repeated_rows(hashes), strict=True):
         if not rows:
             continue
@@ -190,7 +191,10 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
         seen.update(keys[row] for row in rows)
         prefix = name.removesuffix(".tar")
         for row in later:
-            keys[row] = escape(f"{prefix}/{unescape(keys[row].decode())}").encode()
+            stem = unescape(keys[row].decode())
+            while not taken.add(key := escape(stem := f"{prefix}/{stem}")):
+                continue
+            keys[row] = key.encode()
         if later:
             columns = {**index.columns, **list_column("key", keys)}
             write_file(index.path, serialize(columns, index.metadata))

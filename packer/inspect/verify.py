@@ -4,9 +4,9 @@ A crash of a process that decodes samples is a finding: they are then decoded on
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from packer.errors import BadImage
 from packer.files.hashed_file import read_span
@@ -16,6 +16,7 @@ from packer.inspect.shard import Damage, Findings, Shard, check_shard
 from packer.keys import repeated_rows
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
+from packer.run.log import JOURNAL, SHARD, kept_files
 from packer.shards.joined import joined_damages
 from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
@@ -38,6 +39,7 @@ class VerifyReport:
     bytes: int
     seconds: float
     damages: list[Damage]  # each finding; a sample may have several, and one may be of a whole file
+    unlisted: list[str]  # shards and indexes that lie there, and are of no dataset
 
     @property
     def damaged(self) -> set[tuple[str, str]]:
@@ -52,9 +54,11 @@ def verify(
     decode: bool = False,
     progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
+    names: Collection[str] = (),
 ) -> VerifyReport:
     """Check every byte of the dataset `dst`, its shards in `jobs` processes.
 
+    `names` are those of all files where the dataset lies, among which there may be other shards.
     `decode`: also decode every image, and what belongs to it. An image beyond `limits` is named and
     not read. Memory: 8 bytes a sample, and in each process an index and the largest image.
     """
@@ -90,7 +94,8 @@ def verify(
     samples = sum(found.samples for found in by_file.values())
     size = sum(found.bytes for found in by_file.values())
     seconds = time.monotonic() - began
-    return VerifyReport(str(dst), len(shards), samples, lost, size, seconds, damages)
+    others = _unlisted(dst, names)
+    return VerifyReport(str(dst), len(shards), samples, lost, size, seconds, damages, others)
 
 
 def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
@@ -108,6 +113,20 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
         damages += (Damage(manifest.JOINED, why) for why in joined_damages(dst, content))
     known = len(content.classes), content.external, limits
     return [Shard(dst, entry.file, entry, *known) for entry in content.shards]
+
+
+def _unlisted(dst: Path, names: Collection[str]) -> list[str]:
+    """Return the shards among `names` that are neither of a dataset nor of an unfinished run."""
+    try:
+        known = kept_files(Manifest.load(dst))
+    except FormatError:
+        return []
+    found = [PurePosixPath(name) for name in names]
+    owned = {path.parent for path in found if path.name in (manifest.FILENAME, JOURNAL)}
+    if JOURNAL not in names:
+        owned.discard(PurePosixPath())
+    others = (path for path in found if SHARD.fullmatch(str(path)) and str(path) not in known)
+    return sorted(str(path) for path in others if owned.isdisjoint(path.parents))
 
 
 def _repeated_keys(findings: Mapping[Shard, Findings]) -> Iterator[Damage]:

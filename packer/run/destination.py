@@ -16,15 +16,16 @@ from packer.run.log import (
     SHARD,
     Note,
     append,
+    is_in_dataset,
     kept_files,
     read,
     refuse_strangers,
-    remove_dataset,
+    removal_of,
     remove_files,
 )
 from packer.run.run import Run, busy, part_files
 from packer.shards.joined import write_manifest
-from packer.shards.shard_writer import Written, is_finished, remove_shard, remove_temporaries
+from packer.shards.shard_writer import Written, is_finished, remove_shard
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import are, many, option
 from reader.format import FormatError, Manifest, manifest
@@ -104,14 +105,18 @@ class Destination:
         """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)
         splits = {*run.splits, *(found.splits if found else ())}
-        if found is not None and found.pushed:
-            committed = self.folder / manifest.FILENAME
-            self._remove_shards(splits, Manifest.load(self.folder) if committed.exists() else None)
+        if found is not None and not overwrite and (found.pushed or found.replaces):
+            is_there = (self.folder / manifest.FILENAME).exists()
+            if not (is_there and found.replaces):  # else nothing has been removed yet
+                self._remove_shards(splits, Manifest.load(self.folder) if is_there else None)
             found = None
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            for split in filter(None, remove_dataset(self._files, splits)):
+            append(file, removal := removal_of(self._files, run, found))
+            splits.update(removal.splits)
+            remove_files(self._files, splits)
+            for split in filter(None, splits):
                 with suppress(OSError):  # it does not exist, or is not empty
                     (self.folder / split).rmdir()
             sync_folder(self.folder)
@@ -187,9 +192,7 @@ class Destination:
 
     def remove_temporaries(self, splits: Iterable[str]) -> None:
         """Remove what killed processes have left, on whichever machine: no other one is at work."""
-        remove_leavings([self.folder / manifest.FILENAME, self.folder / manifest.JOINED])
-        for split in ("", *splits):
-            remove_temporaries(self.folder / split)
+        remove_leavings((self.folder / split for split in ("", *splits)), is_in_dataset)
 
     def _remove_shards(self, splits: Iterable[str], keep: Manifest | None) -> None:
         remove_files(self._files, splits, {manifest.FILENAME, *kept_files(keep)})

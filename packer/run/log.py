@@ -1,7 +1,8 @@
 """The log of an unfinished run, ``.packing.json``, in its destination folder and in a store.
 
 It records the run, so that only the same command continues it: a line of JSON, and a
-further one whenever the source was mended before the run went on. It is there from the first byte
+further one whenever the source was mended before the run went on. Where it replaces a dataset, the
+log has the splits of that before anything is removed. It is there from the first byte
 written until dataset.json is committed, and is locked by the process that packs.
 
 Guarantees of the one in a store: of runs that begin at one place only one goes on, unless they are
@@ -16,7 +17,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,11 @@ SHARD = re.compile(r"(?:(.+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 Note = Callable[[str], None]
 
 
+def is_in_dataset(name: str) -> bool:
+    """Return whether a dataset has files of this name."""
+    return name in (manifest.FILENAME, manifest.JOINED) or SHARD.fullmatch(name) is not None
+
+
 def read(file: Any) -> Run | None:
     """Return the run in the open log; None if nothing was begun."""
     with naming(Path(file.name)):
@@ -49,7 +55,7 @@ def append(file: Any, run: Run) -> None:
     """Write a line; the one before holds until this one is complete."""
     with naming(Path(file.name)):
         file.seek(0, os.SEEK_END)
-        write_all(file.fileno(), b"\n" + json.dumps(asdict(run)).encode() + b"\n")
+        write_all(file.fileno(), b"\n" + _dumped(run) + b"\n")
         os.fsync(file.fileno())
         sync_folder(Path(file.name).parent)
 
@@ -71,14 +77,17 @@ def claim(
     listed = store.list()
     found = logged(store, listed)
     if overwrite and not (found and run.continues(found)):
-        remove_dataset(store, {*run.splits, *(found.splits if found else ())})
+        removal, there = removal_of(store, run, found), listed.get(JOURNAL)
+        if not store.replace(JOURNAL, _dumped(removal), there.tag if there else None):
+            raise _raced(store)
+        remove_files(store, removal.splits)
         store.remove(JOURNAL)
         listed, found = store.list(), None
     if found is None:
         refuse_strangers(store, run.splits, keep, names=listed)
     elif not run.joins(found):
         raise run.refusal(store.name, found)
-    text = json.dumps(asdict(found or run)).encode()
+    text = _dumped(found or run)
     is_written = store.create(JOURNAL, text)
     is_new = is_written and found is None
     if is_written:
@@ -86,10 +95,7 @@ def claim(
     listed = store.list()
     found = logged(store, listed)
     if found is None or not run.joins(found):
-        raise UnusableInput(
-            f"{store.name}: another packer has just begun or finished at this "
-            "URL. Run the same command again."
-        )
+        raise _raced(store)
     if is_new:
         try:  # others may have come meanwhile
             refuse_strangers(store, run.splits, keep, names=listed)
@@ -97,6 +103,17 @@ def claim(
             store.remove(JOURNAL)
             raise
     return found, listed, is_new
+
+
+def _dumped(run: Run) -> bytes:
+    return json.dumps(asdict(run)).encode()
+
+
+def _raced(store: Store) -> UnusableInput:
+    return UnusableInput(
+        f"{store.name}: another packer has just begun or finished at this URL. Run the same "
+        "command again."
+    )
 
 
 def kept_files(keep: Manifest | None) -> set[str]:
@@ -136,13 +153,16 @@ def refuse_strangers(
     )
 
 
-def remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
-    """Remove dataset.json first, so that nobody reads the half; return the splits."""
+def removal_of(storage: Folder | Store, run: Run, found: Run | None) -> Run:
+    """Return what to log before `run` replaces a dataset and what is `found`.
+
+    dataset.json goes first, so that nobody reads the half; then only the log has its splits.
+    """
+    splits = {*run.splits, *(found.splits if found else ())}
     with suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:
-            splits = splits.union(Manifest.parse(text, manifest.FILENAME).splits)
-    remove_files(storage, splits)
-    return splits
+            splits.update(Manifest.parse(text, manifest.FILENAME).splits)
+    return replace(run, splits=sorted(splits), shards={}, replaces=True)
 
 
 def remove_files(

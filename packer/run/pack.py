@@ -188,6 +188,7 @@ def _pack_part(
         seconds=time.monotonic() - began,
         rejected=sorted(written.rejected),
         untiled=sorted(written.untiled),
+        unbanded=sorted(written.unbanded),
     )
 
 

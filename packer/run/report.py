@@ -75,7 +75,7 @@ class PartReport:
         samples, shards: of this part.
         missing: shards of the whole that are not there yet.
         committed: whether there is a dataset already.
-        rejected, untiled: of this part, as those of `PackReport`.
+        rejected, untiled, unbanded: of this part, as those of `PackReport`.
     """
 
     reading: str
@@ -89,6 +89,7 @@ class PartReport:
     seconds: float
     rejected: list[tuple[str, str]]
     untiled: list[tuple[str, str]]
+    unbanded: list[tuple[str, str]]
 
 
 def without_labels(labels: Collection[int]) -> list[str]:

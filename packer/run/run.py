@@ -33,6 +33,7 @@ class Run:
     splits: Sequence[str] = ()  # folders that shards go into
     shards: Mapping[str, str] = field(default_factory=dict)  # by tar: a checksum of its samples
     pushed: bool = False  # a loop pushes its samples, so that nothing can continue it
+    replaces: bool = False  # what is in these `splits` is being removed: it has not begun
 
     @classmethod
     def asked(cls, place: str, options: PackOptions, classes: Sequence[str] | None) -> "Run":
@@ -55,7 +56,8 @@ class Run:
 
     def continues(self, found: "Run") -> bool:
         """Return whether the finished shards of `found` are those that this run would write."""
-        return (found.settings, found.shards) == (self.settings, self.shards)
+        has_begun = not (found.pushed or found.replaces)
+        return has_begun and (found.settings, found.shards) == (self.settings, self.shards)
 
     def mends(self, found: "Run") -> bool:
         """Return whether `found` was this run, before its source was repaired."""
@@ -64,7 +66,7 @@ class Run:
     def joins(self, found: "Run") -> bool:
         """Whether the shards of both may be one dataset's: each is compared where it exists."""
         is_source = self.source == found.source or self.place == found.place
-        return is_source and self.settings == found.settings
+        return is_source and self.settings == found.settings and not found.replaces
 
     def refusal(self, place: Path | str, found: "Run") -> UnusableInput:
         """Return the error for a destination in which this run cannot continue what is `found`."""
@@ -78,6 +80,8 @@ class Run:
                 f"that was begun with other versions: {platform.node()} has {others}. To "
                 "finish it, install the versions that began it"
             )
+        elif found.replaces:
+            why = f"that has begun to replace a dataset. {finish}"
         else:
             why = f"of another source. {finish}"
         return UnusableInput(
@@ -100,10 +104,11 @@ class Run:
                 names = (*run.splits, *dict(run.shards))  # by which files are removed
                 dicts = isinstance(run.shards, dict) and isinstance(run.settings, dict)
                 if dicts and all(map(manifest.is_inside, names)):
+                    if run.pushed or found is None:
+                        found = found or run
+                        splits.update(run.splits)
                     if not run.pushed:
-                        return found or run
-                    found = found or run
-                    splits.update(run.splits)
+                        break
         return found and replace(found, splits=sorted(splits))
 
 

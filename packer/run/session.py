@@ -13,7 +13,7 @@ from PIL import Image
 
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
 from packer.images.encode import AS_PNG, grows_as_png
-from packer.keys import KeySet, escape, split_of
+from packer.keys import KeySet, escape, hashes_of, split_of
 from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions, RunOptions
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
@@ -61,7 +61,7 @@ class Session:
         self._fields = self._item_fields(declared)
         indexes = (Index(to.base() / shard.index, mapped=False) for shard in self._shards)
         keys = [key for index in indexes for key in index.values_of("key")]
-        self._keys = KeySet(keys)
+        self._keys = KeySet([hashes_of(keys)])
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
         self._warned = self._has_jpeg = False

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
+from packer.files.atomic import write_file
 from packer.progress import QUIET, Progress
 from packer.run.destination import Destination
 from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
 from packer.shards.joined import with_joined, write_joined
 from packer.shards.shard_writer import Written, index_name, index_of, is_finished
-from packer.storage.store import AT_ONCE, Store, access, failed
+from packer.storage.store import AT_ONCE, WRITABLE, Store, access, failed
 from packer.words import Placeholder, option
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
@@ -33,7 +34,6 @@ from reader.store.urls import checked, is_url
 if TYPE_CHECKING:
     from reader.store.listing import Listed
 
-_WRITABLE = ("s3://", "gs://", "az://", "file://")
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time
 _WITHOUT_CONDITIONS = (
@@ -64,7 +64,7 @@ def destination(
         yield Destination(Path(place))
         return
     url = checked(str(place))
-    if not url.startswith(_WRITABLE):
+    if not url.startswith(WRITABLE):
         raise UnusableInput(
             f"{url}: datasets can be written to s3://, gs://, az:// and file://. Pack into a "
             "folder, and upload it."
@@ -145,24 +145,26 @@ class StoreDestination(Destination):
     def finished(self, paths: Sequence[Path]) -> set[Path]:
         """Return those in the folder or in the store; fetch the indexes that are missing here."""
         found = {path for path in paths if is_finished(path)}
-        found |= {path for path in paths if index_of(path).exists() and self._has(self._file(path))}
-        away = [p for p in paths if p not in found and self._file(p) in self._trusted]
+        there = [p for p in paths if p not in found and self._has(self._file(p))]
+        found.update(path for path in there if self._has_index(path))
+        away = [p for p in there if p not in found and self._file(p) in self._trusted]
         for at in range(0, len(away), _INDEXES):
             some = away[at : at + _INDEXES]
             contents = self._store.read_all(index_name(self._file(path)) for path in some)
-            pairs = zip(some, contents, strict=True)
-            found.update(path for path, content in pairs if self._keep_index(path, content))
+            for path, content in zip(some, contents, strict=True):
+                path.parent.mkdir(exist_ok=True)
+                write_file(index_of(path), content)
+                if self._has_index(path):
+                    found.add(path)
+                else:
+                    index_of(path).unlink()
         return found
 
-    def _keep_index(self, path: Path, content: bytes) -> bool:
-        """Keep the index of a shard in the store; return False if it is not of that tar."""
-        path.parent.mkdir(exist_ok=True)
-        index = index_of(path)
-        index.write_bytes(content)
+    def _has_index(self, path: Path) -> bool:
+        """Return whether the folder has the index of this tar, which is in the store."""
         with suppress(FormatError):
-            if Index(index, mapped=False).tar_bytes == self._listed[self._file(path)].size:
-                return True
-        index.unlink()
+            index = Index(index_of(path), mapped=False)
+            return index.tar_bytes == self._listed[self._file(path)].size
         return False
 
     def missing(self, paths: Sequence[Path]) -> int:

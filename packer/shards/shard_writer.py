@@ -186,12 +186,6 @@ def remove_shard(path: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Remove what killed writers left in `folder`."""
-    for path in folder.glob(".shard-*.tmp-*"):
-        path.unlink(missing_ok=True)
-
-
 @dataclass
 class Written:
     """The content of finished shards, by their indexes."""

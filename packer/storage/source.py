@@ -252,7 +252,7 @@ def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
 
 def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
     status = os.stat(src)
-    remove_leavings([tar])
+    remove_leavings([tar.parent], tar.name.__eq__)
     with (
         open(src, "rb") as packed,
         replacing(tar) as unfinished,

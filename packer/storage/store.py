@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reader.store.listing import Listed
 
 AT_ONCE = 4  # shards
+WRITABLE = ("s3://", "gs://", "az://", "file://")  # and can be listed
 
 _PART = 8 << 20  # bytes of a request that compares
 _CREATES = 5  # of an object that others create and remove meanwhile

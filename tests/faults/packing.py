@@ -28,6 +28,7 @@ from tests.faults.injection import Fault, Outcome, run
 Files = dict[str, bytes]
 
 PACK = ("pack", "SRC", "DST", "--shard-samples", "2", "--split", "train=0.6,val=0.4")
+SMALL = ("--shard-samples", "2", "--jobs", "1")
 _HARMS = {"truncate", "rewrite", "remove"}  # done to a file of the source
 _ERRORS = {
     "open": ("EIO", "EMFILE"),
@@ -42,8 +43,8 @@ _ERRORS = {
     "fsync": ("ENOSPC", "EIO", "kill", "orphan"),
     "replace": ("ENOSPC", "EIO", "kill", "orphan"),
     "mkdir": ("ENOSPC", "EIO"),
-    "unlink": ("EIO",),
-    "rmdir": ("EIO",),
+    "unlink": ("EIO", "kill"),
+    "rmdir": ("EIO", "kill"),
     "flock": ("ENOLCK",),
     "fork": ("EAGAIN", "ENOMEM"),
 }
@@ -57,16 +58,22 @@ class Case:
         arguments: of `packer`; SRC, DST and OUT stand for folders.
         prepare: makes of a source and a sound dataset, SRC and DST, what the command is to find.
         makes: the folder that it writes to, if any.
+        replaces: whether it removes what is there first.
     """
 
     arguments: Sequence[str]
     prepare: Callable[[Path], None]
     makes: str | None = "dst"
+    replaces: bool = False
 
     def command(self, folder: Path) -> list[str]:
-        """The arguments, for the folder in which SRC, DST and OUT are."""
-        names = {"SRC": "src", "DST": "dst", "OUT": "out"}
-        return [str(folder / names[part]) if part in names else part for part in self.arguments]
+        """The arguments, for the folder in which SRC, DST and OUT are, and DST's URL."""
+        names = {"SRC": "src", "DST": "dst", "OUT": "out", "URL": "dst"}
+        found = [str(folder / names[part]) if part in names else part for part in self.arguments]
+        return [
+            f"file://{path}" if part == "URL" else path
+            for part, path in zip(self.arguments, found, strict=True)
+        ]
 
 
 def _unpacked(folder: Path) -> None:
@@ -96,6 +103,10 @@ def _nothing(folder: Path) -> None:
 CASES = {
     "pack": Case((*PACK, "--jobs", "2"), _unpacked),
     "pack in one process": Case((*PACK, "--jobs", "1", "--jpeg", "verbatim"), _unpacked),
+    "pack over a dataset": Case(
+        ("pack", "SRC", "DST", *SMALL, "--overwrite"), _nothing, replaces=True
+    ),
+    "pack into a store": Case(("pack", "SRC", "URL", *SMALL, "--scratch", "OUT"), _unpacked),
     "index": Case(("index", "DST", "--jobs", "2"), _tars),
     "verify": Case(("verify", "DST", "--decode", "--jobs", "2"), _nothing, None),
     "repair": Case(("repair", "DST", "--from", "SRC", "--jobs", "2"), _damaged),
@@ -273,7 +284,8 @@ class Bench:
                     continue
                 if content not in (files.get(name), self.before[root].get(name)):
                     yield f"{root}/{name} is neither old nor new"
-            for name in self.before[root].keys() & files.keys() - there.keys():
+            kept = set() if self._case.replaces else self.before[root].keys() & files.keys()
+            for name in kept - there.keys():
                 yield f"{root}/{name} is gone"
 
 

@@ -10,7 +10,13 @@ import pytest
 from tests.faults.packing import CASES, Bench
 
 # How many faults at single calls are tried, beside those at every call.
-SAMPLE = dict.fromkeys(CASES, 1) | {"pack": 5, "pack in one process": 5, "extract": 2}
+SAMPLE = dict.fromkeys(CASES, 1) | {
+    "pack": 5,
+    "pack in one process": 5,
+    "pack over a dataset": 5,
+    "pack into a store": 5,
+    "extract": 2,
+}
 
 
 @pytest.mark.slow

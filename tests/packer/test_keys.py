@@ -1,11 +1,13 @@
 import os
 import re
+import tracemalloc
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packer.keys import KeySet, clashing, escape, unescape
+from packer.keys import KeySet, clashing, escape, hashes_of, unescape
 
 WHITE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
@@ -87,8 +89,18 @@ def test_all_names_of_a_folder_have_different_keys(names: set[str]) -> None:
 
 
 def test_a_set_of_keys_tells_which_are_there_also_when_they_are_many() -> None:
-    keys = KeySet([b"a", b"b"])
+    keys = KeySet([hashes_of([b"a", b"b"])])
     assert not keys.add("a")
     assert all(keys.add(f"{number}") for number in range(150_000))
     assert not any(keys.add(f"{number}") for number in range(0, 150_000, 1000))
     assert keys.add("c")
+
+
+def test_a_set_of_a_million_keys_takes_some_megabytes() -> None:
+    hashes = np.random.default_rng(0).integers(1 << 62, size=300_000).tolist()
+    tracemalloc.start()
+    keys = KeySet()
+    keys.update(hashes)
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert taken < 30 * len(hashes)

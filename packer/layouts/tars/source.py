@@ -8,6 +8,7 @@ before others; ``cls`` is the label.
 import contextlib
 import os
 import re
+from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
-from packer.keys import escape, unescape
+from packer.keys import KeySet, escape, key_hash, unescape
 from packer.layouts.tars.dots import is_doubtful, keys_end_at_last_dot, runs_of
 from packer.layouts.tars.parts import is_index, listed_splits
 from packer.samples.labels import Encodings, class_number
@@ -90,18 +91,18 @@ class WebDatasetSource:
         number_of = {name: number for number, name in enumerate(self.classes)}
         if not self.only:
             yield from self._beside()
-        earlier: set[int] = set()  # keys of the tars before: many sets number again in each
+        earlier = KeySet()  # of the tars before: many sets number again in each
         for tar in [self.only] if self.only else _tars(self.folder):
-            own: set[int] = set()
+            own, folder = array("Q"), escape(tar.removesuffix(".tar"))
             for record in self._tar(tar, number_of):
                 if isinstance(record, Sample):
-                    record = replace(record, split=self.splits.get(tar, ""))
-                    own.add(hash(record.key))
-                    if hash(record.key) in earlier:
-                        key = f"{escape(tar.removesuffix('.tar'))}/{record.key}"
-                        record = replace(record, key=key)
+                    key = record.key
+                    while key in earlier:
+                        key = f"{folder}/{key}"
+                    own.append(key_hash(key))
+                    record = replace(record, key=key, split=self.splits.get(tar, ""))
                 yield record
-            earlier |= own
+            earlier.update(own)
 
     @property
     def facts(self) -> Facts:

@@ -13,6 +13,7 @@ from PIL import Image
 
 from packer import pack
 from packer.cli.main import main
+from packer.inspect.export import export
 from packer.inspect.report.table import gather
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
@@ -46,6 +47,18 @@ def test_a_command(
 
     few = direction == "classes" and name == "info"  # which lists 20 of them
     assert_linear(use, 4 * N if few else N)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("tool", ["dali", "energon", "wids"])
+def test_an_export(tool: str, direction: str, grown_dataset: Grown, tmp_path: Path) -> None:
+    runs = count()
+
+    def use(n: int) -> Callable[[], object]:
+        dst, out = grown_dataset(direction, n), tmp_path / str(next(runs))
+        return lambda: export(dst, tool, False, QUIET, out)
+
+    assert_linear(use, N)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -238,12 +238,25 @@ def test_the_command_names_the_files(packed: Path, short: Path, run_packer: RunP
     assert run_packer("export", short, "--to", "nobody").returncode == 2
 
 
+@pytest.mark.parametrize("out", [(), ("--out", "elsewhere")])
+def test_files_that_hugging_face_datasets_takes_for_tars_are_named_with_what_reads_the_tars(
+    short: Path, tmp_path: Path, run_packer: RunPacker, out: tuple[str, ...]
+) -> None:
+    folder = tmp_path / out[1] if out else short
+    done = run_packer("export", short, "--to", "energon", *out[:1], *[folder] * bool(out))
+    assert done.stdout.splitlines()[1:] == [
+        "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
+        f"tars: load_dataset('{folder}', "
+        'data_files={"train": "train/*.tar", "val": "val/*.tar"})'
+    ]
+
+
 def test_what_a_killed_export_left_is_removed(short: Path) -> None:
-    left = [short / ".nv-meta-abcdefgh" / "index.sqlite", short / "train" / ".wids.json.tmp-1"]
+    killed = (".nv-meta/.index.sqlite.tmp-1", ".nv-meta/.index.sqlite.tmp-1-journal")
+    left = [short / name for name in (*killed, "train/.wids.json.tmp-1")]
     for path in left:
         path.parent.mkdir(exist_ok=True)
         path.touch()
     export(short, "energon", False, QUIET)
     export(short, "wids", False, QUIET)
     assert not any(path.exists() for path in left)
-    assert not left[0].parent.exists()

@@ -176,6 +176,20 @@ def test_no_symbolic_link_is_followed(
     assert not (out / "file.jpg").is_symlink()
 
 
+def test_a_file_has_its_content_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, named: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, synced = os.fsync, set()
+
+    def fsync(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    extract(named("a.jpg", "b.jpg"), tmp_path / "out", 1)
+    assert {path.stat().st_ino for path in (tmp_path / "out").iterdir()} <= synced
+
+
 def test_a_file_with_other_content_is_replaced_only_when_told(
     tmp_path: Path, named: Callable[..., Path], items: list[Any], files_of: FilesOf
 ) -> None:

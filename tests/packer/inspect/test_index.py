@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -237,6 +237,25 @@ def test_keys_that_several_tars_have_are_made_unique(tmp_path: Path, jpeg: bytes
         *("0", "my.set/1/0", "my.set/2/0"),
         *("own0", "own1", "own2"),
     }
+    assert verify(tmp_path, 1).damages == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "keys"),
+    [
+        (("x", "b/x"), ("x",), {"x", "b/x", "b/b/x"}),
+        (("x",), ("x", "b/x"), {"x", "b/x", "b/b/x"}),
+        (("x", "b/x", "b/b/x"), ("x", "b/x"), {"x", "b/x", "b/b/x", "b/b/b/x", "b/b/b/b/x"}),
+    ],
+)
+def test_a_key_that_is_made_unique_is_none_that_there_is(
+    tmp_path: Path, jpeg: bytes, first: Sequence[str], second: Sequence[str], keys: set[str]
+) -> None:
+    for name, stems in (("a", first), ("b", second)):
+        write_tar(tmp_path / f"{name}.tar", *((f"{stem}.jpg", jpeg) for stem in stems))
+    report = index(tmp_path, 1)
+    assert report.samples == len(keys)
+    assert set(members_of(tmp_path)) == keys
     assert verify(tmp_path, 1).damages == []
 
 

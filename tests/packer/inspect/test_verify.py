@@ -1,6 +1,7 @@
 """Every byte of a dataset is proven, or named."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from damage import flip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from s3_server import S3Server
 
 from packer.images.probe import probe
 from packer.inspect.verify import verify
@@ -310,3 +312,34 @@ def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(
     assert said.startswith(f"{copy}: 39 samples in 4 shards, ")
     assert "; 10 of 39 samples lost, 3 samples damaged in 2 shards, 1 finding outside" in said
     assert json.loads(run_packer("verify", copy, "--json").stdout)["lost"] == 10
+
+
+def test_shards_that_no_dataset_json_lists_are_named(copy: Path, run_packer: RunPacker) -> None:
+    shutil.copytree(copy, copy / "nested")
+    left = [copy / "val" / name for name in ("shard-000000.tar", "shard-000000.safetensors")]
+    for path in (*left, copy / "val" / "notes.tar"):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    done = run_packer("verify", copy)
+    assert done.returncode == 1
+    assert "nothing is damaged, 2 files not in dataset.json" in done.stdout
+    assert "unlisted: val/shard-000000.tar: dataset.json does not list it" in done.stderr
+    assert "unlisted: val/shard-000000.safetensors: " in done.stderr
+    assert "notes.tar" not in done.stderr
+    assert "nested" not in done.stderr
+    (copy / ".packing.json").touch()  # they may be those of an append
+    assert run_packer("verify", copy).returncode == 0
+
+
+def test_shards_in_a_store_that_no_dataset_json_lists_are_named(
+    store: S3Server, packed: Path, run_packer: RunPacker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    shutil.copytree(packed, store.folder / "shards")
+    assert run_packer("verify", "s3://bucket/shards").returncode == 0
+    (store.folder / "shards" / "val").mkdir()
+    (store.folder / "shards" / "val" / "shard-000000.tar").touch()
+    done = run_packer("verify", "s3://bucket/shards", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["unlisted"] == ["val/shard-000000.tar"]

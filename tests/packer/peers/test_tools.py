@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.inspect.export import export
+from packer.inspect.export import export, remarks
 from packer.keys import escape
 from packer.progress import Progress
+from reader.format import Manifest
 
 pytestmark = [  # these tools leave their files to be closed
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -177,6 +179,24 @@ def test_a_tool_finds_every_sample_as_it_was(
     found = list(read(folder, tmp_path))
     assert len(found) == len(expected)
     assert dict(found) == expected
+
+
+def test_what_export_says_of_hugging_face_is_so(
+    exported: tuple[Path, dict[str, Members]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    folder, expected = exported
+    load = partial(datasets.load_dataset, cache_dir=str(tmp_path))
+    with pytest.raises(datasets.exceptions.DatasetGenerationError):
+        load(str(folder))
+    [remark] = remarks(folder, "energon", str(folder))
+    loaded = eval(remark.partition("Name the tars: ")[2], {"load_dataset": load})
+    assert {split: len(rows) for split, rows in loaded.items()} == {
+        split: sum(shard.samples for shard in Manifest.load(folder).shards if shard.split == split)
+        for split in ("train", "val")
+    }
+    assert {row["__key__"] for rows in loaded.values() for row in rows} == expected.keys()
 
 
 def test_energon_s_files_are_those_that_energon_prepare_makes(

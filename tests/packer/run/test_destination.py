@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,59 @@ def test_overwrite_removes_the_dataset_and_nothing_else(
     (store.folder / "shards" / "notes.txt").write_text("mine")
     upload(overwrite=True)
     assert store.objects("shards") == files_of(packed) | {"notes.txt": b"mine"}
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["scratch is kept", "scratch is lost"])
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_an_overwrite_that_is_cut_off_at_any_request_is_finished_by_the_same_command(
+    store: S3Server,
+    upload: Upload,
+    make_folder: Callable[..., Path],
+    tmp_path: Path,
+    stride: int,
+    lost: bool,
+) -> None:
+    images = make_folder(tmp_path / "images", classes=2, images=3)
+    upload(images, shard_samples=2, split={"train": 0.5, "val": 0.5})
+    before = shutil.copytree(store.folder / "shards", tmp_path / "before")
+    upload(images, shard_samples=2, overwrite=True)
+    after, cut_off = store.objects("shards"), 0
+    for at in count(0, stride):
+        shutil.rmtree(store.folder / "shards")
+        shutil.copytree(before, store.folder / "shards")
+        left = [at]
+
+        def cut(handler: Any, left: list[int] = left) -> int | None:
+            left[0] -= 1
+            return 403 if left[0] < 0 else None
+
+        store.fault = cut
+        try:
+            upload(images, shard_samples=2, overwrite=True)
+            break
+        except packer.ShardfeedError:
+            cut_off += 1
+        finally:
+            store.fault = lambda handler: None
+        if lost:
+            shutil.rmtree(tmp_path / "scratch", ignore_errors=True)
+        upload(images, shard_samples=2, overwrite=True)
+        assert store.objects("shards") == after, at
+    assert cut_off > 20 // stride
+
+
+@pytest.mark.parametrize("size", [0, 100])
+def test_an_index_that_a_kill_has_cut_short_in_the_scratch_folder_is_fetched_again(
+    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path, size: int
+) -> None:
+    store.fault = lambda handler: 403 if handler.path.endswith("dataset.json") else None
+    with pytest.raises(packer.ShardfeedError):
+        upload()
+    store.fault = lambda handler: None
+    for index in (tmp_path / "scratch").rglob("*.safetensors"):
+        index.write_bytes(index.read_bytes()[:size])
+    assert upload().shards_written == 0
+    assert store.objects("shards") == files_of(packed)
 
 
 def test_append_adds_shards_and_replaces_dataset_json(

@@ -1,6 +1,7 @@
 import errno
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from packer.errors import UnusableInput
 from packer.run.destination import Destination
 from packer.run.run import Run
-from reader.format import Manifest
+from packer.storage.folder import Folder
+from reader.format import Manifest, ShardEntry
 
 SHARDS = {f"shard-{number:06d}.tar": f"digest {number}" for number in range(3)}
 RUN = Run({"seed": 0}, "source", "here", (), SHARDS)
@@ -236,3 +238,81 @@ def test_a_mended_run_touches_no_shard_that_it_did_not_write(tmp_path: Path) -> 
     ):
         pytest.fail("it was let in")
     assert len(tars(tmp_path)) == 4
+
+
+def replaced(folder: Path) -> set[str]:
+    """Write a dataset of two splits, and a file of the user's; return the names of its files."""
+    tars = ["train/shard-000000.tar", "train/shard-000001.tar", "val/shard-000000.tar"]
+    entries = tuple(
+        ShardEntry(tar, tar.partition("/")[0], 1, 10240, f"xxh3:{0:032x}", 9, f"xxh3:{0:032x}")
+        for tar in tars
+    )
+    names = {name for entry in entries for name in (entry.file, entry.index)}
+    for name in (*names, "train/notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "dataset.json").write_text(replace(MANIFEST, shards=entries).dump())
+    return names | {"dataset.json"}
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@contextmanager
+def killed_at(step: int, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the removal of files end before the one with this number."""
+    left, real = [step], Folder.remove
+
+    def remove(folder: Folder, name: str) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        real(folder, name)
+
+    patch.setattr(Folder, "remove", remove)
+    yield
+
+
+@pytest.mark.parametrize("run", [OTHER, replace(OTHER, shards={}, pushed=True)])
+@pytest.mark.parametrize("step", range(7))
+@pytest.mark.parametrize("again", ["the same command", "one without --overwrite", "another one"])
+def test_an_overwrite_that_was_killed_leaves_no_shard_of_the_old_dataset_to_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, step: int, again: str
+) -> None:
+    before = replaced(tmp_path)
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(KeyboardInterrupt),
+        killed_at(step, patch),
+        Destination(tmp_path).hold(run, overwrite=True),
+    ):
+        pytest.fail("nothing was removed")
+    assert ("dataset.json" in files(tmp_path)) == (step == 0)
+    following = replace(run, settings={"seed": 2}) if again == "another one" else run
+    if again == "one without --overwrite" and step == 0:
+        with (
+            pytest.raises(UnusableInput, match="already holds a dataset"),
+            Destination(tmp_path).hold(following, overwrite=False),
+        ):
+            pytest.fail("it was let in")
+        assert files(tmp_path) == before | {"train/notes.txt"}
+        return
+    with Destination(tmp_path).hold(following, again != "one without --overwrite"):
+        Destination(tmp_path).commit(MANIFEST)
+    assert files(tmp_path) == {"dataset.json", "train/notes.txt"}
+
+
+def test_a_loop_that_overwrote_an_unfinished_run_and_was_killed_leaves_no_shard(
+    tmp_path: Path,
+) -> None:
+    finish(tmp_path, RUN)
+    loop = replace(OTHER, shards={}, pushed=True)
+    with suppress(KeyboardInterrupt), Destination(tmp_path).hold(loop, overwrite=True):
+        for split in ("a", "b"):
+            Destination(tmp_path).add_split(loop, split, None)
+            (tmp_path / split).mkdir()
+            (tmp_path / split / "shard-000000.tar").write_bytes(b"tar")
+        raise KeyboardInterrupt
+    with Destination(tmp_path).hold(RUN, overwrite=False):
+        assert files(tmp_path) == {".packing.json"}

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import PIL
 import pytest
 from packing import pack, pack_part
+from PIL import Image
 
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
@@ -264,6 +266,17 @@ def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
     pack(own_source, dst, EIGHT, 1)
     pack(own_source, tmp_path / "whole", EIGHT, 1)
     assert files_of(dst) == files_of(tmp_path / "whole")
+
+
+def test_a_part_names_the_pngs_that_are_not_banded(
+    tmp_path: Path, run_packer: Callable[..., Any]
+) -> None:
+    (tmp_path / "images").mkdir()
+    Image.fromarray(np.zeros((90, 90), np.uint16)).save(tmp_path / "images" / "deep.png")
+    report = packed(tmp_path / "images", tmp_path / "dst", "1/1")
+    assert report.unbanded == [("deep.png", "its values have 16 bits, not 8")]
+    done = run_packer("pack", tmp_path / "images", tmp_path / "again", "--part", "1/1")
+    assert "not banded: deep.png: its values have 16 bits" in done.stderr
 
 
 def test_a_scan_that_somebody_else_could_have_written_is_not_opened(

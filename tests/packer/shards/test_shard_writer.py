@@ -10,10 +10,11 @@ import pytest
 import xxhash
 from PIL import Image
 
+from packer.files.atomic import remove_leavings
 from packer.images.encode import Policy
 from packer.images.encode import encode as encode_image
 from packer.samples.records import Sample
-from packer.shards.shard_writer import ShardWriter, is_finished, remove_temporaries, shard_entry
+from packer.shards.shard_writer import ShardWriter, is_finished, shard_entry
 from reader.format import Index, ShardEntry
 
 Rejected = Sequence[tuple[str, str]]
@@ -178,7 +179,7 @@ def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) ->
     kept = {"shard-000001.tar", ".shard-notes", "shard.tmp-1", "notes.txt"}
     for name in kept:
         (tmp_path / name).write_text("kept")
-    remove_temporaries(tmp_path)
+    remove_leavings([tmp_path], "shard-000000.tar".__eq__)
     assert {path.name for path in tmp_path.iterdir()} == kept
     with writer:
         pass  # the writer itself is left at last, and finds its file gone

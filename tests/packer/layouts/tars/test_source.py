@@ -200,6 +200,20 @@ def test_a_folder_of_tars_that_number_anew_has_every_sample(
     assert not found.skipped
 
 
+def test_a_key_that_a_tar_before_has_gets_one_that_none_of_them_has(
+    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf
+) -> None:
+    images = make_jpegs("x.jpg", "001/x.jpg", "001/001/x.jpg")
+    write_tar(tmp_path / "000.tar", images)
+    write_tar(tmp_path / "001.tar", {"x.jpg": images["x.jpg"]})
+    found = scan(tmp_path)
+    assert [sample.key for sample in found.samples] == [
+        *("x", "001/x", "001/001/x"),
+        "001/001/001/x",
+    ]
+    assert not found.skipped
+
+
 def test_a_key_twice_in_one_tar_is_refused_by_name(
     tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, run_pack: Callable[..., PackReport]
 ) -> None:
