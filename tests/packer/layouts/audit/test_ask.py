@@ -76,7 +76,7 @@ def test_classes_whose_images_have_the_same_names_and_sizes_are_no_copies(write:
     ("names", "said", "options"),
     [
         (
-            [f"{top}/images/{kind}/{top}{n}.png" for top in "pq" for kind in ("ox", "yak") for n in "1"],
+            [f"{top}/images/{kind}/{top}.png" for top in "pq" for kind in ("ox", "yak")],
             "the folders ox, yak divide the images of p and others further",
             {"images": ["{site}/images/{label}/{key}"]},
         ),
@@ -125,6 +125,20 @@ def test_classes_whose_images_have_the_same_names_and_sizes_are_no_copies(write:
             "differ in _sat.png, _street.png at the end of their names only",
             {"images": ["{key}_sat.png"], "members": {"street.png": "{key}_street.png"}},
         ),
+        (
+            [f"{n}/{n}_{kind}_{k}.png" for n in "12" for kind in ("GT", "IN") for k in "12"],
+            "differ in _GT_, _IN_ in their names only",
+            {
+                "images": ["{folder}/{part}_GT_{key}"],
+                "members": {"in": "{folder}/{part}_IN_{key}"},
+            },
+        ),
+        (
+            [f"train/{n}_{kind}.png" for n in "123" for kind in ("sat", "mask")][1:]
+            + [f"val/{n}_sat.png" for n in "45678"],
+            "differ in _sat.png, _mask.png",
+            {"kind": "folder"},
+        ),
     ],
 )  # fmt: skip
 def test_a_question_is_answered_by_one_of_its_commands(
@@ -134,7 +148,13 @@ def test_a_question_is_answered_by_one_of_its_commands(
     text = _question(src)
     assert said in text
     for value in options.values():
-        texts = value.values() if isinstance(value, dict) else [value] if value == "flat" else value
+        texts = (
+            value.values()
+            if isinstance(value, dict)
+            else [value]
+            if isinstance(value, str)
+            else value
+        )
         for one in texts:  # type: ignore[attr-defined]
             assert str(one).replace("{site}", "{folder1}") in text
     assert _pack(src, **options).samples > 0
@@ -147,7 +167,7 @@ def test_a_question_is_answered_by_one_of_its_commands(
         [f"{kind}/{n}.png" for kind in ("cat", "dog") for n in range(4)],
         [f"{kind}/{kind}.{n}.png" for kind in ("cat", "dog") for n in range(4)],
         [f"{kind}/img_{n:04}.png" for kind in "0123" for n in range(3)],
-        [f"{split}/{kind}/{split}{n}.png" for split in ("train", "val") for kind in "ab" for n in "1"],
+        [f"{split}/{kind}/{split}.png" for split in ("train", "val") for kind in "ab"],
         [f"IMG_{n:04}.png" for n in range(9)],
         [f"IMG_{n:04}.png" for n in range(5)] + [f"DSC_{n:04}.png" for n in range(5)],
         [f"2023-0{1 + n // 4}-1{n % 4} 12.0{n}.31.png" for n in range(8)],

@@ -1,5 +1,4 @@
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,15 +110,6 @@ def test_several_pictures_of_one(write: Callable[..., Path]) -> None:
     assert said in _refusal(root)
 
 
-def test_an_infix(write: Callable[..., Path]) -> None:
-    kinds = ("GT", "NOISY")
-    files = {f"{n:04}/{n:04}_{kind}_{k}.png": b"" for n in (1, 2) for kind in kinds for k in (1, 2)}
-    text = _refusal(write(files))
-    assert (
-        "--images '{folder}/{part}_GT_{key}' --member 'noisy={folder}/{part}_NOISY_{key}'" in text
-    )
-
-
 def test_a_space_in_the_name_of_a_class_is_named(write: Callable[..., Path]) -> None:
     root = write(dict.fromkeys(["train/cat/1.jpg", "train/dog/2.jpg", "val/ cat/3.jpg"], b""))
     assert "the folders ' cat' and 'cat' have names that look the same" in _refusal(root)
@@ -130,21 +120,6 @@ def test_what_a_person_says_is_not_doubted(write: Callable[..., Path], options: 
     root = write({f"{kind}/{n}.png": b"" for kind in ("HR", "LR") for n in range(3)})
     source = read(root, SourceOptions(**options)).open(None)  # type: ignore[arg-type]
     assert source.classes == ("HR", "LR")
-
-
-def test_names_that_may_begin_with_classes_are_refused(write: Callable[..., Path]) -> None:
-    names = [f"train/{kind}.{n}.jpg" for kind in ("cat", "dog") for n in range(2)]
-    root = write(dict.fromkeys([*names, "test1/1.jpg"], b"x"))
-    with pytest.raises(UnusableInput, match="start with their classes: cat, dog") as error:
-        read(root, SourceOptions()).open(None)
-    templates = re.findall("--images '([^']*)'", str(error.value))
-    assert templates == ["{split=test}test1/{key}", "{split=train}train/{label}.{key}.jpg"]
-    chosen = read(root, SourceOptions(images=tuple(templates))).open(None)
-    found = [item for item in chosen.scan() if isinstance(item, Sample)]
-    assert sorted((item.split, item.label) for item in found) == [
-        ("test", -1),
-        *[("train", label) for label in (0, 0, 1, 1)],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -167,11 +142,6 @@ def test_names_that_may_begin_with_classes_are_refused(write: Callable[..., Path
         (
             [f"{kind}/{top}{n}.jpg" for top in ("", "thumbs/") for kind in "ab" for n in "123"][1:],
             "b/thumbs has images of the same names",
-        ),
-        (
-            [f"train/{n}_{kind}.png" for n in "123" for kind in ("sat", "mask")][1:]
-            + [f"val/{n}_sat.png" for n in "45678"],
-            "differ in _sat.png, _mask.png",
         ),
     ],
 )
