@@ -12,6 +12,7 @@ from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
+from packer.layouts.mask_colors import find_mask_colors
 from packer.options.declared import PackOptions
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
@@ -63,7 +64,7 @@ def prepare(
     if source.facts.is_keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
     boxes = {**source.facts.boxes, **of_items(options.source)}
-    recorded = joined(base, boxes, onto)
+    recorded = joined(base, "boxes", boxes, onto)
     origin = None
     if isinstance(given, LocalSource):
         root = source.facts.root
@@ -76,6 +77,9 @@ def prepare(
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
         listing = scanned.listing
+        colors, of_colors = find_mask_colors(source, scanned.files, listing)
+        facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
+        scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
         unread = refuse_evidence(source, listing, given.path, options.source, sentence)
     if origin is not None:
         origin.check()  # else it has gone while it was listed

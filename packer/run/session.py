@@ -166,7 +166,7 @@ class Session:
         """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
         base.check_images(self._to.name)
-        joined(base, of_items(self._options.source), self._to.name)
+        joined(base, "boxes", of_items(self._options.source), self._to.name)
         options = self._options.dump()
         if others := [name for name in _SHAPING if base.options.get(name) != options.get(name)]:
             raise UnusableInput(
@@ -274,6 +274,7 @@ class Session:
             unindexed=self._stream.rejected,
             reading=sentence(self._what, count, classes, splits, members, False),
             boxes=of_items(self._options.source),
+            colors={},
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),
             classes=classes,
