@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from packer.layouts.templates.proposed import proposed
 from packer.layouts.texts import Evidence, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample
-from packer.trees.outright import by_templates
+from packer.trees.outright import by_templates, without
 from packer.trees.tree import Tree
 from packer.words import command, many
 
@@ -45,11 +44,11 @@ def _readings(
     replaced = []
     for role, noun in (("label", "classes"), ("split", "splits")):  # the lists have their own
         if f"{{{role}" in given and f"{{{role}" in "".join(folders):
-            folders = _without(role, folders)
+            folders = without(role, folders)
             replaced.append(noun)
     ways = {f" in place of the {' and '.join(replaced)} of folders" if replaced else "": folders}
     if "{label" in "".join(folders):
-        flat = _without("label", folders)
+        flat = without("label", folders)
         ways = {" beside the classes of folders": folders, ", and folders mean nothing": flat}
     each = {meaning: [*way, *lists] for meaning, way in ways.items()}
     return {meaning: words for meaning, words in each.items() if _packs_all(words, src, options)}
@@ -74,10 +73,6 @@ def _packs_all(words: Sequence[str], src: Path, options: SourceOptions) -> bool:
         return all(isinstance(record, Sample) or record.ignored for record in records)
     except UnusableInput:
         return False
-
-
-def _without(role: str, templates: Sequence[str]) -> list[str]:
-    return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
 
 
 def _glob(tree: Tree, paths: Sequence[str]) -> str:

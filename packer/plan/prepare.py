@@ -5,7 +5,6 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
@@ -14,10 +13,18 @@ from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.layouts.mask_colors import find_mask_colors
 from packer.options.declared import PackOptions
+from packer.options.kinds import NUMERIC
+from packer.plan.classes import (
+    by_number,
+    label_remarks,
+    order_remark,
+    refuse_disjoint,
+    split_remarks,
+)
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.plan import plan_shards
-from packer.plan.scan import is_numbered, scan
+from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
@@ -31,14 +38,13 @@ from reader.format import Manifest
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
-_SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
 def prepare(
     src: Path | LocalSource | Interpretation,
     options: PackOptions,
     progress: Progress,
-    classes: Sequence[str] | None = None,  # in label order; None: the source's own
+    classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
     onto: Path | None = None,  # a dataset whose samples are there already
     *,
     spool: Path,  # folder for what the scan makes for samples
@@ -56,7 +62,10 @@ def prepare(
         reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     else:
         reading = given
-    source = reading.open(classes)
+    order = None if classes == NUMERIC else classes
+    source = reading.open(order)
+    if classes == NUMERIC:
+        source = reading.open(order := by_number(source.classes, reading.what))
     if base is not None and source.classes:
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
@@ -70,7 +79,7 @@ def prepare(
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else given.path)
     existing = None if onto is None or base is None else ExistingSamples(onto, base)
-    fixed = len(base.classes if base else classes or ())
+    fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, existing, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
@@ -80,6 +89,9 @@ def prepare(
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
+        chosen = options.source.has_templates or options.source.kind or options.source.class_depth
+        if base is None and not chosen:
+            refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
         unread = refuse_evidence(source, listing, given.path, options.source, sentence)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
@@ -106,6 +118,8 @@ def prepare(
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
         further += tuple(label_remarks(listing, scanned.classes))
+        further += tuple(split_remarks(listing, scanned.classes))
+        further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
@@ -203,27 +217,6 @@ def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Ite
     elif unlabelled:
         few = f"{unlabelled} of {len(listing)} samples {have(unlabelled)}"
         yield f"{few} no label: a Loader returns -1 for them."
-
-
-def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
-    """Yield remarks if the numbers of samples suggest that labels are not classes."""
-    labels = listing.labels
-    counts = np.bincount(labels[labels >= 0], minlength=len(classes))
-    empty = np.flatnonzero(counts == 0).tolist()
-    single = int((counts == 1).sum())
-    used = len(counts) - len(empty)
-    if used >= _SEVERAL and 2 * single > used:
-        yield (
-            f"{single} of {used} classes have a single sample: the labels may be names of "
-            f"samples instead of classes. In a table, {option('label_column')} chooses another "
-            "column."
-        )
-    elif used and empty and is_numbered(classes):
-        names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
-        yield (
-            f"No sample has the label {names}: labels are whole numbers, and all up to the largest "
-            f"are classes, {len(classes)} in all."
-        )
 
 
 def sentence(

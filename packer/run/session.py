@@ -16,6 +16,7 @@ from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, split_of
 from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions, RunOptions
+from packer.options.kinds import NUMERIC
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
@@ -177,8 +178,13 @@ class Session:
 
     def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""
-        source, given = self._options.source, self._how.classes or ()
+        source, given = self._options.source, tuple(self._how.classes or ())
         known = self._base.classes if self._base else ()
+        if self._how.classes == NUMERIC:
+            raise UnusableInput(
+                f"{option('classes', NUMERIC)} requires a source whose classes are known before "
+                "it is packed. Pass the names in label order."
+            )
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
             raise UnusableInput(
