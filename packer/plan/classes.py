@@ -12,6 +12,7 @@ from packer.words import choices, command, listed, many, option
 
 _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
+_LEAST = 2  # samples of a split whose classes say anything
 _TRAINING = ("train", "training")  # the split that others are compared with; else the largest
 
 
@@ -60,9 +61,9 @@ def refuse_disjoint(
     `outright` are the options that equal the layout.
     """
     found = _classes_of_splits(listing)
-    first = _first(listing, found)
+    first, sizes = _first(listing, found), _sizes(listing)
     for split, own in found.items() if "{label" in "".join(outright) else ():
-        if own.isdisjoint(found[first]):
+        if own.isdisjoint(found[first]) and min(sizes[split], sizes[first]) >= _LEAST:
             each = (
                 listed([repr(classes[label]) for label in sorted(labels)], _NAMED)
                 for labels in (own, found[first])
@@ -87,9 +88,13 @@ def _classes_of_splits(listing: SampleTable) -> dict[str, set[int]]:
     return {split: found for split, found in sets.items() if found}
 
 
+def _sizes(listing: SampleTable) -> dict[str, int]:
+    return {split: len(at) for split, at in listing.by_split().items()}
+
+
 def _first(listing: SampleTable, found: dict[str, set[int]]) -> str:
-    sizes = {split: len(at) for split, at in listing.by_split().items() if split in found}
-    largest = max(sizes, key=lambda split: sizes[split], default="")
+    sizes = _sizes(listing)
+    largest = max(found, key=lambda split: sizes[split], default="")
     return next((split for split in found if split.lower() in _TRAINING), largest)
 
 

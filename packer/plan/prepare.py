@@ -12,7 +12,7 @@ from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
 from packer.layouts.mask_colors import find_mask_colors
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, SourceOptions
 from packer.options.kinds import NUMERIC
 from packer.plan.classes import (
     by_number,
@@ -89,10 +89,9 @@ def prepare(
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
-        chosen = options.source.has_templates or options.source.kind or options.source.class_depth
-        if base is None and not chosen:
-            refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
         unread = refuse_evidence(source, listing, given.path, options.source, sentence)
+        if base is None and not _is_chosen(options.source):
+            refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
@@ -123,6 +122,11 @@ def prepare(
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
+
+
+def _is_chosen(options: SourceOptions) -> bool:
+    """Return whether the caller has chosen what folders are, as by a command of a refusal."""
+    return bool(options.has_templates or options.kind or options.class_depth or options.ignore)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
