@@ -113,7 +113,9 @@ def refuse_labels(shape: Shape, where: Path, names: Callable[[str], Iterable[str
         images = inside(above, siblings[0])
         stems = _stems(names(images)) if texts else set()
         if found := next((ext[1:] for stem, ext in texts if stem in stems), None):
-            if images in dict(masks(shape)) and (own := _images_of(shape, stems, names)):
+            if images in dict(masks(shape)) and (
+                own := _images_of(shape, stems.intersection(stem for stem, _ in texts), names)
+            ):
                 members = {
                     "mask?": f"{literal(images)}/{{key}}",
                     f"{found}?": f"{literal(path)}/{{key}}",
