@@ -65,7 +65,8 @@ def pack(
         pairs, members: ``--pair`` and ``--member``: name -> folder, and name -> template.
         ignore, images, labels: a sequence for an option that is given several times.
         columns: ``--column``: a sequence of paths in the JSON.
-        classes: class names in label order; None: sorted.
+        classes: class names in label order; "numeric": for classes that are numbers, in their
+            order; None: sorted as text.
         keys_of: the path or URL of a dataset, whose credentials come from the environment.
         executor: also an `Executor`; None: processes of this machine.
         progress: show the interpretation of the source and the progress on standard error.

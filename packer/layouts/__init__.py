@@ -6,5 +6,6 @@ reads; `voc`, `yolo` and `exports`, of annotation tools, are such. `folders` are
 `tars` WebDataset's, `arrays` CIFAR's and MNIST's files, `python` datasets of Python's, and `coco`
 are its annotations. `evidence` refuses a source in which an ignored file names its images:
 `texts` reads it, `name_tokens` compares words with names, `named_text` decides what they mean, and
-`evidence_advice` writes the commands. `foreign` names the formats that other libraries read.
+`evidence_advice` writes the commands. `mask_colors` finds the list of the
+colours of masks. `foreign` names the formats that other libraries read.
 """

@@ -2,9 +2,9 @@
 
 import glob
 import os
-import re
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from packer.layouts.templates.proposed import proposed
 from packer.layouts.texts import Evidence, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample
-from packer.trees.outright import by_templates
+from packer.trees.outright import by_templates, without
 from packer.trees.tree import Tree
 from packer.words import command, many
 
@@ -31,13 +31,16 @@ def _readings(
 ) -> dict[str, list[str]]:
     """Return the options that read the files and reject nothing, by the use of the folders."""
     lists = [word for one in options.labels for word in ("--labels", one)]
+    texts = {one.paths[0]: _whole(tree, one) or "" for one in found}
+    sums = _sums_of_others(texts)
+    for path in sums:
+        lists += ["--ignore", glob.escape(relative(tree, path, src))]
+    stems = [Path(path).stem for path in texts if path not in sums]
     for one in found:
-        try:
-            text = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
-        except UnusableInput:
-            text = None
-        path = relative(tree, one.paths[0], src)
-        if text is None or not (form := proposed(path, text.decode("utf-8", "replace"), one.has)):
+        text, path = texts[one.paths[0]], relative(tree, one.paths[0], src)
+        if one.paths[0] in sums:
+            continue
+        if not text or not (form := proposed(path, text, one.has, stems)):
             return {}
         lists += ["--labels", form]
     given = "".join(lists)
@@ -45,19 +48,41 @@ def _readings(
     replaced = []
     for role, noun in (("label", "classes"), ("split", "splits")):  # the lists have their own
         if f"{{{role}" in given and f"{{{role}" in "".join(folders):
-            folders = _without(role, folders)
+            folders = without(role, folders)
             replaced.append(noun)
     ways = {f" in place of the {' and '.join(replaced)} of folders" if replaced else "": folders}
     if "{label" in "".join(folders):
-        flat = _without("label", folders)
+        flat = without("label", folders)
         ways = {" beside the classes of folders": folders, ", and folders mean nothing": flat}
     each = {meaning: [*way, *lists] for meaning, way in ways.items()}
     return {meaning: words for meaning, words in each.items() if _packs_all(words, src, options)}
 
 
+def _whole(tree: Tree, one: Evidence) -> str | None:
+    """Return the text of a file that is none of several; None if there is none."""
+    try:
+        found = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
+    except UnusableInput:
+        return None
+    return found.decode("utf-8", "replace") if found else None
+
+
+def _sums_of_others(texts: Mapping[str, str]) -> list[str]:
+    """Return the lists that have the lines of all others and, but for comments, no further ones."""
+    counts = Counter(line for text in texts.values() for line in {*text.splitlines()})
+    lines = {path: {*text.splitlines()} for path, text in texts.items() if len(texts) > 2}
+    common = {line for line, count in counts.items() if count > 1}
+    return [
+        path
+        for path, own in lines.items()
+        if common and all(line in own for line in counts)
+        if {line for line in own if not line.startswith("#")} == common
+    ][:1]
+
+
 def _packs_all(words: Sequence[str], src: Path, options: SourceOptions) -> bool:
     """Return whether the source, read by the templates in `words`, has no rejected file."""
-    given: dict[str, list[str]] = {"--images": [], "--member": [], "--labels": []}
+    given: dict[str, list[str]] = {"--images": [], "--member": [], "--labels": [], "--ignore": []}
     for flag, text in zip(words[::2], words[1::2], strict=True):
         given[flag].append(text)
     chosen = replace(
@@ -68,16 +93,13 @@ def _packs_all(words: Sequence[str], src: Path, options: SourceOptions) -> bool:
         images=tuple(given["--images"]),
         members=dict(one.split("=", 1) for one in given["--member"]),
         labels=tuple(given["--labels"]),
+        ignore=(*options.ignore, *given["--ignore"]),
     )
     try:
         records = read(src, chosen).open(None).scan()
         return all(isinstance(record, Sample) or record.ignored for record in records)
     except UnusableInput:
         return False
-
-
-def _without(role: str, templates: Sequence[str]) -> list[str]:
-    return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
 
 
 def _glob(tree: Tree, paths: Sequence[str]) -> str:

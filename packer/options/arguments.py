@@ -6,7 +6,7 @@ Defaults, checks and help are those of `declared`, which a test holds the names 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from packer.errors import UnusableInput
 from packer.options.declared import OPTIONS
@@ -17,7 +17,7 @@ PathLike = str | os.PathLike[str]
 class WriterArguments(TypedDict, total=False):
     """The options of a loop; None is the default of each."""
 
-    classes: Sequence[str] | None
+    classes: Sequence[str] | Literal["numeric"] | None
     image_column: str | None
     label_column: str | None
     split_column: str | None

@@ -208,8 +208,10 @@ def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
 class RunOptions:
     """Options that shape no bytes, and `shuffle` and limits as people give them."""
 
-    classes: tuple[str, ...] | None = _source(
-        kinds.CLASSES, "File of class names in label order, one per line. Default: sorted."
+    classes: tuple[str, ...] | str | None = _source(
+        kinds.CLASSES,
+        "File of class names in label order, one per line; numeric: classes that are numbers, in "
+        "their order. Default: sorted as text.",
     )
     keys_of: Path | str | None = _source(  # noqa: RUF009
         kinds.DATASET,

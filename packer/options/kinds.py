@@ -15,6 +15,7 @@ from reader.store.urls import is_url
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
+NUMERIC = "numeric"  # the order of classes that are whole numbers
 _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -209,7 +210,13 @@ def _fields(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.removeprefix("json.") for name in _names(value) if name))
 
 
-def _read_names(file: str) -> tuple[str, ...]:
+def _class_order(value: Any) -> tuple[str, ...] | str:
+    return NUMERIC if value == NUMERIC else _names(value)
+
+
+def _read_names(file: str) -> tuple[str, ...] | str:
+    if file == NUMERIC and not Path(file).is_file():
+        return NUMERIC
     try:
         content = Path(file).read_text("utf-8")
     except OSError as error:
@@ -279,7 +286,9 @@ ENGINE = Kind(
     "one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor in Python",
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
-CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)
+CLASSES = Kind(
+    _class_order, "class names in label order, each once, or 'numeric'", "FILE|numeric", _read_names
+)
 COLUMNS = Kind(
     _fields,
     "a list of fields of the JSON, such as ['caption', 'size.width']",

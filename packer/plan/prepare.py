@@ -5,7 +5,6 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
@@ -14,11 +13,20 @@ from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
-from packer.options.declared import PackOptions
+from packer.layouts.mask_colors import find_mask_colors
+from packer.options.declared import PackOptions, SourceOptions
+from packer.options.kinds import NUMERIC
+from packer.plan.classes import (
+    by_number,
+    label_remarks,
+    order_remark,
+    refuse_disjoint,
+    split_remarks,
+)
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.plan import plan_shards
-from packer.plan.scan import is_numbered, scan
+from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
@@ -32,14 +40,13 @@ from reader.format import Manifest
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
-_SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
 def prepare(
     src: Path | LocalSource | Interpretation,
     options: PackOptions,
     progress: Progress,
-    classes: Sequence[str] | None = None,  # in label order; None: the source's own
+    classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
     onto: Path | None = None,  # a dataset whose samples are there already
     *,
     spool: Path,  # folder for what the scan makes for samples
@@ -57,7 +64,10 @@ def prepare(
         reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     else:
         reading = given
-    source = reading.open(classes)
+    order = None if classes == NUMERIC else classes
+    source = reading.open(order)
+    if classes == NUMERIC:
+        source = reading.open(order := by_number(source.classes, reading.what))
     if base is not None and source.classes:
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
@@ -65,13 +75,13 @@ def prepare(
     if source.facts.is_keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
     boxes = {**source.facts.boxes, **of_items(options.source)}
-    recorded = joined(base, boxes, onto)
+    recorded = joined(base, "boxes", boxes, onto)
     origin = None
     if isinstance(given, LocalSource):
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else given.path)
     existing = None if onto is None or base is None else ExistingSamples(onto, base)
-    fixed = len(base.classes if base else classes or ())
+    fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, existing, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
@@ -82,7 +92,12 @@ def prepare(
         root = source.facts.root or (tree.root if tree else given.path)
         asked = (reading.kind, scanned.facts, scanned.files, listing, scanned.classes)
         ask(Outcome(given.path, root, *asked), options.source)
+        colors, of_colors = find_mask_colors(source, scanned.files, listing)
+        facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
+        scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
         unread = refuse_evidence(source, listing, given.path, options.source, sentence)
+        if base is None and not _is_chosen(options.source):
+            refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
@@ -108,9 +123,16 @@ def prepare(
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
         further += tuple(label_remarks(listing, scanned.classes))
+        further += tuple(split_remarks(listing, scanned.classes))
+        further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, base, further, sentence, before, name)
+
+
+def _is_chosen(options: SourceOptions) -> bool:
+    """Return whether the caller has chosen what folders are, as by a command of a refusal."""
+    return bool(options.has_templates or options.kind or options.class_depth or options.ignore)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
@@ -205,27 +227,6 @@ def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Ite
     elif unlabelled:
         few = f"{unlabelled} of {len(listing)} samples {have(unlabelled)}"
         yield f"{few} no label: a Loader returns -1 for them."
-
-
-def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
-    """Yield remarks if the numbers of samples suggest that labels are not classes."""
-    labels = listing.labels
-    counts = np.bincount(labels[labels >= 0], minlength=len(classes))
-    empty = np.flatnonzero(counts == 0).tolist()
-    single = int((counts == 1).sum())
-    used = len(counts) - len(empty)
-    if used >= _SEVERAL and 2 * single > used:
-        yield (
-            f"{single} of {used} classes have a single sample: the labels may be names of "
-            f"samples instead of classes. In a table, {option('label_column')} chooses another "
-            "column."
-        )
-    elif used and empty and is_numbered(classes):
-        names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
-        yield (
-            f"No sample has the label {names}: labels are whole numbers, and all up to the largest "
-            f"are classes, {len(classes)} in all."
-        )
 
 
 def sentence(

@@ -235,6 +235,7 @@ def _content(work: Work, to: Destination, written: Written, how: RunOptions, nam
         gone=repaired(work.rejected_before, _packed_files(work, rejected)),
         reading=work.reading,
         boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
+        colors=work.scanned.facts.mask_colors,
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),

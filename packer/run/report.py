@@ -20,7 +20,7 @@ from packer.run.destination import Destination
 from packer.samples.labels import Encodings, joined
 from packer.shards.shard_writer import Written
 from packer.words import shortened
-from reader.format import Manifest, ShardEntry
+from reader.format import Manifest, MaskColors, ShardEntry
 
 Named = tuple[str, str]  # a file and the reason
 
@@ -110,6 +110,7 @@ def manifest_of(
     gone: frozenset[Named] = frozenset(),
     reading: str,
     boxes: Encodings,
+    colors: Mapping[str, MaskColors],
     **rest: Any,
 ) -> Manifest:
     """Return the manifest of the shards that are written, in the order of `entries`, and of `base`.
@@ -128,7 +129,10 @@ def manifest_of(
         - len(gone),
         rejections=kept_rejections(new, base, gone),
         reading=base.reading if base and base.reading else reading,
-        boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
+        boxes={e: one for e, one in joined(base, "boxes", boxes).items() if e in fields},
+        mask_colors={
+            e: one for e, one in joined(base, "mask_colors", colors).items() if e in fields
+        },
         transcoders=all_versions(transcoders(policy), base),
         **rest,
     )

@@ -16,6 +16,7 @@ from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, hashes_of, split_of
 from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions, RunOptions
+from packer.options.kinds import NUMERIC
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
@@ -166,7 +167,7 @@ class Session:
         """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
         base.check_images(self._to.name)
-        joined(base, of_items(self._options.source), self._to.name)
+        joined(base, "boxes", of_items(self._options.source), self._to.name)
         options = self._options.dump()
         if others := [name for name in _SHAPING if base.options.get(name) != options.get(name)]:
             raise UnusableInput(
@@ -177,8 +178,13 @@ class Session:
 
     def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""
-        source, given = self._options.source, self._how.classes or ()
+        source, given = self._options.source, tuple(self._how.classes or ())
         known = self._base.classes if self._base else ()
+        if self._how.classes == NUMERIC:
+            raise UnusableInput(
+                f"{option('classes', NUMERIC)} requires a source whose classes are known before "
+                "it is packed. Pass the names in label order."
+            )
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
             raise UnusableInput(
@@ -274,6 +280,7 @@ class Session:
             unindexed=self._stream.rejected,
             reading=sentence(self._what, count, classes, splits, members, False),
             boxes=of_items(self._options.source),
+            colors={},
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),
             classes=classes,

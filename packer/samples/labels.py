@@ -11,16 +11,19 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from packer.errors import BadImage, UnusableInput, first_of
 from packer.options.declared import PYTHON, SourceOptions
 from packer.words import listed
-from reader.format import BoxEncoding, Manifest
+from reader.format import BoxEncoding, Manifest, MaskColors
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json; a larger number is an identifier
 _NAMED = 20  # classes in an error
+
+Recorded = TypeVar("Recorded", BoxEncoding, MaskColors)
+_RECORDED = {"boxes": "boxes", "mask_colors": "colours of masks"}
 
 Encodings = Mapping[str, BoxEncoding]
 """How members hold boxes, by extension."""
@@ -136,14 +139,19 @@ def of_items(options: SourceOptions) -> Encodings:
     return {}
 
 
-def joined(base: Manifest | None, found: Encodings, where: object = "dataset.json") -> Encodings:
-    """Return how members hold boxes once those of `found` have been added to a dataset."""
-    known = base.boxes if base else {}
+def joined(
+    base: Manifest | None,
+    what: Literal["boxes", "mask_colors"],
+    found: Mapping[str, Recorded],
+    where: object = "dataset.json",
+) -> Mapping[str, Recorded]:
+    """Return what is recorded of members once those of `found` have been added to a dataset."""
+    known: Mapping[str, Recorded] = getattr(base, what) if base else {}
     for ext in found.keys() & known.keys():
         if known[ext] != found[ext]:
             raise UnusableInput(
-                f"{where} records the boxes of .{ext} as {asdict(known[ext])}, and those of "
-                f"the source are {asdict(found[ext])}. Pack them into another destination."
+                f"{where} records the {_RECORDED[what]} of .{ext} as {asdict(known[ext])}, and "
+                f"those of the source are {asdict(found[ext])}. Pack them into another destination."
             )
     new = {ext: one for ext, one in found.items() if base is None or ext not in base.fields}
     return {**new, **known}

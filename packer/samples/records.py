@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged, Lacking, Repeated
-from reader.format import BoxEncoding
+from reader.format import BoxEncoding, MaskColors
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -104,6 +104,7 @@ class Facts:
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
     searched: str = ""  # where images were found that are named without their folder; "": nowhere
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
+    mask_colors: Mapping[str, MaskColors] = field(default_factory=dict)  # of classes, by ext
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
     outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can
 

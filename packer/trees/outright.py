@@ -1,7 +1,7 @@
 """The meaning of folders as explicit options of a command line, in templates (pure)."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packer.trees.names import is_role
 from packer.trees.shape import Shape, inside, masks
@@ -44,6 +44,11 @@ def by_templates(images: Collection[str], members: Mapping[str, str] = {}) -> tu
     found = [word for one in images for word in ("--images", one)]
     found += [word for name, one in members.items() for word in ("--member", f"{name}={one}")]
     return () if "*" in "".join(found) else tuple(found)
+
+
+def without(role: str, templates: Sequence[str]) -> list[str]:
+    """Return templates whose field of this role means nothing."""
+    return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
 
 
 def literal(text: str) -> str:

@@ -16,6 +16,7 @@ from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn, Numbers
 from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
+from reader.format.mask_colors import MaskColors
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes
 from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
@@ -49,27 +50,40 @@ def member_column(seen: Seen) -> Column:
     return MaskColumn(seen.name, False, seen.form, kind, shape, not seen.is_one_size)
 
 
+Recorded = BoxEncoding | MaskColors  # what dataset.json says of a member
+
+
 class Kind(NamedTuple):
-    resolve: Callable[[Any, str, bool, BoxEncoding | None], ResolvedField]
+    resolve: Callable[[Any, str, bool, Recorded | None], ResolvedField]
     column: Callable[[Seen], Column] = member_column
 
 
-def _member(field: str | Member, ext: str, is_optional: bool, _: object) -> ResolvedField:
+def _member(
+    field: str | Member, ext: str, is_optional: bool, known: Recorded | None
+) -> ResolvedField:
     own = field.decode if isinstance(field, Member) else None
     if own is None and picture_format(ext):
-        return _picture(field, ext, is_optional, None)
+        return _picture(field, ext, is_optional, known)
     is_array = own is not None or kind_of(ext) == "npy"
     decode = own or DECODERS.get(kind_of(ext), bytes)
     return DecodedField(field, ext, ext, is_optional, is_array and not is_optional, decode)
 
 
-def _picture(field: Field, ext: str, is_optional: bool, _: object) -> ResolvedField:
-    return PictureField(field, ext, ext, is_optional, not is_optional)
+def _picture(field: Field, ext: str, is_optional: bool, known: Recorded | None) -> ResolvedField:
+    colors = known if isinstance(known, MaskColors) else None
+    if isinstance(field, Mask):
+        colors = field.parsed or colors
+        if field.ignore is not None and colors is None:
+            raise ArgumentError(
+                f"ignore= is for masks coded by colour, and dataset.json has no colours of .{ext}. "
+                f'Give them: reader.Mask("{ext}", colors=[(0, 0, 0), (128, 0, 0)], ignore=...), or '
+                'a file, colors="class_dict.csv".'
+            )
+    return PictureField(field, ext, ext, is_optional, not is_optional, colors)
 
 
-def _overlay(
-    field: Overlay, ext: str, is_optional: bool, known: BoxEncoding | None
-) -> ResolvedField:
+def _overlay(field: Overlay, ext: str, is_optional: bool, known: Recorded | None) -> ResolvedField:
+    known = known if isinstance(known, BoxEncoding) else None
     own, kind, what = field.decode, kind_of(ext), type(field).__name__
     path = field.path or field.name
     if own is None and (kind == "npy" or picture_format(ext)):
@@ -107,12 +121,12 @@ def parse_fields(
     fields: Sequence[Field],
     known: Sequence[str],
     is_mapped: bool = False,
-    boxes: Mapping[str, BoxEncoding] | None = None,
+    recorded: Mapping[str, Recorded] | None = None,
 ) -> tuple[ResolvedField, ...]:
     """Return the resolved `fields` that are not among `BUILT_IN`.
 
     `known` are the extensions of all splits. With ``map_sample``, a name with a ``?`` may be one
-    that no sample has. `boxes` are the box encodings in dataset.json, by extension.
+    that no sample has. `recorded` is what dataset.json says of members, by extension.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ArgumentError(
@@ -124,11 +138,11 @@ def parse_fields(
     if twice := [name for name in names if names.count(name) > 1]:
         raise ArgumentError(f"Two fields are named {twice[0]!r}. Leave one of them out.")
     named = [field for field in fields if field not in BUILT_IN]
-    return tuple(_resolved(field, known, is_mapped, boxes or {}) for field in named)
+    return tuple(_resolved(field, known, is_mapped, recorded or {}) for field in named)
 
 
 def _resolved(
-    field: Field, known: Sequence[str], is_mapped: bool, boxes: Mapping[str, BoxEncoding]
+    field: Field, known: Sequence[str], is_mapped: bool, recorded: Mapping[str, Recorded]
 ) -> ResolvedField:
     ext, is_optional = written(field).removesuffix("?"), written(field).endswith("?")
     if ext in BUILT_IN:
@@ -147,4 +161,4 @@ def _resolved(
         is_value = not alike and isinstance(field, str) and "json" in known
         value = f' For a value of the JSON, write "json.{ext}".' if is_value else ""
         raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.{value}")
-    return kind_for(field).resolve(field, ext, is_optional, boxes.get(ext))
+    return kind_for(field).resolve(field, ext, is_optional, recorded.get(ext))

@@ -35,6 +35,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         splits: names of all splits of the dataset; empty if it has none.
         extensions: extensions of the samples' members.
         box_encodings: encodings of boxes in dataset.json, by extension.
+        mask_colors: colours of classes in dataset.json, by the extension of masks: each has
+            `colors` and `names`.
         places: shards and rows of the samples.
         fetching: client of the process that fetches from a store; None for a folder.
 
@@ -137,7 +139,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.classes = list(manifest.classes)
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
-        self.box_encodings = manifest.boxes
+        self.box_encodings, self.mask_colors = manifest.boxes, manifest.mask_colors
         self.places = SampleLocator.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         held = None
@@ -147,8 +149,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self._files: Files = files
         if further:
             others = [(prefix, *located(place, split, *stores)) for prefix, place in further]
-            self._files, fields, boxes = joined(files, manifest, split, others)
-            self.extensions, self.box_encodings = fields, boxes
+            self._files, described = joined(files, manifest, split, others)
+            self.extensions, self.box_encodings, self.mask_colors = described
         if subset is not None:
             self._choose(subset)
 

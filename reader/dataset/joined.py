@@ -20,7 +20,7 @@ from reader.dataset.open_shards import Fetchings, ShardFiles
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import JoinedBytes, ReadBuffer
 from reader.errors import ArgumentError, ReaderError
-from reader.format import BoxEncoding, FormatError, Index, Manifest
+from reader.format import BoxEncoding, FormatError, Index, Manifest, MaskColors
 from reader.format.columns import Column
 from reader.store.urls import is_url
 
@@ -120,9 +120,10 @@ def joined(
     content: Manifest,
     split: str | None,
     others: "Sequence[tuple[str, Path, Fetching | None]]",
-) -> tuple[JoinedFiles, tuple[str, ...], dict[str, BoxEncoding]]:
-    """Return the files of a dataset and those joined to it, with all extensions and boxes."""
+) -> tuple[JoinedFiles, tuple[tuple[str, ...], dict[str, BoxEncoding], dict[str, MaskColors]]]:
+    """Return the files of a dataset and those joined to it; all extensions, boxes and colours."""
     extensions, boxes, found = list(content.fields), dict(content.boxes), []
+    colors = dict(content.mask_colors)
     held: dict[str, int] = {}
     for prefix, folder, fetching in others:
         own = Manifest.load(folder)
@@ -131,9 +132,10 @@ def joined(
         _check(base, files, own, [ext for ext in members if ext in extensions])
         extensions += members
         boxes |= {prefix + ext: encoding for ext, encoding in own.boxes.items()}
+        colors |= {prefix + ext: colour for ext, colour in own.mask_colors.items()}
         found.append((prefix, files))
         held |= dict.fromkeys(members, len(found))
-    return JoinedFiles(base, tuple(found), held), tuple(extensions), boxes
+    return JoinedFiles(base, tuple(found), held), (tuple(extensions), boxes, colors)
 
 
 def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequence[str]) -> None:

@@ -94,6 +94,7 @@ class Mix(Dataset):
         self.shards = tuple(shard for part in self.parts for shard in part.shards)
         self.extensions = tuple(dict.fromkeys(e for part in self.parts for e in part.extensions))
         self.box_encodings = {e: b for part in self.parts for e, b in part.box_encodings.items()}
+        self.mask_colors = {e: c for part in self.parts for e, c in part.mask_colors.items()}
         self.places = _joined([part.places for part in self.parts])
         joined = _apart if classes == "apart" else _by_name
         self.classes, self._labels = joined(self.source_names, self.parts)

@@ -88,9 +88,11 @@ boxes in members, by extension, if the packer knows it: ``format``, which is ``x
 ``cxcywh``; ``normalized``, true for fractions of the image's width and height, false for pixels,
 null if it is unknown; ``path`` and ``labels``, the names of the lists of boxes and class numbers in
 JSON, ``labels`` null if there is none; ``keypoints``, the names of each object's key points, if
-they have names; the lines of a ``txt`` are YOLO's, a class number first; optional), ``joined``
-(true if there is a shards.index; optional), ``images`` (false if the dataset has no images;
-optional), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content, as JSON
+they have names; the lines of a ``txt`` are YOLO's, a class number first; optional), ``mask_colors``
+(of masks coded by colour, by extension: ``colors``, the red, green and blue of each class in the
+order of their numbers, and ``names``, of the classes, empty if unknown; optional), ``joined`` (true
+if there is a shards.index; optional), ``images`` (false if the dataset has no images; optional),
+and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content, as JSON
 with sorted keys and without white space. Each tar is listed once; names that differ only in case or
 Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown entries.
 
@@ -104,8 +106,8 @@ itself if the bytes here do not match its checksum, so it may also ignore this f
 ``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`
 decodes a further member by its extension, and `pictures.py` opens pictures and converts their
 values to 8 bits. `jpeg.py` reads a JPEG's header, `limits.py` limits a sample's size, `files.py`
-opens files, `mistaken.py` explains why a folder is not a dataset, and `errors.py` has the root of
-all errors.
+opens files, `mask_colors.py` parses lists of colours, `mistaken.py` explains why a folder is not a
+dataset, and `errors.py` has the root of all errors.
 """
 
 from typing import TYPE_CHECKING
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from reader.format.index import Index
     from reader.format.limits import Limits
     from reader.format.manifest import BoxEncoding, Manifest, ShardEntry
+    from reader.format.mask_colors import MaskColors
 
 __all__ = [
     "FORMATS",
@@ -126,6 +129,7 @@ __all__ = [
     "Index",
     "Limits",
     "Manifest",
+    "MaskColors",
     "ShardEntry",
     "ShardfeedError",
 ]
@@ -138,5 +142,6 @@ __getattr__, __dir__ = lazy(
         "reader.format.index": ("Index",),
         "reader.format.limits": ("Limits",),
         "reader.format.manifest": ("BoxEncoding", "Manifest", "ShardEntry"),
+        "reader.format.mask_colors": ("MaskColors",),
     },
 )

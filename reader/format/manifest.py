@@ -17,6 +17,7 @@ from reader.format import tar
 from reader.format.checksum import checksum_of
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
+from reader.format.mask_colors import MaskColors
 from reader.format.mistaken import why_no_dataset
 
 FILENAME = "dataset.json"
@@ -27,10 +28,10 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _TAR = re.compile(r"[^/]\.tar$")
 MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 
-_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest")
+_Kind = TypeVar("_Kind", "BoxEncoding", "MaskColors", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
-_KINDS |= {"joined": bool, "images": bool}
+_KINDS |= {"joined": bool, "images": bool, "mask_colors": dict}
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Manifest:
     # first thousand as ``[name, reason]``; empty for none.
     rejections: Mapping[str, Any] = field(default_factory=dict)
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
+    mask_colors: Mapping[str, MaskColors] = field(default_factory=dict)  # likewise
     joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
     images: bool = True  # False: the samples are those of another dataset, which has the images
     version: int = field(default=VERSION)
@@ -135,7 +137,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes", "joined"):
+        for name in ("rejections", "boxes", "mask_colors", "joined"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         if self.images:
@@ -197,6 +199,8 @@ class Manifest:
             _check_rejections(content.get("rejections", {}))
             boxes = content.get("boxes", {}).items()
             content["boxes"] = {ext: _known(BoxEncoding, entry) for ext, entry in boxes}
+            masks = content.get("mask_colors", {}).items()
+            content["mask_colors"] = {ext: _known(MaskColors, entry) for ext, entry in masks}
             return _known(cls, {**content, "shards": shards})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from reader.columns.kinds import parse_fields
+from reader.columns.kinds import Recorded, parse_fields
 from reader.columns.schema import BatchSchema
 from reader.columns.tensors import pinned
 from reader.dataset.dataset import Dataset
@@ -32,6 +32,7 @@ from reader.order.steps import Share, Steps, given_share
 from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages, hold_decoded
 from reader.samples.fields import ResolvedField, name_of, written
+from reader.samples.members import PictureField
 from reader.samples.sample import Recipe
 
 
@@ -69,7 +70,8 @@ class Parts:
 
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     is_mapped = config.map_sample is not None
-    members = parse_fields(config.fields, dataset.extensions, is_mapped, dataset.box_encodings)
+    recorded: dict[str, Recorded] = {**dataset.box_encodings, **dataset.mask_colors}
+    members = parse_fields(config.fields, dataset.extensions, is_mapped, recorded)
     _check_parts(dataset, members)
     names, batch_size = tuple(map(name_of, config.fields)), int(config.batch_size)
     order = build_order(
@@ -126,3 +128,10 @@ def _check_parts(dataset: Dataset, members: Sequence[ResolvedField]) -> None:
                         f"{part.source} holds boxes as {own}, another dataset of the Mix as "
                         f"{others}: pack both alike, or give Boxes(..., decode=f)."
                     )
+            elif isinstance(member, PictureField) and member.colors == dataset.mask_colors.get(
+                member.ext
+            ) != part.mask_colors.get(member.ext):
+                raise ArgumentError(
+                    f"{part.source} has other colours of classes in masks .{member.ext} than "
+                    f'another dataset of the Mix: give reader.Mask("{member.ext}", colors=...).'
+                )

@@ -4,11 +4,19 @@
 transformed with the image. A ``?`` after an extension gives None for a sample without the member.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from operator import index
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reader.checks import FUNCTION, TEXT, check, is_integer
+from reader.checks import FUNCTION, TEXT, Rule, check, is_integer, or_none
+from reader.errors import ArgumentError
+from reader.format import MaskColors
+from reader.format.files import open_regular
+from reader.format.mask_colors import MOST_BYTES
 from reader.samples.overlays import Overlay
 
 if TYPE_CHECKING:
@@ -19,6 +27,32 @@ BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
 
 Decode = Callable[[bytes], Any]
+Colors = Sequence[Sequence[int]] | str | os.PathLike[str]
+
+_OF_MASK: dict[str, Rule] = {
+    "member": TEXT,
+    "fill": (is_integer, "an integer"),
+    "colors": (
+        or_none(lambda given: isinstance(given, (Sequence, os.PathLike))),
+        "a list of colours (red, green, blue), or the path of a file that has them",
+    ),
+    "ignore": (or_none(lambda given: is_integer(given) and 0 <= given <= 255), "from 0 to 255"),
+}
+
+
+def _parsed(colors: Colors) -> MaskColors:
+    try:
+        if not isinstance(colors, (str, os.PathLike)):
+            return MaskColors(tuple(tuple(map(index, color)) for color in colors))
+        with open(open_regular(Path(colors)), "rb") as file:
+            return MaskColors.parse(file.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise ArgumentError(f"colors={str(colors)!r} cannot be read: {error.strerror}.") from error
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"colors={str(colors)[:80]!r}: {error}. Give [(red, green, blue), ...] in the order of "
+            "the class numbers, or a file with a line name,r,g,b for each."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -27,11 +61,18 @@ class Mask:
 
     It is transformed with the image, by nearest pixel, so that values are not mixed. It is
     delivered as (height, width) or (height, width, channels), in its stored type; a palette image
-    as indices. The field ``"mask.png"`` is short for ``Mask("mask.png")``.
+    as indices. If its classes are coded by colour and the colours are known, it is delivered as
+    (height, width) class numbers, uint8. The field ``"mask.png"`` is short for
+    ``Mask("mask.png")``.
 
     Attributes:
         member: its extension.
         fill: value of the padding of a crop or Letterbox.
+        colors: the colour of each class, (red, green, blue), in the order of the class numbers; or
+            the path of a file that has them, such as class_dict.csv or label_colors.txt: each line
+            has a name and three numbers, in either order. At most 256. None: those in
+            dataset.json, where packer records the colours that it finds.
+        ignore: class number of all pixels of other colours; None: such a mask is an error.
 
     Example:
         >>> with reader.Loader(
@@ -50,9 +91,14 @@ class Mask:
 
     member: str
     fill: int = 0
+    colors: Colors | None = None
+    ignore: int | None = None
+    parsed: MaskColors | None = dataclass_field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        check(vars(self), {"member": TEXT, "fill": (is_integer, "an integer")})
+        check(vars(self), _OF_MASK)
+        if self.colors is not None:
+            object.__setattr__(self, "parsed", _parsed(self.colors))
 
 
 @dataclass(frozen=True)

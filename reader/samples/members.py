@@ -5,16 +5,20 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
+from reader.decode.colours import ColourTable
 from reader.decode.decoder import draw_mask
-from reader.decode.formats import has_colours, read_values
+from reader.decode.formats import Pixels, has_colours, read_colours, read_values
+from reader.decode.plan import View
 from reader.errors import SampleError
 from reader.format.bands import bands_of
+from reader.format.mask_colors import MaskColors
 from reader.format.members import Missing, at_path, picture_format
 from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
 from reader.samples.overlays import Overlay
@@ -88,11 +92,13 @@ class OverlayField(DecodedField):
 
 @dataclass(frozen=True)
 class PictureField(ResolvedField):
+    colors: MaskColors | None = None  # of a mask that is coded by colour
+
     follows_image: ClassVar[bool] = True
 
     @property
     def is_picture(self) -> bool:  # type: ignore[override]
-        is_mask = isinstance(self.field, Mask)
+        is_mask = isinstance(self.field, Mask) or self.colors is not None
         name = self.ext.rpartition(".")[0]
         return not is_mask and (picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name))
 
@@ -105,5 +111,23 @@ class PictureField(ResolvedField):
             tools.decoder.draw_all(views, outs)
             return outs
         fill = self.field.fill if isinstance(self.field, Mask) else 0
-        parts = zip(views, read_values(views), strict=True)
+        values = read_values(views) if self.colors is None else self._classes(views, planned)
+        parts = zip(views, values, strict=True)
         return [draw_mask(view, pixels, fill) for view, pixels in parts]
+
+    @cached_property
+    def _table(self) -> ColourTable:
+        assert self.colors is not None
+        return ColourTable(self.colors.colors)
+
+    def _classes(self, views: Sequence[View], planned: Planned) -> list[Pixels]:
+        ignore = self.field.ignore if isinstance(self.field, Mask) else None
+        try:
+            return [self._table.numbers(pixels, ignore) for pixels in read_colours(views)]
+        except KeyError as error:
+            reason = (
+                f"its .{self.ext} has the colour {error.args[0]}, which is none of the "
+                f"{len(self._table.colors)} colours of classes; add the colour to colors=, or give "
+                f'reader.Mask("{self.ext}", ignore=255) to make such pixels 255'
+            )
+            raise planned.shard.error(planned.row, reason, self.ext) from None

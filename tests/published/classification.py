@@ -419,9 +419,10 @@ def _pets(maps: bool) -> Layout:
         ("american_bulldog_2", 2, 2, "trainval"),
         ("american_bulldog_3", 2, 2, "test"),
     ]
-    truth = {}
+    truth, heads = {}, ("Abyssinian_1", "american_bulldog_2")  # some have the box of the head
     for name, number, _, split in rows:
         masks = (f"annotations/trimaps/{name}.png",) if maps else ()
+        masks += (f"annotations/xmls/{name}.xml",) if maps and name in heads else ()
         breed = name.rsplit("_", 1)[0]
         species = "Cat" if number == 1 else "Dog"
         spoken = breed.replace("_", " ").title()
@@ -440,6 +441,8 @@ def _pets(maps: bool) -> Layout:
     files[top + "README"] = "trimaps: 1: Foreground 2:Background 3: Not classified\n"
     if maps:
         files |= images(f"{top}trimaps/{row[0]}.png" for row in rows)
+        head = "<object><name>cat</name><bndbox><xmin>1</xmin></bndbox></object>"
+        files |= {f"{top}xmls/{name}.xml": f"<annotation>{head}</annotation>" for name in heads}
         files |= {f"{top}trimaps/._{row[0]}.png": b"\0\5\x16\7\0\2\0\0" for row in rows[:2]}
     return Layout(
         "Oxford-IIIT Pet" + (" with trimaps" if maps else " with its lists only"),

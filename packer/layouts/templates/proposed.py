@@ -27,8 +27,11 @@ _LONGEST = 40  # characters of a class
 _ROLES = ("key", "label", "class", "split", "_")
 
 
-def proposed(path: str, text: str, names: Names) -> str | None:
-    """Return the value of ``--labels`` that reads a file; None if no template reads all of it."""
+def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> str | None:
+    """Return the value of ``--labels`` that reads a file; None if no template reads all of it.
+
+    `stems` are the names of all lists, which may be those of splits only together.
+    """
     stem, suffix = os.path.splitext(os.path.basename(path))
     try:
         if suffix.lower() == ".json":
@@ -37,7 +40,8 @@ def proposed(path: str, text: str, names: Names) -> str | None:
             lines = filter(str.strip, text.splitlines())
             form = _of_records(list(map(json.loads, lines)), names)
         else:
-            form = _of_lines(text, stem, names)
+            split = splits_of([stem]).get(stem) or splits_of(sorted(stems)).get(stem)
+            form = _of_lines(text, f" {{split={split}}}" if split else "", names)
     except (ValueError, RecursionError, csv.Error):
         return None
     return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
@@ -170,10 +174,9 @@ def _beside(
                 yield (name, *path), leaf
 
 
-def _of_lines(text: str, stem: str, names: Names) -> str | None:
+def _of_lines(text: str, split: str, names: Names) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
     lines = [line for line in text.splitlines() if line.strip()]
-    split = "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
     for sign in _DELIMITERS:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0
