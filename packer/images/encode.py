@@ -19,7 +19,7 @@ from packer.errors import BadImage, Unbandable, Untileable, message_of
 from packer.images import banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
-from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
+from packer.images.tiles import check_pixels, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -62,6 +62,11 @@ class Policy:
     raw: tuple[int, int] | None = None  # store upright RGB: scaled to cover this size, cropped
     limits: Limits = field(default_factory=Limits)  # of the image before and after
     columns: tuple[str, ...] = ()  # paths in the JSON whose values go into the index
+
+    @property
+    def makes_jpegs(self) -> bool:
+        """Return whether an image of any format may become a JPEG."""
+        return self.quality is not None or self.max_side is not None
 
     def reencodes(self, height: int, width: int) -> bool:
         """Return whether an image of this size becomes another one."""
@@ -137,7 +142,11 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     if info.format == "png":
         data, bands, unbanded = banded_if_possible(data, policy)
         return Encoded(data, info, bands=bands, unbanded=unbanded)
-    if not policy.tiled or info.format != "jpg":
+    return _jpeg_encoded(data, info, policy) if info.format == "jpg" else Encoded(data, info)
+
+
+def _jpeg_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
+    if not policy.tiled:
         return Encoded(data, info)
     if info.channels == 4:
         return Encoded(data, info, untiled="its four channels (CMYK) are decoded whole")
@@ -293,11 +302,7 @@ def _reencoded(
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
     encoded = _saved(pixels, "JPEG", **options)
     info = probe.ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
-    if not policy.tiled:
-        return Encoded(encoded, info)
-    interval = restart_interval(read_header(encoded), len(encoded))
-    encoded = _saved(pixels, "JPEG", **options, restart_marker_blocks=interval)
-    return Encoded(encoded, info, find_tiles(encoded))
+    return _jpeg_encoded(encoded, info, policy)
 
 
 def _saved(pixels: Image.Image, format: str, **options: object) -> bytes:
