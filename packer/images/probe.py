@@ -162,7 +162,10 @@ def channels_of(image: Image.Image) -> int:
 def check_size(height: int, width: int, limits: Limits) -> None:
     """Raise BadImage if it has more pixels than are allowed."""
     if height * width > (most := limits.pixels):
-        raise BadImage(f"it has {width} x {height} pixels; {most} are the most (--max-pixels)")
+        raise BadImage(
+            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger "
+            "--max-pixels)"
+        )
 
 
 def orientation_of(image: Image.Image) -> int:
