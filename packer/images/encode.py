@@ -6,7 +6,7 @@ Members of an image keep their bytes, except PNGs, which are banded like images.
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +87,7 @@ class Encoded:
     untiled: str | None = None  # why a JPEG that should have been tiled is not
     bands: BandTable | None = None
     unbanded: str | None = None  # why a PNG that should have been banded is not
+    dropped: tuple[str, ...] = ()  # what the source's image has and no reader shows
 
 
 class EncodedMember(NamedTuple):
@@ -109,10 +110,15 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
 
     A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
     """
+    dropped: tuple[str, ...] = ()
     if isinstance(image, bytes):
-        encoded = _file_encoded(image, policy)
+        info = probe.probe(image, policy.limits)
+        encoded, dropped = _file_encoded(image, info, policy), info.dropped
     else:
         encoded = _pixels_encoded(image, policy)
+        if isinstance(image, Image.Image):
+            dropped = tuple(probe.dropped(image))
+    encoded = replace(encoded, dropped=dropped) if dropped else encoded
     if len(encoded.data) > (most := policy.limits.bytes):
         raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
     return encoded
@@ -123,8 +129,7 @@ def no_image(height: int = 0, width: int = 0, orientation: int = 1) -> Encoded:
     return Encoded(b"", probe.ImageInfo("", height, width, 0, orientation))
 
 
-def _file_encoded(data: bytes, policy: Policy) -> Encoded:
-    info = probe.probe(data, policy.limits)
+def _file_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
     if policy.raw is not None:
         with _opened(data) as file:
             pixels = in_8_bits(file).convert("RGB")

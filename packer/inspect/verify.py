@@ -203,9 +203,10 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                     found = contradictions(index.columns, row, data, shard.limits) if whole else ()
                     looked.damages += (_damage(shard.file, index, row, image, why) for why in found)
                 is_small = beyond(index.columns, row, shard.limits) is None
-                for ext in members_of(index, row) if samples and is_small else ():
+                for ext in members_of(index, row) if is_small else ():
                     try:
-                        samples.image(row) if ext == image else samples.member(row, ext)
+                        if samples is not None:
+                            samples.image(row) if ext == image else samples.member(row, ext)
                     except (DecodeError, ReaderError) as error:
                         reason = f"it does not decode: {reason_of(error)}"
                         looked.damages.append(_damage(shard.file, index, row, ext, reason))

@@ -42,6 +42,8 @@ class PackReport:
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
         unbanded: the same of PNGs that could not be banded.
+        dropped: images of the dataset by what they have and no reader shows, such as "3 pages; the
+            first is used".
         command: the command with the interpretation as explicit options; empty if no template
             can.
     """
@@ -63,6 +65,7 @@ class PackReport:
     unbanded: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
     command: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ def manifest_of(
         reading=base.reading if base and base.reading else reading,
         boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
         transcoders=all_versions(transcoders(policy), base),
+        dropped=dict(sorted((Counter(base.dropped if base else {}) + written.dropped).items())),
         **rest,
     )
 
@@ -157,6 +161,7 @@ def finish(
         seconds=time.monotonic() - began,
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
+        dropped=content.dropped,
         **{**usual, **fields},
     )
 

@@ -30,7 +30,7 @@ MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 _Kind = TypeVar("_Kind", "BoxEncoding", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
-_KINDS |= {"joined": bool, "images": bool}
+_KINDS |= {"joined": bool, "images": bool, "dropped": dict}
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class Manifest:
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # by extension
     joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
     images: bool = True  # False: the samples are those of another dataset, which has the images
+    # Images by what they have and no reader shows, such as "3 pages; the first is used".
+    dropped: Mapping[str, int] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
     @cached_property
@@ -135,7 +137,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes", "joined"):
+        for name in ("rejections", "boxes", "joined", "dropped"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         if self.images:
@@ -195,6 +197,8 @@ class Manifest:
                 if name in content and type(content[name]) is not kind:
                     raise ValueError(f"{name} is not {kind.__name__}")
             _check_rejections(content.get("rejections", {}))
+            if any(type(count) is not int for count in content.get("dropped", {}).values()):
+                raise ValueError("dropped has counts that are not numbers of images")
             boxes = content.get("boxes", {}).items()
             content["boxes"] = {ext: _known(BoxEncoding, entry) for ext, entry in boxes}
             return _known(cls, {**content, "shards": shards})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
-from packer.words import NAMED, are, have, in_bytes, listed, many, share, shortened
+from packer.words import NAMED, are, dropped_lines, have, in_bytes, listed, many, share, shortened
 from reader.store.urls import is_url
 
 Weight = Literal["wrong", "doubtful", "notable"]
@@ -94,6 +94,12 @@ def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Findi
             sentence += f" `packer repair {quote(dataset)} --from SRC` mends them, with its source."
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
+    if lost := table.manifest.dropped:
+        yield Finding(
+            *("dropped", "notable", "Pages and values that no reader shows"),
+            f"{'; '.join(dropped_lines(lost))}.",
+            max(lost.values()),
+        )
     yield from flagged(_size_rules(table), np.arange(len(table)))
     yield from flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
 
