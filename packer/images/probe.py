@@ -148,9 +148,29 @@ def _not_packed(data: bytes) -> str:
         known = "AVIF", "Pillow opens it"
     elif brands.startswith(_HEIC_BRANDS):
         known = "HEIC", "Pillow opens it with pillow-heif"
+    elif (bands := _bands_of(data)) > 1:
+        return (
+            f"it is a TIFF of {bands} bands of a kind that Pillow does not open. Save its bands as "
+            "an array (.npy) and a picture of it under the same name in two folders, and pack "
+            "both: packer pack PICTURES NEW --pair bands=ARRAYS"
+        )
     else:
         return "it is not an image of a known format"
     return "it is {}, which is not packed: convert it to JPEG or PNG ({})".format(*known)
+
+
+def _bands_of(data: bytes) -> int:
+    """Return the bands of a TIFF, by the first directory of its tags (TIFF 6.0); 0: of no TIFF."""
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
+    with suppress(struct.error):
+        if order is not None:
+            (at,) = struct.unpack_from(f"{order}I", data, 4)
+            (count,) = struct.unpack_from(f"{order}H", data, at)
+            for entry in range(at + 2, at + 2 + 12 * count, 12):
+                tag, _, _, value = struct.unpack_from(f"{order}HHIH", data, entry)
+                if tag == _SAMPLES:
+                    return int(value)
+    return 0
 
 
 def extension_of(data: bytes, name: str) -> str:
@@ -187,7 +207,8 @@ def dropped(image: Image.Image) -> Iterator[str]:
     tags = getattr(image, "tag_v2", {})
     is_transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La")
     if (bands := tags.get(_SAMPLES, 1)) > 3 and not is_transparent and image.mode != "CMYK":
-        yield f"{bands} bands; the first 3 are used"
+        used = "first is" if image.mode in ONE_CHANNEL else "first 3 are"
+        yield f"{bands} bands; the {used} used"
     if is_transparent or "transparency" in image.info:
         yield "transparency, which is dropped"
     if image.mode in ("F", "I") and bits_of(image) is None:
