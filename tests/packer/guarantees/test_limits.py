@@ -103,6 +103,18 @@ def test_a_small_file_that_declares_more_pixels_than_a_worker_holds_is_rejected(
     assert "it has 23000 x 23000 pixels" in caught.value.files[0][1]
 
 
+def test_a_dataset_with_the_former_default_of_pixels_is_up_to_date_and_grows(
+    tmp_path: Path, jpeg: bytes, run_pack: RunPack, run_packer: RunPacker
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
+    run_pack(tmp_path / "src", tmp_path / "dst", limits=Limits(pixels=1 << 29))
+    assert run_pack(tmp_path / "src", tmp_path / "dst").shards_written == 0
+    (tmp_path / "src" / "b.jpg").write_bytes(jpeg)
+    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--append")
+    assert done.returncode == 0, done.stderr
+
+
 def test_indexing_and_verifying_have_the_same_limits(
     tmp_path: Path, packed: Path, jpeg: bytes
 ) -> None:
