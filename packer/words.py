@@ -119,6 +119,11 @@ def choices(source: object, readings: Mapping[str, Sequence[str]]) -> str:
     return "".join(f"\n  {meaning}: {one}" for meaning, one in each.items())
 
 
+def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
+    """Return a line for each thing that images have and no reader shows."""
+    return [f"{many(count, 'image')} {have(count)} {what}" for what, count in dropped.items()]
+
+
 def in_bytes(count: float) -> str:
     """Bytes in the unit that leaves up to three digits before the point."""
     for unit, factor in _UNITS:

@@ -12,7 +12,7 @@ from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
 from packer.progress import QUIET
-from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, listed, many
+from packer.words import LONGEST_NAME, NAMED, abridged, dropped_lines, in_bytes, listed, many
 
 if TYPE_CHECKING:
     from packer.inspect.info import Info
@@ -49,6 +49,7 @@ def _lines(found: "Info") -> Iterator[str]:
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
     images = f"{formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
     yield f"images: {images if found.images else 'in another dataset'}"
+    yield from dropped_lines(found.dropped)
     if found.members:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
     if found.columns:

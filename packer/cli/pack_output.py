@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packer.cli.output import Output, name_files, name_ignored, print_json
 from packer.errors import EXAMPLES
-from packer.words import in_bytes, many
+from packer.words import dropped_lines, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
@@ -27,6 +27,7 @@ def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
     name_files("not banded", report.unbanded)
+    yield from dropped_lines(report.dropped)
     splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
     kept = f", {many(len(report.untiled), 'JPEG')} not tiled" if report.untiled else ""
     if report.unbanded:

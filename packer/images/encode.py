@@ -6,7 +6,7 @@ Members of an image keep their bytes, except PNGs, which are banded like images.
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from packer.errors import BadImage, Unbandable, Untileable, message_of
 from packer.images import banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
-from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
+from packer.images.tiles import check_pixels, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -63,6 +63,11 @@ class Policy:
     limits: Limits = field(default_factory=Limits)  # of the image before and after
     columns: tuple[str, ...] = ()  # paths in the JSON whose values go into the index
 
+    @property
+    def makes_jpegs(self) -> bool:
+        """Return whether an image of any format may become a JPEG."""
+        return self.quality is not None or self.max_side is not None
+
     def reencodes(self, height: int, width: int) -> bool:
         """Return whether an image of this size becomes another one."""
         return self.quality is not None or self.shrinks(height, width)
@@ -82,6 +87,7 @@ class Encoded:
     untiled: str | None = None  # why a JPEG that should have been tiled is not
     bands: BandTable | None = None
     unbanded: str | None = None  # why a PNG that should have been banded is not
+    dropped: tuple[str, ...] = ()  # what the source's image has and no reader shows
 
 
 class EncodedMember(NamedTuple):
@@ -104,10 +110,15 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
 
     A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
     """
+    dropped: tuple[str, ...] = ()
     if isinstance(image, bytes):
-        encoded = _file_encoded(image, policy)
+        info = probe.probe(image, policy.limits)
+        encoded, dropped = _file_encoded(image, info, policy), info.dropped
     else:
         encoded = _pixels_encoded(image, policy)
+        if isinstance(image, Image.Image):
+            dropped = tuple(probe.dropped(image))
+    encoded = replace(encoded, dropped=dropped) if dropped else encoded
     if len(encoded.data) > (most := policy.limits.bytes):
         raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
     return encoded
@@ -118,8 +129,7 @@ def no_image(height: int = 0, width: int = 0, orientation: int = 1) -> Encoded:
     return Encoded(b"", probe.ImageInfo("", height, width, 0, orientation))
 
 
-def _file_encoded(data: bytes, policy: Policy) -> Encoded:
-    info = probe.probe(data, policy.limits)
+def _file_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
     if policy.raw is not None:
         with _opened(data) as file:
             pixels = in_8_bits(file).convert("RGB")
@@ -137,7 +147,11 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     if info.format == "png":
         data, bands, unbanded = banded_if_possible(data, policy)
         return Encoded(data, info, bands=bands, unbanded=unbanded)
-    if not policy.tiled or info.format != "jpg":
+    return _jpeg_encoded(data, info, policy) if info.format == "jpg" else Encoded(data, info)
+
+
+def _jpeg_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded:
+    if not policy.tiled:
         return Encoded(data, info)
     if info.channels == 4:
         return Encoded(data, info, untiled="its four channels (CMYK) are decoded whole")
@@ -293,11 +307,7 @@ def _reencoded(
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
     encoded = _saved(pixels, "JPEG", **options)
     info = probe.ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
-    if not policy.tiled:
-        return Encoded(encoded, info)
-    interval = restart_interval(read_header(encoded), len(encoded))
-    encoded = _saved(pixels, "JPEG", **options, restart_marker_blocks=interval)
-    return Encoded(encoded, info, find_tiles(encoded))
+    return _jpeg_encoded(encoded, info, policy)
 
 
 def _saved(pixels: Image.Image, format: str, **options: object) -> bytes:

@@ -6,17 +6,19 @@ markers of a plain JPEG prove that it decodes; anything else is decoded.
 
 import struct
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import simplejpeg
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from packer.errors import BadImage, message_of
 from packer.images import jpeg
 from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
 from reader.format.columns import ImageRow, MemberRow
-from reader.format.pictures import PILLOW_FORMATS, opened
+from reader.format.pictures import PILLOW_FORMATS, bits_of, opened
 
 # What Pillow's plugins raise on damaged files.
 PILLOW_ERRORS = (
@@ -26,6 +28,8 @@ PILLOW_ERRORS = (
 
 _NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 ORIENTATION = 0x0112  # EXIF's tag
+_BITS, _SAMPLES = 258, 277  # tags of TIFF
+_MOST_PAGES = 100  # that are counted
 _PNG = b"\x89PNG\r\n"
 _BEGINNINGS = {
     b"\xff\xd8": "jpg",
@@ -50,6 +54,7 @@ class ImageInfo:
     width: int
     channels: int
     orientation: int
+    dropped: tuple[str, ...] = field(default=(), repr=False, compare=False)  # what no reader shows
 
     def row(self, place: MemberRow, label: int) -> ImageRow:
         """Return the index's row of an image at this offset, of a sample with this label."""
@@ -72,6 +77,8 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
         with opened(data) as image:
             check_size(image.height, image.width, limits)
             channels = channels_of(image)
+            is_jpeg = _NAMES[str(image.format)] == "jpg"
+            lost = () if is_jpeg else (*pages_of(image), *dropped(image))
             if proven is None:
                 image.load()  # cut short or damaged, it does not
                 try:  # whether there is a way from its mode to RGB
@@ -82,7 +89,7 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
             # Pillow turns a TIFF upright itself, and gives its upright size.
             orientation = 1 if image.format == "TIFF" else orientation_of(image)
             name = _NAMES[str(image.format)]
-            return ImageInfo(name, image.height, image.width, channels, orientation)
+            return ImageInfo(name, image.height, image.width, channels, orientation, lost)
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:
@@ -141,9 +148,29 @@ def _not_packed(data: bytes) -> str:
         known = "AVIF", "Pillow opens it"
     elif brands.startswith(_HEIC_BRANDS):
         known = "HEIC", "Pillow opens it with pillow-heif"
+    elif (bands := _bands_of(data)) > 1:
+        return (
+            f"it is a TIFF of {bands} bands of a kind that Pillow does not open. Save its bands as "
+            "an array (.npy) and a picture of it under the same name in two folders, and pack "
+            "both: packer pack PICTURES NEW --pair bands=ARRAYS"
+        )
     else:
         return "it is not an image of a known format"
     return "it is {}, which is not packed: convert it to JPEG or PNG ({})".format(*known)
+
+
+def _bands_of(data: bytes) -> int:
+    """Return the bands of a TIFF, by the first directory of its tags (TIFF 6.0); 0: of no TIFF."""
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(data[:4])
+    with suppress(struct.error):
+        if order is not None:
+            (at,) = struct.unpack_from(f"{order}I", data, 4)
+            (count,) = struct.unpack_from(f"{order}H", data, at)
+            for entry in range(at + 2, at + 2 + 12 * count, 12):
+                tag, _, _, value = struct.unpack_from(f"{order}HHIH", data, entry)
+                if tag == _SAMPLES:
+                    return int(value)
+    return 0
 
 
 def extension_of(data: bytes, name: str) -> str:
@@ -159,10 +186,51 @@ def channels_of(image: Image.Image) -> int:
     return 1 if image.mode in ONE_CHANNEL else len(image.getbands())
 
 
+def pages_of(image: Image.Image) -> Iterator[str]:
+    """Yield what is lost of a picture with further pages or frames."""
+    if image.format != "TIFF":
+        if getattr(image, "is_animated", False):
+            yield "several frames; the first is used"
+        return
+    count = 1
+    with suppress(*PILLOW_ERRORS):
+        while count < _MOST_PAGES:
+            image.seek(count)
+            count += 1
+    image.seek(0)
+    if count > 1:
+        yield f"{count}{' or more' * (count == _MOST_PAGES)} pages; the first is used"
+
+
+def dropped(image: Image.Image) -> Iterator[str]:
+    """Yield what is lost of a picture when it becomes RGB or grey of 8 bits; it is undecoded."""
+    tags = getattr(image, "tag_v2", {})
+    is_transparent = image.mode in ("RGBA", "LA", "PA", "RGBa", "La")
+    if (bands := tags.get(_SAMPLES, 1)) > 3 and not is_transparent and image.mode != "CMYK":
+        used = "first is" if image.mode in ONE_CHANNEL else "first 3 are"
+        yield f"{bands} bands; the {used} used"
+    if is_transparent or "transparency" in image.info:
+        yield "transparency, which is dropped"
+    if image.mode in ("F", "I") and bits_of(image) is None:
+        yield "signed or floating-point values; they are clipped to 0 to 255"
+    elif (bits := bits_of(image) or max(tags.get(_BITS, (_deep(image),)))) > 8:
+        yield f"{bits} bits a value; the highest 8 are used"
+
+
+def _deep(image: Image.Image) -> int:
+    """Return the bits of a value that is stored in one or two bytes, as PNG's and PPM's are."""
+    coded = image.tile[0].args if isinstance(image, ImageFile.ImageFile) and image.tile else ""
+    is_deep = image.format == "PPM" and isinstance(coded, tuple) and coded[-1] > 255
+    return 16 if is_deep or ";16" in str(coded) else 8
+
+
 def check_size(height: int, width: int, limits: Limits) -> None:
     """Raise BadImage if it has more pixels than are allowed."""
     if height * width > (most := limits.pixels):
-        raise BadImage(f"it has {width} x {height} pixels; {most} are the most (--max-pixels)")
+        raise BadImage(
+            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger "
+            "--max-pixels)"
+        )
 
 
 def orientation_of(image: Image.Image) -> int:

@@ -6,6 +6,7 @@ Memory: some 250 bytes a sample beside its key and name, and the largest image.
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -103,6 +104,7 @@ def index(
         fields=tuple(sorted(found.fields)),
         shards=tuple(found.entries.values()),
         rejected=len(report.rejected),
+        dropped=dict(sorted(found.dropped.items())),
     )
     write_manifest(folder, content)
     (folder / _BEGUN).unlink()
@@ -226,7 +228,7 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()  # which may skip more
-    metadata = metadata_of(content.size, content.checksum, rows.skipped)
+    metadata = metadata_of(content.size, content.checksum, rows.skipped, dropped=rows.dropped)
     return serialize(columns, metadata), rows.skipped
 
 
@@ -236,6 +238,7 @@ class _Rows:
     def __init__(self, path: Path, content: HashedFile, limits: Limits) -> None:
         self._path, self._content, self._limits, self._rows = path, content, limits, Rows()
         self.skipped: list[tuple[str, str]] = []
+        self.dropped: Counter[str] = Counter()  # images by what no reader shows of them
 
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
@@ -250,7 +253,9 @@ class _Rows:
             if member is image:
                 try:
                     data = bytes(self._content.read(member.offset, member.size))
-                    row = probe(data, self._limits).row(self._place(member), row.label)
+                    info = probe(data, self._limits)
+                    row = info.row(self._place(member), row.label)
+                    self.dropped.update(info.dropped)
                 except BadImage as error:
                     self.skipped.append((member.name, str(error)))
             elif member.ext in known or len(known) < MAX_MEMBERS:

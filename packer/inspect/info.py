@@ -42,6 +42,7 @@ class Info:
     members: dict[str, int] = field(default_factory=dict)  # samples with such a further member
     columns: dict[str, int] = field(default_factory=dict)  # samples with a value, by JSON field
     tiled: int = 0  # JPEGs with a segment table
+    dropped: Mapping[str, int] = field(default_factory=dict)  # images by what no reader shows
     banded: int = 0  # PNGs with a table of bands, members aside
     short_sides: dict[str, int] = field(default_factory=dict)  # by pixels, as "256 up to 384"
     aspects: dict[str, int] = field(default_factory=dict)  # width / height as people see them
@@ -56,6 +57,7 @@ def info(dst: Path) -> Info:
     """Sum up the indexes of `dst`, one after the other."""
     content = Manifest.load(dst)
     found = Info(str(dst), content.packer, images=content.images, splits=splits_of(content))
+    found.dropped = content.dropped
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
     formats = np.zeros(len(FORMATS), np.int64)

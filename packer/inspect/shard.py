@@ -203,6 +203,8 @@ class _Walk:
     def _member_faults(self, row: int, ext: str, offset: int, size: int) -> Iterator[str]:
         columns, most = self._index.columns, self._shard.limits.bytes
         if ext == image_of(self._index, row):
+            if (reason := beyond(columns, row, self._shard.limits)) is not None:
+                yield reason
             if size > most:
                 yield f"it has {size} bytes; {most} are looked at (--max-bytes)"
             else:
@@ -257,6 +259,14 @@ class _Walk:
 def _first_difference(present: memoryview, expected: bytes) -> int:
     pairs = enumerate(zip(present, expected, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(present), len(expected)))
+
+
+def beyond(columns: Mapping[str, Column], row: int, limits: Limits) -> str | None:
+    """Return why a row's image is not decoded: its index has too many pixels; None: it may be."""
+    size = [int(columns[name][row]) for name in ("width", "height") if name in columns]
+    if not size or size[0] * size[1] <= limits.pixels:
+        return None
+    return f"it has {size[0]} x {size[1]} pixels; {limits.pixels} are decoded (--max-pixels)"
 
 
 def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:

@@ -12,7 +12,7 @@ from packer.errors import BadImage
 from packer.files.hashed_file import read_span
 from packer.images.probe import probe
 from packer.inspect.dataset import image_of, members_of, reason_of
-from packer.inspect.shard import Damage, Findings, Shard, check_shard
+from packer.inspect.shard import Damage, Findings, Shard, beyond, check_shard
 from packer.keys import repeated_rows
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
@@ -60,7 +60,7 @@ def verify(
 
     `names` are those of all files where the dataset lies, among which there may be other shards.
     `decode`: also decode every image, and what belongs to it. An image beyond `limits` is named and
-    not read. Memory: 8 bytes a sample, and in each process an index and the largest image.
+    not decoded. Memory: 8 bytes a sample, and in each process an index and the largest image.
     """
     began = time.monotonic()
     damages: list[Damage] = []
@@ -221,7 +221,8 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                     whole = len(data) == span[1]
                     found = contradictions(index.columns, row, data, shard.limits) if whole else ()
                     looked.damages += (_damage(shard.file, index, row, image, why) for why in found)
-                for ext in members_of(index, row):
+                is_small = beyond(index.columns, row, shard.limits) is None
+                for ext in members_of(index, row) if is_small else ():
                     try:
                         if samples is not None:
                             samples.image(row) if ext == image else samples.member(row, ext)

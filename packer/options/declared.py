@@ -227,7 +227,7 @@ class RunOptions:
         "stop",
     )
     max_pixels: int | None = _refused(
-        whole(1), "Maximum pixels of an image. Default: 536870912 (2^29)."
+        whole(1), "Maximum pixels of an image. Default: 268435456 (2^28)."
     )
     max_bytes: int | None = _refused(
         size(), "Maximum size of an image and its members. Default: 1GiB."

@@ -42,6 +42,8 @@ class PackReport:
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
         unbanded: the same of PNGs that could not be banded.
+        dropped: images of the dataset by what they have and no reader shows, such as "3 pages; the
+            first is used".
         command: the command with the interpretation as explicit options; empty if no template
             can.
     """
@@ -63,6 +65,7 @@ class PackReport:
     unbanded: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
     command: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ def manifest_of(
             e: one for e, one in joined(base, "mask_colors", colors).items() if e in fields
         },
         transcoders=all_versions(transcoders(policy), base),
+        dropped=dict(sorted((Counter(base.dropped if base else {}) + written.dropped).items())),
         **rest,
     )
 
@@ -162,6 +166,7 @@ def finish(
         seconds=time.monotonic() - began,
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
+        dropped=content.dropped,
         **{**usual, **fields},
     )
 

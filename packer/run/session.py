@@ -115,8 +115,8 @@ class Session:
             self._stream.rejected.append((name, str(error)))
             return
         image, policy = item.image, self._options.policy
-        is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
-        if is_jpeg and not self._has_jpeg:
+        is_jpeg = isinstance(image, bytes) and image.startswith(_JPEG)
+        if (is_jpeg or policy.makes_jpegs) and not self._has_jpeg:
             self._has_jpeg = True
             modules_for(policy, ("x.jpg",), self._progress)  # which says that it compiles
         image = image.copy() if isinstance(image, Image.Image) else image

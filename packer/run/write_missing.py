@@ -21,10 +21,11 @@ from packer.shards.shard_writer import Written, remove_shard
 from packer.storage.source import StoreSource
 from packer.trees.walk import is_named_as_image
 from packer.words import Placeholder, command, listed, option
-from reader.format import Manifest, manifest
+from reader.format import Limits, Manifest, manifest
 from reader.store.urls import is_url
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
+_FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose datasets are the same
 _NAMED = 8  # rejected files, each in a command
 
 
@@ -242,6 +243,8 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
 def _differing(content: Manifest, options: PackOptions) -> str:
     """Name each option that is not as in a dataset, with both values; "" if all are the same."""
     old, now = by_name(content.options), by_name(options.dump())
+    if (old.get("pixels"), now.get("pixels")) == (_FORMER_PIXELS, Limits.pixels):
+        old["pixels"] = Limits.pixels
     return ", ".join(
         f"{name} ({json.dumps(old.get(name))} in the dataset, {json.dumps(now.get(name))} now)"
         for name in sorted(old.keys() | now.keys())

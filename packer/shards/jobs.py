@@ -81,7 +81,8 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
     """
     if not policy.tiled or policy.raw is not None or not tiling.is_available():
         return ()
-    if not policy.quality and all(name.lower().rpartition(".")[2] in _NO_JPEG for name in names):
+    extensions = (name.lower().rpartition(".")[2] for name in names)
+    if not policy.makes_jpegs and all(ext in _NO_JPEG for ext in extensions):
         return ()
     if not compiling.is_complete():
         progress.note(

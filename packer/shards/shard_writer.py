@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ class ShardWriter:
         self._fields: dict[str, dict[int, Value]] = {}  # of the JSON
         self._untiled: list[tuple[str, str]] = []
         self._unbanded: list[tuple[str, str]] = []
+        self._dropped: Counter[str] = Counter()
         self._end = self._written_back = 0
         self._file = self._tar_temp.open("wb", buffering=_BUFFER)
 
@@ -95,6 +97,7 @@ class ShardWriter:
             self._untiled.append((sample.name, encoded.untiled))
         if encoded.unbanded is not None:
             self._unbanded.append((sample.name, encoded.unbanded))
+        self._dropped.update(encoded.dropped)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -110,7 +113,8 @@ class ShardWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
         found = checksum(self._checksum)
-        metadata = index.metadata_of(self._end, found, rejected, self._untiled, self._unbanded)
+        lists = rejected, self._untiled, self._unbanded
+        metadata = index.metadata_of(self._end, found, *lists, self._dropped)
         columns = self._rows.columns() | tile_columns(self._tiles)
         for ext, tables in self._bands.items():
             columns |= band_columns(tables, len(self._rows), ext)
@@ -196,6 +200,7 @@ class Written:
     rejected: list[tuple[str, str]] = field(default_factory=list)
     untiled: list[tuple[str, str]] = field(default_factory=list)
     unbanded: list[tuple[str, str]] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)  # images by what no reader shows of them
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
@@ -210,11 +215,12 @@ class Written:
             shard.rejected,
             shard.untiled,
             shard.unbanded,
+            Counter(shard.dropped),
         )
 
     def add(self, more: "Written") -> None:
         """Count in further shards."""
-        for name in ("entries", "fields", "labels"):
+        for name in ("entries", "fields", "labels", "dropped"):
             getattr(self, name).update(getattr(more, name))
         for name in ("rejected", "untiled", "unbanded"):
             getattr(self, name).extend(getattr(more, name))

@@ -76,7 +76,9 @@ dots. True and False are 1 and 0; integers beyond int64 are texts. A reader igno
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
 ``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
 that were planned for this shard and rejected, ``[name, reason]`` each), ``untiled`` (likewise, the
-JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded; optional).
+JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded; optional),
+``dropped`` (JSON: the number of images by what they have and no reader shows, such as further
+pages; optional).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of the
@@ -92,9 +94,10 @@ they have names; the lines of a ``txt`` are YOLO's, a class number first; option
 (of masks coded by colour, by extension: ``colors``, the red, green and blue of each class in the
 order of their numbers, and ``names``, of the classes, empty if unknown; optional), ``joined`` (true
 if there is a shards.index; optional), ``images`` (false if the dataset has no images; optional),
-and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all other content, as JSON
-with sorted keys and without white space. Each tar is listed once; names that differ only in case or
-Unicode normalisation, and have the same checksum, are one tar. A reader ignores unknown entries.
+``dropped`` (the sum of the indexes' ``dropped``; optional), and ``checksum``: ``xxh3-128:`` and the
+hexadecimal digits for all other content, as JSON with sorted keys and without white space. Each tar
+is listed once; names that differ only in case or Unicode normalisation, and have the same checksum,
+are one tar. A reader ignores unknown entries.
 
 **shards.index**. The bytes of all index files back to back, in the order of the shards in
 dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a

@@ -37,9 +37,11 @@ def metadata_of(
     rejected: Sequence[tuple[str, str]],
     untiled: Sequence[tuple[str, str]] = (),
     unbanded: Sequence[tuple[str, str]] = (),
+    dropped: Mapping[str, int] | None = None,
 ) -> dict[str, str]:
     """Return the metadata of an index; `Index` has attributes of the same names."""
-    return {
+    some = {"dropped": json.dumps(dict(sorted(dropped.items())))} if dropped else {}
+    return some | {
         "format": KIND,
         "rejected": json.dumps(rejected),
         "tar_bytes": str(tar_bytes),
@@ -184,6 +186,15 @@ class Index:
     def unbanded(self) -> list[tuple[str, str]]:
         """The (source name, reason) of the PNGs that could not be banded."""
         return self._names("unbanded") if "unbanded" in self.metadata else []
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """The number of images by what they have and no reader shows, such as further pages."""
+        try:
+            found = json.loads(self.metadata.get("dropped", "{}"))
+            return {str(what): int(count) for what, count in found.items()}
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+            raise self._error(f"its counts of what is dropped are damaged ({error})") from error
 
     def add(self, columns: Mapping[str, Column]) -> None:
         """Add columns of the same rows, of a dataset that is joined."""

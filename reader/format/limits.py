@@ -23,5 +23,5 @@ class Limits:
 
     __module__ = "reader"
 
-    pixels: int = 1 << 29  # half a gigapixel; 1.6 GB decoded
+    pixels: int = 1 << 28  # 0.8 GB decoded, which a worker can hold beside a batch
     bytes: int = 1 << 30

@@ -31,7 +31,7 @@ MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 _Kind = TypeVar("_Kind", "BoxEncoding", "MaskColors", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
-_KINDS |= {"joined": bool, "images": bool, "mask_colors": dict}
+_KINDS |= {"joined": bool, "images": bool, "mask_colors": dict, "dropped": dict}
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ class Manifest:
     mask_colors: Mapping[str, MaskColors] = field(default_factory=dict)  # likewise
     joined: bool = False  # whether `JOINED` holds the indexes of all shards back to back
     images: bool = True  # False: the samples are those of another dataset, which has the images
+    # Images by what they have and no reader shows, such as "3 pages; the first is used".
+    dropped: Mapping[str, int] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
     @cached_property
@@ -137,7 +139,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes", "mask_colors", "joined"):
+        for name in ("rejections", "boxes", "mask_colors", "joined", "dropped"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         if self.images:
@@ -197,6 +199,8 @@ class Manifest:
                 if name in content and type(content[name]) is not kind:
                     raise ValueError(f"{name} is not {kind.__name__}")
             _check_rejections(content.get("rejections", {}))
+            if any(type(count) is not int for count in content.get("dropped", {}).values()):
+                raise ValueError("dropped has counts that are not numbers of images")
             boxes = content.get("boxes", {}).items()
             content["boxes"] = {ext: _known(BoxEncoding, entry) for ext, entry in boxes}
             masks = content.get("mask_colors", {}).items()

@@ -82,7 +82,7 @@ def in_8_bits(image: "Image.Image") -> "Image.Image":
     Pillow itself clips values to 0 to 255, so that most become white; this remains for signed
     numbers and floats. `image` must be undecoded: its file has the number of bits.
     """
-    bits = _bits(image)
+    bits = bits_of(image)
     if bits is None:
         return image
     from PIL import Image  # rarely used, and workers should start fast
@@ -94,7 +94,7 @@ def in_8_bits(image: "Image.Image") -> "Image.Image":
     return grey
 
 
-def _bits(image: "Image.Image") -> int | None:
+def bits_of(image: "Image.Image") -> int | None:
     tags = getattr(image, "tag_v2", {})
     if image.mode.startswith("I;16"):
         return int(tags.get(_BITS_PER_SAMPLE, (16,))[0])  # 12 in some TIFFs

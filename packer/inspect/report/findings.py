@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
-from packer.words import NAMED, are, have, listed, many, share, shortened
+from packer.words import NAMED, are, dropped_lines, have, in_bytes, listed, many, share, shortened
 from reader.store.urls import is_url
 
 Weight = Literal["wrong", "doubtful", "notable"]
@@ -27,6 +27,7 @@ _SMALL = 0.25  # of the usual shorter side
 _SMALL_PIXELS = 64  # a larger one is not tiny
 _LARGE = 16  # times the usual pixels
 _LARGE_PIXELS = 4_000_000  # fewer are not huge
+_SPARSE = 100  # pixels a byte: photographs have up to 20, scanned pages more
 _LONG = 4.0  # width to height, or the other way
 _LONGER = 2.5  # times the usual ratio
 _GREY = 1.0  # mean distance of the channels
@@ -93,6 +94,12 @@ def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Findi
             sentence += f" `packer repair {quote(dataset)} --from SRC` mends them, with its source."
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
+    if lost := table.manifest.dropped:
+        yield Finding(
+            *("dropped", "notable", "Pages and values that no reader shows"),
+            f"{'; '.join(dropped_lines(lost))}.",
+            max(lost.values()),
+        )
     yield from flagged(_size_rules(table), np.arange(len(table)))
     yield from flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
 
@@ -130,6 +137,13 @@ def _size_rules(table: Table) -> Iterator[_Rule]:
         -pixels,
         f"{{have}} more than {_LARGE} times the usual {usual / 1e6:.2g} megapixels, up to "
         f"{pixels.max() / 1e6:.3g}: they decode slowly, and `packer pack --max-side` shrinks them.",
+    )
+    sparse = (pixels >= _LARGE_PIXELS) & (pixels > _SPARSE * table.size)
+    yield (
+        *("bomb", "doubtful", "Images far larger than their files", sparse, -pixels),
+        f"{{have}} more than {_SPARSE} pixels for each byte of the file: small files, which take "
+        f"up to {in_bytes(3 * int(pixels[sparse].max(initial=0)))} of memory to decode. "
+        "`packer pack --max-pixels` rejects larger images.",
     )
     limit = max(_LONG, _LONGER * float(np.median(ratio)))
     yield (

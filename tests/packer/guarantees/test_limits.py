@@ -56,7 +56,8 @@ def test_an_image_of_more_pixels_than_allowed_is_rejected_by_name_and_option(
     (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
     done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--max-pixels", 1199)
     assert done.returncode == 2
-    assert "rejected: a.jpg: it has 40 x 30 pixels; 1199 are the most (--max-pixels)" in done.stderr
+    reason = "it has 40 x 30 pixels; 1199 are the most (to allow more, pass a larger --max-pixels)"
+    assert f"rejected: a.jpg: {reason}" in done.stderr
     done = run_packer("pack", tmp_path / "src", tmp_path / "other", "--max-pixels", 1200)
     assert done.returncode == 0
 
@@ -90,6 +91,30 @@ def test_what_becomes_larger_than_allowed_is_rejected(
     assert "it takes 30000 bytes; 29999 are the most" in caught.value.files[0][1]
 
 
+def test_a_small_file_that_declares_more_pixels_than_a_worker_holds_is_rejected(
+    tmp_path: Path, jpeg: bytes, run_pack: Callable[..., Any]
+) -> None:
+    (tmp_path / "src").mkdir()
+    at = jpeg.index(b"\xff\xc0") + 5
+    bomb = jpeg[:at] + 2 * (23_000).to_bytes(2, "big") + jpeg[at + 4 :]
+    (tmp_path / "src" / "bomb.jpg").write_bytes(bomb)
+    with pytest.raises(Rejected) as caught:
+        run_pack(tmp_path / "src", tmp_path / "dst")
+    assert "it has 23000 x 23000 pixels" in caught.value.files[0][1]
+
+
+def test_a_dataset_with_the_former_default_of_pixels_is_up_to_date_and_grows(
+    tmp_path: Path, jpeg: bytes, run_pack: RunPack, run_packer: RunPacker
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
+    run_pack(tmp_path / "src", tmp_path / "dst", limits=Limits(pixels=1 << 29))
+    assert run_pack(tmp_path / "src", tmp_path / "dst").shards_written == 0
+    (tmp_path / "src" / "b.jpg").write_bytes(jpeg)
+    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--append")
+    assert done.returncode == 0, done.stderr
+
+
 def test_indexing_and_verifying_have_the_same_limits(
     tmp_path: Path, packed: Path, jpeg: bytes
 ) -> None:
@@ -97,13 +122,15 @@ def test_indexing_and_verifying_have_the_same_limits(
         (tmp_path / path.name).write_bytes(path.read_bytes())
     few = Limits(pixels=64 * 60)
     report = index(tmp_path, 1, limits=few)
-    large = [name for name, reason in report.rejected if "(--max-pixels)" in reason]
+    large = [name for name, reason in report.rejected if "pixels; 3840 are the most" in reason]
     assert 0 < len(large) < len(Dataset(packed))
     with pytest.raises(Exception, match="no tar has a sample with an image"):
         index(tmp_path, 1, limits=Limits(bytes=2))
     index(tmp_path, 1)
-    damages = verify(tmp_path, 1, decode=True, limits=few).damages
-    assert len(damages) == len(large)
+    for decode in (False, True):
+        damages = verify(tmp_path, 1, decode=decode, limits=few).damages
+        assert len(damages) == len(large)
+        assert all("3840 are decoded (--max-pixels)" in str(damage) for damage in damages)
     damages = verify(tmp_path, 1, limits=Limits(bytes=2)).damages
     assert len(damages) == len(Dataset(tmp_path))
     assert "2 are looked at (--max-bytes)" in str(damages[0])

@@ -214,13 +214,31 @@ def test_metadata_that_pillow_cannot_read_turns_nothing(make_image: Make, encode
     assert stored.data == np.asarray(image).tobytes()
 
 
-def test_re_encoding_is_tiled_without_a_tiler(
+def test_re_encoding_is_tiled_without_jpegtran(
     make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
     stored = encoding.encode(encode(make_image(10, 200, 300), "PNG"), Policy(quality=80))
     assert stored.tiles is not None
     assert len(stored.tiles.segments) > 1
+
+
+def test_an_image_is_re_encoded_once_and_tiled_as_a_jpeg_file_is(
+    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = encode(make_image(10, 200, 300), "PNG")
+    whole = encoding.encode(data, Policy(quality=80, tiled=False)).data
+    saved: list[str] = []
+    save = Image.Image.save
+
+    def counted(image: Image.Image, file: object, kind: str, **options: object) -> None:
+        saved.append(kind)
+        save(image, file, kind, **options)
+
+    monkeypatch.setattr(Image.Image, "save", counted)
+    tiled = encoding.encode(data, Policy(quality=80))
+    assert saved == ["JPEG"]
+    assert tiled.data == encoding.encode(whole, Policy()).data
 
 
 def test_a_grey_image_stays_grey_when_re_encoded(make_image: Make, encode: ToBytes) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from store_server import serving
 
 import packer
@@ -321,3 +322,22 @@ def test_pictures_of_depths_and_of_colours_are_no_masks(
     run_pack(tmp_path / "images", tmp_path / "shards")
     _, page = reported(tmp_path / "shards")
     assert page.count('<img class="mask"') == 3 * 3  # mask, trimap, segmentation
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_small_file_that_decodes_to_many_pixels_is_named(
+    tmp_path: Path,
+    photograph: Callable[..., Image.Image],
+    run_pack: Callable[..., object],
+    reported: Reporting,
+) -> None:
+    (tmp_path / "src").mkdir()
+    for seed in range(3):
+        photograph(seed).save(tmp_path / "src" / f"{seed}.jpg")
+    Image.new("RGB", (3000, 2000)).save(tmp_path / "src" / "bomb.jpg")
+    run_pack(tmp_path / "src", tmp_path / "dst")
+    made, page = reported(tmp_path / "dst")
+    [finding] = [finding for finding in made.findings if finding.kind == "bomb"]
+    assert finding.count == 1
+    assert "up to 18 MB of memory" in finding.sentence
+    assert "bomb.jpg" in page
