@@ -27,7 +27,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
     ``ds[i]`` is an (image, label) pair, as in torchvision's ImageFolder: a (height, width, 3) uint8
     RGB array, and an int (-1 without labels). It is a map-style dataset for torch's DataLoader,
     with any sampler, forked or spawned. Shards are opened on first use. At most 128 stay open in
-    each reading thread, fewer under a low ``ulimit -n``.
+    each reading thread, in a Loader's workers as many as the system allows, and fewer under a low
+    ``ulimit -n``.
 
     Attributes:
         folder: the folder that has dataset.json.

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -37,8 +38,9 @@ class SampleLocator:
     def counts(self) -> tuple[int, ...]:
         return tuple(np.diff(self.ends).tolist())
 
-    @property
+    @cached_property
     def description(self) -> str | None:
+        """What a state records of a subset; a CUDAPrefetcher asks for each batch."""
         return None if self.chosen is None else described(self.chosen)
 
     def choose(self, numbers: Numbers) -> "SampleLocator":

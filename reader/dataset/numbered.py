@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.locator import SampleLocator, Texts
-from reader.dataset.open_shards import Fetchings, Files, OpenShards
+from reader.dataset.open_shards import MAPPINGS, Fetchings, Files, OpenShards
 from reader.dataset.shard import Shard
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
@@ -22,10 +22,13 @@ from reader.format import Limits, ShardEntry, ShardfeedError
 from reader.format.columns import ROW
 from reader.format.errors import DecodeError
 from reader.format.fields import joined
+from reader.format.files import most_mappings, raise_most_open_files
 from reader.format.members import kind_of
 
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 class NumberedSamples:
@@ -108,15 +111,42 @@ class NumberedSamples:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """The label of every sample, int64 (N,)."""
-        return self.columns("label")["label"].astype(np.int64, copy=False)
+        return self.computed(np.int64, lambda columns: columns["label"], "label")
+
+    def shard_columns(self, *names: str) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield columns of the samples of one shard after the other, in its order.
+
+        They are views of a mapped index, or copies of a subset's rows; no shard is without samples.
+        """
+        for number, rows in self.places.rows():
+            if self.shards[number].samples:
+                columns = self._files.index(number).columns
+                yield {name: columns[name][rows] for name in names}
+
+    def computed(
+        self,
+        dtype: type[_Number],
+        value: Callable[[dict[str, NDArray[Any]]], NDArray[Any]],
+        *names: str,
+    ) -> NDArray[_Number]:
+        """Return a number for each sample, computed from columns of one shard after the other."""
+        found, end = np.empty(len(self), dtype), 0
+        for columns in self.shard_columns(*names):
+            part = value(columns)
+            found[end : end + len(part)] = part
+            end += len(part)
+        numbers, _ = self.places.by_shard()
+        if numbers is None:
+            return found
+        ordered = np.empty_like(found)
+        ordered[numbers] = found
+        return ordered
 
     def sizes(self) -> set[tuple[int, int]]:
         """Return the distinct (height, width) of the images within the limits, as in `ds[i]`."""
         found: set[tuple[int, int]] = set()
-        for number, rows in self.places.rows():
-            columns = self._files.index(number).columns
-            names = ("height", "width", "orientation")
-            height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
+        for columns in self.shard_columns("height", "width", "orientation"):
+            height, width, orientation = (part.astype(np.int64) for part in columns.values())
             turned = (orientation > 4) & self.upright
             both = np.where(turned, width << 32 | height, height << 32 | width)
             sizes = _distinct(both[height * width <= self.limits.pixels])
@@ -168,6 +198,11 @@ class NumberedSamples:
     def buffer(self) -> ReadBuffer:
         """The buffer of this thread's reads, with their bytes and times."""
         return self._own.buffer
+
+    def keep_open(self) -> None:
+        """Keep as many shards open as the system allows, in a process of the reader's own."""
+        raise_most_open_files()
+        self._own = OpenShards(most_mappings() // MAPPINGS)
 
     def locate(self, number: int) -> tuple[Shard, int]:
         """Return the opened shard of a sample, and its row there."""

@@ -1,7 +1,8 @@
 """The open shards of each thread.
 
-Guarantees: a thread keeps at most 128 shards open, fewer under a low ``ulimit -n``. A shard whose
-files failed or were truncated is opened again. A thread's end closes its shards.
+Guarantees: a thread keeps at most 128 shards open, a Loader's worker as many as the system allows;
+fewer under a low ``ulimit -n``. A shard whose files failed or were truncated is opened again. A
+thread's end closes its shards.
 """
 
 import errno
@@ -30,8 +31,10 @@ from reader.format.files import most_open_files
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
 
-_OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
+_OPEN_SHARDS = 128  # in a user's process; each costs two descriptors: tar and mapped index
 _SHARE = 4  # one shard for every four descriptors: half of them stay free
+MAPPINGS = 4  # one shard for every four mappings: each has up to two, the index and the tar
+_FULL = errno.EMFILE, errno.ENFILE  # of the process, of the system
 
 
 Fetchings = Sequence[tuple["Fetching", range]]  # the fetching of stores, and the shards of each
@@ -215,7 +218,8 @@ class MixedFiles:
 
 
 class OpenShards(threading.local):
-    def __init__(self) -> None:
+    def __init__(self, most: int = _OPEN_SHARDS) -> None:
+        self._most = most
         self._shards: OrderedDict[int, Shard] = OrderedDict()
         self.buffer = ReadBuffer()
         self.decoder = Decoder()
@@ -226,7 +230,7 @@ class OpenShards(threading.local):
             del self._shards[number]
             shard = None
         if shard is None:
-            while len(self._shards) >= min(_OPEN_SHARDS, max(most_open_files() // _SHARE, 1)):
+            while len(self._shards) >= min(self._most, max(most_open_files() // _SHARE, 1)):
                 self._shards.popitem(last=False)  # the last reference closes it
             shard = self._shards[number] = self._opened(number, files)
         self._shards.move_to_end(number)
@@ -237,6 +241,6 @@ class OpenShards(threading.local):
             try:
                 return files.open(number, self.buffer)
             except ShardfeedError as error:
-                if not self._shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
+                if not self._shards or getattr(error.__cause__, "errno", None) not in _FULL:
                     raise
-            self._shards.popitem(last=False)  # other threads hold the remaining descriptors
+            self._shards.popitem(last=False)  # others hold the remaining descriptors

@@ -1,15 +1,32 @@
 """Open and read the files of a dataset, which are not trusted."""
 
+import contextlib
 import errno
 import mmap
 import os
 import resource
 import stat
+from pathlib import Path
 
 
 def most_open_files() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1 << 20 if soft == resource.RLIM_INFINITY else soft
+
+
+def raise_most_open_files() -> None:
+    """Let this process open as many files as the system allows it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):  # macOS allows fewer than its hard limit
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def most_mappings() -> int:
+    """Return how many parts of files a process can map."""
+    try:
+        return int(Path("/proc/sys/vm/max_map_count").read_text())
+    except (OSError, ValueError):  # not Linux, or a sandbox
+        return 65_530
 
 
 def reason_of(error: OSError) -> str:

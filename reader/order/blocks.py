@@ -21,7 +21,7 @@ class BlockShuffle:
     together have every sample once.
 
     A batch reads from `shards` shards, or twice as many if it spans two windows. Every worker keeps
-    as many open, with two descriptors each; a Dataset keeps at most 128 shards open. Samples of one
+    as many open, with two descriptors each; outside workers, at most 128 stay open. Samples of one
     shard meet in a batch more often than by chance, here for 1,024 shards of 1,250 samples and
     batches of 256 (1.0 is chance):
 

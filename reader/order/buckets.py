@@ -1,7 +1,8 @@
 """Group images of similar aspect ratio into batches, and measure padding."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +87,11 @@ class Bucketed(Order):
 
 
 def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
-    columns = dataset.columns("height", "width", "orientation")
-    ratios = columns["width"] / columns["height"]
-    return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
+    def of_shard(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        ratios = columns["width"] / columns["height"]
+        return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
+
+    return dataset.computed(np.float64, of_shard, "height", "width", "orientation")
 
 
 def padding_waste(

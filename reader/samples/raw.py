@@ -25,6 +25,8 @@ from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transf
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy
 _BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
+_OF_SIZE = "format", "height", "width", "channels", "orientation", "size"
+
 Bytes = NDArray[Any]  # uint8
 Numbers = NDArray[np.int64]
 
@@ -34,11 +36,12 @@ def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
         return False
     if any(type(transform) not in _BATCHED for transform in transforms):
         return False
-    columns = dataset.columns("format", "height", "width", "channels", "orientation", "size")
-    if not len(dataset) or any((column != column[0]).any() for column in columns.values()):
-        return False
-    first = {name: int(column[0]) for name, column in columns.items()}
-    return (
+    first: dict[str, int] = {}
+    for columns in dataset.shard_columns(*_OF_SIZE):  # ends at the first difference
+        first = first or {name: int(column[0]) for name, column in columns.items()}
+        if any((column != first[name]).any() for name, column in columns.items()):
+            return False
+    return bool(first) and (
         first["format"] == FORMATS.index("raw")
         and first["orientation"] == 1
         and first["channels"] in (1, dataset.channels)

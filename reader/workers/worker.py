@@ -246,6 +246,7 @@ def main(arguments: Sequence[str | int]) -> None:
 
             cv2.setNumThreads(1)  # the processes are the parallelism
             memory = RingMemory(memory_fd, setup.slots, setup.schema.layout)
+            setup.dataset.keep_open()  # not where it is the user's process, see `serial`
             worker = Worker(setup, memory, ProgressBoard(board_fd).slot(number))
         except (EOFError, ConnectionError):
             raise

@@ -25,6 +25,7 @@ from reader import (
     ReaderError,
 )
 from reader.cuda.transfer import BatchSender, Transfer
+from reader.dataset.locator import described
 from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))
@@ -653,6 +654,22 @@ def test_the_state_counts_what_was_consumed_not_what_was_fetched(
             break
     assert prefetcher.state_dict() == 4
     assert len(hosts.given) == (4 if not runs_ahead else 7)
+
+
+def test_the_numbers_of_a_subset_are_hashed_once_not_for_each_batch(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[int] = []
+
+    def counted(numbers: np.ndarray) -> str:
+        hashed.append(len(numbers))
+        return described(numbers)
+
+    monkeypatch.setattr("reader.dataset.locator.described", counted)
+    subset = Dataset(packed, subset=range(20))
+    with Loader(subset, batch_size=2, workers=0, transforms=[CROP]) as loader:
+        assert len(list(CUDAPrefetcher(loader, device="cpu"))) == 10
+    assert hashed == [20]
 
 
 @pytest.mark.parametrize("runs_ahead", [False, True])

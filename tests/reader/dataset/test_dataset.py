@@ -19,7 +19,16 @@ import simplejpeg
 from PIL import Image
 
 from packer.run.pack import PackReport
-from reader import ArgumentError, CenterCrop, Dataset, FormatError, Limits, ReaderError, SampleError
+from reader import (
+    ArgumentError,
+    CenterCrop,
+    Dataset,
+    FormatError,
+    Limits,
+    Loader,
+    ReaderError,
+    SampleError,
+)
 from reader.format import Manifest
 
 
@@ -320,6 +329,34 @@ def test_two_datasets_of_many_shards_fit_the_usual_limit_of_descriptors(
     limit_descriptors(1024)
     assert sorted(train.keys) == sorted(val.keys) == sorted(map(str, range(300)))
     assert train[0][0].shape == val[299][0].shape == (4, 4, 3)
+
+
+def test_a_worker_keeps_all_shards_open_without_the_limit_of_its_parent(
+    many_shards: Path, limit_descriptors: Callable[[int], None]
+) -> None:
+    def count_descriptors(sample: dict[str, Any]) -> dict[str, Any]:
+        return {"open": psutil.Process().num_fds()}
+
+    transforms, more = [CenterCrop(4)], {"workers": 1, "batches_ahead": 1}
+    limit_descriptors(256)
+    with Loader(
+        many_shards,
+        batch_size=50,
+        transforms=transforms,
+        map_sample=count_descriptors,
+        fields=["open?"],
+        **more,
+    ) as loader:
+        *_, (last,) = loader
+    assert int(last[-1]) >= 600  # a tar and an index for each shard
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 256
+
+
+def test_this_process_keeps_few_shards_open(many_shards: Path) -> None:
+    before = psutil.Process().num_fds()
+    with Loader(many_shards, batch_size=50, transforms=[CenterCrop(4)], workers=0) as loader:
+        assert sum(len(labels) for _, labels in loader) == 300
+        assert psutil.Process().num_fds() - before < 300
 
 
 def test_many_shards_are_read_with_few_descriptors_left(

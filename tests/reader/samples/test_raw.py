@@ -141,3 +141,14 @@ def test_the_dice_of_many_samples_are_those_of_each(
     for _ in range(3):
         assert together.integer(bound).tolist() == [rng.integer(bound) for rng in alone]
         assert together.uniform().tolist() == [rng.uniform() for rng in alone]
+
+
+def test_images_that_differ_are_found_without_the_indexes_after_them(
+    write_samples: Callable[..., Path],
+) -> None:
+    samples = {f"k{n}": {"raw": bytes(size)} for n, size in enumerate((120, 119, 120))}
+    folder = write_samples(samples, shard_samples=1, labels=range(3), raw=(4, 10, 3))
+    (folder / "shard-000002.safetensors").unlink()
+    with Loader(folder, batch_size=1, workers=0, transforms=[CenterCrop(3)]) as loader:
+        images, _ = next(iter(loader))
+    assert images.shape == (1, 3, 3, 3)
