@@ -20,11 +20,10 @@ import numpy as np
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.evidence_advice import refusal, relative
 from packer.layouts.name_tokens import (
-    AT_A_TIME,
     CHUNK,
     Hashes,
     Packed,
-    image_names,
+    affixes_of,
     keys_of,
     stem_hashes,
     words_of,
@@ -90,16 +89,16 @@ def find_evidence(
     }
     sides = [(paths, _stems(paths)) for paths in with_own_stems.values() if paths]
     stems = [hashes for _, each in sides for hashes in each]
-    keys, known, are_plain = _known(listing, texts, stems, are_plain=True)
+    packed = Packed(listing)
+    keys, known, are_plain = _known(packed, texts, stems, are_plain=True)
     if not are_plain:
-        keys, known, _ = _known(listing, texts, stems, are_plain=False)
+        keys, known, _ = _known(packed, texts, stems, are_plain=False)
     found = []
     for paths, each in sides if len(known) else ():
         named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     found += _repeated(texts)
-    packed = Packed(listing)
     covered = {path for one in found for path in one.paths}
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
@@ -132,7 +131,7 @@ def _stem(path: str) -> str:
 
 
 def _known(
-    listing: SampleTable, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
+    packed: Packed, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
 ) -> tuple[list[Hashes], Hashes, bool]:
     """Return the keys of each text, and those of all texts and `stems` that name images, sorted.
 
@@ -146,8 +145,7 @@ def _known(
     seen = np.zeros(len(keys), bool)
     begins = np.zeros(1 << _BITS, bool)  # few names begin as a word does: only these are searched
     begins[keys >> _SHIFT] = True
-    for text, lengths in listing.names(AT_A_TIME):
-        names = image_names(text, lengths)
+    for names in packed.names():
         if are_plain and not names.are_plain:
             return each, keys[:0], False
         near = names.keys[begins[names.keys >> _SHIFT]]
@@ -220,22 +218,10 @@ def _remarks(
 def _stems(paths: Sequence[str]) -> list[Hashes]:
     """Return the hashes of the files' stems, also without a prefix or a suffix that all have."""
     stems = list(map(_stem, paths))
-    before, behind = _common(stems), _common([stem[::-1] for stem in stems])[::-1]
-    starts = [0, *(match.end() for match in re.finditer(r"[^a-zA-Z0-9]+", before))]
-    ends = [0, *(len(behind) - match.start() for match in re.finditer(r"[^a-zA-Z0-9]+", behind))]
-    cuts = [(start, end) for end in ends for start in starts]
     return [
-        stem_hashes([os.fsencode(stem[start : len(stem) - end]) for stem in stems])
-        for start, end in cuts[:_CUTS]
+        stem_hashes([os.fsencode(stem[len(start) : len(stem) - len(end)]) for stem in stems])
+        for start, end in affixes_of(stems)[:_CUTS]
     ]
-
-
-def _common(stems: Sequence[str]) -> str:
-    """Return the beginning that most of several texts share: a few may differ."""
-    ordered, few = sorted(stems), len(stems) // 4
-    first, last = ordered[few], ordered[-1 - few]
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)] if len(stems) > 1 else ""
 
 
 def _check_table(tree: Tree, path: str, src: Path) -> None:

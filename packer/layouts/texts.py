@@ -13,12 +13,6 @@ import numpy as np
 from packer.files.text import decoded
 from packer.trees.walk import is_named_as_image
 
-_PROSE = re.compile(
-    r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
-    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|jinja2?|pyi|pod|cmake|tcl|cgi"
-    r"|tex|bib|log|toml|cfg|ini|lock|diff|patch|pdf|docx?|out)",
-    re.IGNORECASE,
-)
 _NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
@@ -36,14 +30,9 @@ class Text:
     share: float  # of the bytes that were read
     is_spreadsheet: bool = False
 
-    @property
-    def is_prose(self) -> bool:
-        """Whether it is named as text for people or as a program is."""
-        return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
-
     def in_order(self, images: int) -> "Evidence | None":
         """Return it as a list of labels, one line for each image; None if it is not one."""
-        if self.is_prose or self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
+        if self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
             return None
         lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
         if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > LINE:
@@ -59,7 +48,7 @@ class Text:
         """Whether nearly all of its lines are rows of numbers."""
         lines = [line for line in self.text.split(b"\n") if line.strip()]
         rows = sum(bool(_NUMBERS.fullmatch(line)) for line in lines)
-        return bool(lines) and not self.is_prose and rows >= _NEARLY * len(lines)
+        return bool(lines) and rows >= _NEARLY * len(lines)
 
 
 @dataclass(frozen=True)

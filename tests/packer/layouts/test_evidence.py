@@ -185,7 +185,7 @@ ALARMS: dict[str, Mapping[str, str | bytes]] = {
     "notes": {"notes.txt": f"Removed img_17.jpg, a dog. Have a look at {FILES[1]} again.\n"},
     "thumbnails": {"thumbs.txt": lines("thumbs/{0}")},
     "SOURCES.txt": {"SOURCES.txt": "setup.py\nREADME.md\na/b.py\na/c.py\n" + "\n".join(FILES[:3])},
-    "numbers": {"loss.txt": "".join(f"{n} {n / 7:.3f}\n" for n in range(6))},
+    "numbers": {"loss.txt": "".join(f"{n} {n / 7:.3f}\n" for n in range(20))},
     "classes": {"classes.txt": "cat\ndog\nbird\n"},
     "a license": {"LICENSE": "Permission is hereby granted\n" * 20},
     "binary": {"weights.bin": bytes(range(256)) * 8 + "".join(FILES).encode()},
