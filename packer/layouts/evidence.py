@@ -29,10 +29,12 @@ from packer.layouts.name_tokens import (
     words_of,
 )
 from packer.layouts.named_text import Decision
+from packer.layouts.text_rows import in_order
 from packer.layouts.texts import Evidence, Text, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Source
 from packer.samples.table import SampleTable
+from packer.trees.archive import tree_at
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
 from packer.words import are, command, in_bytes, many
@@ -56,7 +58,8 @@ def refuse_evidence(
     `summary` is the sentence on how the source is read. Return remarks on what was not searched.
     """
     tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
-    if not isinstance(tree, Tree) or not len(listing):
+    tree = tree if isinstance(tree, Tree) else tree_at(src, options.ignore)
+    if tree is None or not len(listing):
         return ()
     leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
     if not leftovers:
@@ -103,7 +106,7 @@ def find_evidence(
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
             continue
-        one = text.in_order(len(listing))
+        one = in_order(text, dict(_counts(text.paths[0], packed)))
         if one is None and np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
@@ -111,6 +114,15 @@ def find_evidence(
             found.append(one)
             covered.update(text.paths)
     return found, tuple(_remarks(groups.values(), few, texts))
+
+
+def _counts(path: str, packed: Packed) -> Iterator[tuple[int, str]]:
+    """Yield how many images there are in all, and in the folder of a text or the one below it."""
+    folder = os.path.dirname(path)
+    for other, count in packed.folders.items() if folder else ():
+        if folder in (other, os.path.dirname(other)):
+            yield count, f"{count:,} images in {other}"
+    yield packed.count, f"{packed.count:,} images"
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:

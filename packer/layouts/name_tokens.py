@@ -6,7 +6,8 @@ without leading zeros. Texts and names are hashed in chunks of `CHUNK` bytes by 
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -335,6 +336,20 @@ class Packed:
     def paths(self) -> Hashes:
         """The key of each image's stem with its folder."""
         return self._names[0]
+
+    @cached_property
+    def folders(self) -> Mapping[str, int]:
+        """How many images each folder holds, by its path."""
+        found: Counter[str] = Counter()
+        for text, lengths in self._listing.names(AT_A_TIME):
+            hashed, ends = _Hashed(text), np.cumsum(lengths)
+            starts = ends - lengths
+            bases = np.maximum(hashed.before(hashed.positions(b"/"), starts, ends), starts)
+            hashes = hashed.spans(starts, bases)
+            _, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
+            for first, count in zip(firsts.tolist(), counts.tolist(), strict=True):
+                found[os.fsdecode(text[starts[first] : bases[first]])] += count
+        return found
 
     def named(self, words: Words) -> NDArray[np.bool_]:
         """Return which images the words name: by folder and stem, else by any form of the stem."""

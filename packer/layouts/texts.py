@@ -13,7 +13,7 @@ import numpy as np
 from packer.files.text import decoded
 from packer.trees.walk import is_named_as_image
 
-_NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
+NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
 _LEAST_TEXT = 0.95  # share of the bytes that are no control characters
@@ -30,24 +30,11 @@ class Text:
     share: float  # of the bytes that were read
     is_spreadsheet: bool = False
 
-    def in_order(self, images: int) -> "Evidence | None":
-        """Return it as a list of labels, one line for each image; None if it is not one."""
-        if self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
-            return None
-        lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
-        if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > LINE:
-            return None
-        if any(is_named_as_image(line.decode("utf-8", "replace")) for line in lines[:2]):
-            return None
-        shown = tuple(line.decode("utf-8", "replace") for line in lines[:2])
-        reason = f"has a line for each of the {images:,} images"
-        return Evidence(self.paths, images, lines=shown, reason=reason)
-
     @property
     def has_numbers(self) -> bool:
         """Whether nearly all of its lines are rows of numbers."""
-        lines = [line for line in self.text.split(b"\n") if line.strip()]
-        rows = sum(bool(_NUMBERS.fullmatch(line)) for line in lines)
+        lines = [line for line in self.text.decode("utf-8", "replace").split("\n") if line.strip()]
+        rows = sum(bool(NUMBERS.fullmatch(line)) and len(line.split()) > 2 for line in lines)
         return bool(lines) and rows >= _NEARLY * len(lines)
 
 
