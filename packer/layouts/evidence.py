@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.evidence_advice import refusal, relative
+from packer.layouts.evidence_readings import Unread, readings
 from packer.layouts.name_tokens import (
     CHUNK,
     Hashes,
@@ -29,8 +31,9 @@ from packer.layouts.name_tokens import (
     words_of,
 )
 from packer.layouts.named_text import Decision
+from packer.layouts.text_folders import Folders
 from packer.layouts.text_rows import in_order
-from packer.layouts.texts import Evidence, Text, text_of
+from packer.layouts.texts import ORDER, Evidence, Text, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Source
 from packer.samples.table import SampleTable
@@ -52,26 +55,32 @@ _SHIFT = np.uint64(64 - _BITS)
 
 def refuse_evidence(
     source: Source, listing: SampleTable, src: Path, options: SourceOptions, summary: str
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], SourceOptions | None]:
     """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
 
-    `summary` is the sentence on how the source is read. Return remarks on what was not searched.
+    `summary` is the sentence on how the source is read. Return remarks on what was not searched,
+    and the options that read the file, too, where there is one way to keep all.
     """
     tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
     tree = tree if isinstance(tree, Tree) else tree_at(src, options.ignore)
     if tree is None or not len(listing):
-        return ()
+        return (), None
     leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
     if not leftovers:
-        return ()
+        return (), None
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
     found, remarks = find_evidence(tree, leftovers, listing)
-    if found:
-        outright = source.facts.outright
-        raise refusal(found, tree, src, options, len(listing), outright, summary)
-    return remarks
+    if not found:
+        return remarks, None
+    folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
+    unread = Unread(listing, source.classes, source.facts, folders)
+    ways = list(readings(found, tree, src, options, unread))
+    asked = options.kind or options.has_templates or options.pairs or options.of_table
+    if ways and ways[0].is_clear and not asked:
+        return (), ways[0].options(options)
+    raise refusal(found, tree, src, options, len(listing), ways, summary)
 
 
 def find_evidence(
@@ -101,19 +110,38 @@ def find_evidence(
         named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
-    found += _repeated(texts)
+    folders = Folders(packed.folders)
     covered = {path for one in found for path in one.paths}
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
             continue
-        one = in_order(text, dict(_counts(text.paths[0], packed)))
-        if one is None and np.isin(own, known).any():
+        one = None
+        if np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
-        if one is not None:
+        one = one or in_order(text, dict(_counts(text.paths[0], packed)))
+        if one := one or folders.named_by(text, tree):
             found.append(one)
             covered.update(text.paths)
-    return found, tuple(_remarks(groups.values(), few, texts))
+    found += _repeated(text for text in texts if not covered.intersection(text.paths))
+    return _of_one_name(found), tuple(_remarks(groups.values(), few, texts))
+
+
+def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:
+    """Return texts in order that have one name in several folders as one."""
+    alike: dict[object, list[Evidence]] = defaultdict(list)
+    for one in found:
+        folder, name = os.path.split(one.paths[0])
+        is_of_folder = one.kind == ORDER and folder and not one.paths[1:]
+        alike[(name, folder.count("/")) if is_of_folder else one.paths].append(one)
+    return [
+        replace(
+            first,
+            paths=tuple(path for one in (first, *others) for path in one.paths),
+            count=sum(one.count for one in (first, *others)),
+        )
+        for first, *others in alike.values()
+    ]
 
 
 def _counts(path: str, packed: Packed) -> Iterator[tuple[int, str]]:

@@ -36,8 +36,10 @@ _FACTOR = 0x9E3779B97F4A7C15  # odd: it has an inverse
 _NUMBER = np.uint64(0xD1B54A32D192ED03)  # distinguishes the hash of a number from that of a text
 _TAIL = np.uint64(0x8CB92BA72F3D8DD7)  # and that of the last word of a name with blanks
 _PATH = np.uint64(0xA3B195354A39B70D)  # and that of a stem with its folder
+_COUNTER = 8  # digits before a "-" and the name that an image has in Parquet
 _NONE = np.uint64(0)  # in place of the hash of a form that an image lacks
 _AFFIX = re.compile(r"[^a-zA-Z0-9]+|(?<=[a-zA-Z])(?=\d)")  # up to which one may be cut off
+_SIGNS = re.compile(r"[^a-zA-Z0-9]+")
 _FEW = 64  # longest affix, characters
 _CONTROL = bytes(range(33))
 _SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are divided three times
@@ -249,6 +251,12 @@ def image_names(
         is_number = has_both & (count > 0) & (count == end - start)
         forms.append(np.where(has_both, hashed.spans(start, end), _NONE))
         forms.append(np.where(is_number, hashed.numbers(start, end), _NONE))
+    counted = (bases + _COUNTER < stems) & hashed.hold(b"-", bases + _COUNTER)
+    for n in range(_COUNTER if counted.any() else 0):
+        counted &= _IS_DIGIT[hashed.bytes[np.minimum(bases + n, len(text) - 1)]]
+    forms.append(
+        np.where(counted, hashed.spans(np.minimum(bases + _COUNTER + 1, stems), stems), _NONE)
+    )
     keys = [of_paths, *(form[form != _NONE] for form in forms)]
     if not (are_plain := not _flags(_SEPARATORS[0])[hashed.bytes].any()):
         tails = hashed.before(hashed.positions(_SEPARATORS[0]), bases, stems) + 1
@@ -259,9 +267,9 @@ def image_names(
 
 def affixes_of(stems: Sequence[str]) -> list[tuple[str, str]]:
     """Return the prefixes and suffixes without which stems may be named: those that most share."""
-    before, behind = _shared(stems), _shared([stem[::-1] for stem in stems])[::-1]
+    before, behind = _shared(stems), _shared([stem[::-1] for stem in stems])[::-1][-_FEW:]
     starts = ["", *(before[: match.end()] for match in _AFFIX.finditer(before[:_FEW]))]
-    ends = ["", *(behind[match.start() :] for match in re.finditer(r"[^a-zA-Z0-9]+", behind[-_FEW:]))]
+    ends = ["", *(behind[match.start() :] for match in _SIGNS.finditer(behind))]
     return [(start, end) for end in ends for start in starts]
 
 

@@ -63,7 +63,9 @@ class Decision:
         """Whether it may annotate the images that it names."""
         listed = len(np.union1d(self._image_lines, self._lines))
         in_prose = len(np.unique(np.searchsorted(self._ends, self._in_prose.starts)))
-        is_list = 2 * (listed - in_prose) >= self._filled and not self._text.text.lstrip().startswith(b"<")
+        is_list = 2 * (
+            listed - in_prose
+        ) >= self._filled and not self._text.text.lstrip().startswith(b"<")
         least = 1 if self._images <= _SMALL and is_list else min(2, self._images)
         if len(np.unique(self._certain.keys)) < least:
             if (column := self._column()) is None:

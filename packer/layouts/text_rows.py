@@ -4,9 +4,10 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from packer.layouts.texts import LINE, NUMBERS, Evidence, Text
+from packer.layouts.texts import LINE, NUMBERS, ORDER, Evidence, Text
 from packer.trees.walk import is_named_as_image
 from packer.words import shortened
 
@@ -28,28 +29,30 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
         return None
     content = text.text.decode("utf-8", "replace")
     for rows in _values(content):
-        if len(rows) not in images or len(rows) < _LEAST or any(map(_names_an_image, rows[:_LEAST])):
+        if (
+            len(rows) not in images
+            or len(rows) < _LEAST
+            or any(map(_names_an_image, rows[:_LEAST]))
+        ):
             continue
         shown = tuple(shortened(row, LINE) for row in rows[:2])
         reason = f"has a value for each of the {images[len(rows)]}"
-        return Evidence(text.paths, len(rows), lines=shown, reason=reason)
+        return Evidence(text.paths, len(rows), lines=shown, reason=reason, kind=ORDER)
     return None
 
 
 def _values(content: str) -> Iterator[Sequence[str]]:
     """Yield the values of lists, if they are alike."""
     if content.lstrip()[:1] in ("[", "{"):
-        try:
+        with suppress(ValueError, RecursionError):
             yield from map(_written, _lists(json.loads(content), _DEEP))
-        except (ValueError, RecursionError):
-            pass
         return
     lines = content.strip().split("\n")
     if all(map(_is_value, lines)) and (
         _repeat(lines) or _are_numbers(lines) or _are_captions(lines)
     ):
         yield lines
-    elif _has_a_head(lines):
+    if _has_a_head(lines):
         yield lines[1:]
 
 

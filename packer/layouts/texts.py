@@ -14,6 +14,8 @@ from packer.files.text import decoded
 from packer.trees.walk import is_named_as_image
 
 NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
+_NUMBER = re.compile(r"0*(\d+)(\.0)?")
+NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
 _LEAST_TEXT = 0.95  # share of the bytes that are no control characters
@@ -48,13 +50,23 @@ class Evidence:
     lines: tuple[str, ...] = ()
     stems: frozenset[str] = frozenset()  # of the images that it names
     reason: str = ""  # why it annotates images, if it names none
+    kind: str = NAMES  # what it names, or `ORDER`
+    level: int = -1  # of the folders that it names, in the paths of images
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""
         name = text.replace("\\", "/").rpartition("/")[2]
-        return name in self.stems or (
+        if self.kind == FOLDERS:
+            return as_number(text) in self.stems
+        return bool({name, as_number(name)} & self.stems) or (
             is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
         )
+
+
+def as_number(text: str) -> str:
+    """Return a whole number without zeros before or behind it; any other text as it is."""
+    found = _NUMBER.fullmatch(text)
+    return found[1] if found else text
 
 
 def text_of(data: bytes) -> bytes | None:

@@ -76,7 +76,10 @@ def prepare(
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
         listing = scanned.listing
-        unread = refuse_evidence(source, listing, given.path, options.source, sentence)
+        unread, adopted = refuse_evidence(source, listing, given.path, options.source, sentence)
+        if adopted is not None:
+            options = replace(options, source=adopted)
+            return prepare(given, options, progress, classes, onto, spool=spool)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
