@@ -110,7 +110,8 @@ def find_evidence(
         named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
-    folders = Folders(packed.folders)
+    folders = Folders(packed.folders if texts else {})
+    counts = _counts(packed.folders if texts else {})
     covered = {path for one in found for path in one.paths}
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
@@ -119,7 +120,8 @@ def find_evidence(
         if np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
-        one = one or in_order(text, dict(_counts(text.paths[0], packed)))
+        own_counts = counts.get(os.path.dirname(text.paths[0]), {})
+        one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
         if one := one or folders.named_by(text, tree):
             found.append(one)
             covered.update(text.paths)
@@ -144,13 +146,16 @@ def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:
     ]
 
 
-def _counts(path: str, packed: Packed) -> Iterator[tuple[int, str]]:
-    """Yield how many images there are in all, and in the folder of a text or the one below it."""
-    folder = os.path.dirname(path)
-    for other, count in packed.folders.items() if folder else ():
-        if folder in (other, os.path.dirname(other)):
-            yield count, f"{count:,} images in {other}"
-    yield packed.count, f"{packed.count:,} images"
+def _counts(images: Mapping[str, int]) -> dict[str, dict[int, str]]:
+    """Return the numbers of images that belong to the texts of a folder, with the words for them.
+
+    They are those in the folder itself, and in each one in it; `images` are those of each folder.
+    """
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for folder, count in images.items():
+        for path in {folder, os.path.dirname(folder)} - {""}:
+            found[path][count] = f"{count:,} images in {folder}"
+    return found
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:

@@ -33,7 +33,7 @@ _MOST = 3  # readings that are named
 _TRIED = 12
 _LOOKED_AT = 100  # samples
 _FOLDER = "{folder}"
-_SPLITS = " as splits"
+_NOUNS = _CLASSES, _SPLITS = " as classes", " as splits"  # what lists of names may be
 
 
 class Unread(NamedTuple):
@@ -157,7 +157,7 @@ def _lists(found: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[_Lists]
     """Yield the lists of all texts; none if one of them has no template."""
     each = [list(_forms(one, tree, src)) for one in found]
     lists = [one for forms in each for one in forms if one.meaning]
-    meanings = dict.fromkeys(one.meaning for one in lists) or {"": None}
+    meanings = dict.fromkeys(one.meaning for one in lists) if len(lists) > len(_NOUNS) else {"": 0}
     are_splits = any(
         "{split=" in text
         for forms in each
@@ -200,12 +200,21 @@ def _forms(one: Evidence, tree: Tree, src: Path) -> Iterator[_Lists]:
             yield _Lists((form.replace("{key", _FOLDER[:-1]),), level=level)
     elif form := proposed(paths[0], text, one.has):
         yield _Lists((form,))
-    elif all(map(one.has, filter(None, map(str.strip, text.splitlines())))):
+    elif all(map(one.has, lines := text.split())) and len(lines) == len(
+        text.split("\n")
+    ) - text.endswith("\n"):
         stem = os.path.splitext(os.path.basename(paths[0]))[0]
         if re.fullmatch(r"[\w-]+", stem):
-            for role, meaning in (("label", " as classes"), ("split", _SPLITS)):
-                form = f"{paths[0]}: {{key}} {{{role}={stem}}}"
+            for role, meaning in (("label", _CLASSES), ("split", _SPLITS)):
+                name = _split_in(stem) if role == "split" else stem
+                form = f"{paths[0]}: {{key}} {{{role}={name}}}"
                 yield _Lists((form,), meaning, is_clear=False)
+
+
+def _split_in(stem: str) -> str:
+    """Return the split in the name of a list, such as TrainImages; the name if there is none."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
+    return next((split for word in words for split in splits_of([word]).values()), stem)
 
 
 def _ways(

@@ -217,12 +217,14 @@ class ImageNames:
         forms: of each image: the stem, it without an affix that all share, and their numbers.
         paths: those of each image with its folder.
         are_plain: no name holds a blank, or another character between words.
+        folders: how many are in each.
     """
 
     keys: Hashes
     forms: Sequence[Hashes]
     paths: Hashes
     are_plain: bool
+    folders: Mapping[str, int]
 
 
 def image_names(
@@ -235,22 +237,28 @@ def image_names(
     slashes = hashed.positions(b"/")
     bases = np.maximum(hashed.before(slashes, starts, ends) + 1, starts)
     above = np.maximum(hashed.before(slashes, starts, bases - 1) + 1, starts)
-    dots = hashed.before(hashed.positions(b"."), bases, ends)
+    points = hashed.positions(b".")
+    dots = hashed.before(points, bases, ends)
     stems = np.where(dots > bases, dots, ends)
     of_stems = hashed.spans(bases, stems)
     of_paths = hashed.spans(above, stems) ^ _PATH
     digits = _trailing_digits(hashed.bytes, bases, stems)
     is_number = (digits > 0) & ((digits == stems - bases) | (digits >= _SPECIFIC))
-    forms = [of_stems, np.where(is_number, hashed.numbers(stems - digits, stems), _NONE)]
+    of_numbers = np.full(len(stems), _NONE)
+    of_numbers[is_number] = hashed.numbers((stems - digits)[is_number], stems[is_number])
+    forms = [of_stems, of_numbers]
     for before, behind in affixes:
         start, end = bases + len(before), stems - len(behind)
-        has_both = start < end
+        has_both = (start < end) & hashed.hold(before, bases)
         start, end = np.where(has_both, start, bases), np.where(has_both, end, stems)
-        has_both &= hashed.hold(before, bases) & hashed.hold(behind, end)
-        count = _trailing_digits(hashed.bytes, start, end)
-        is_number = has_both & (count > 0) & (count == end - start)
-        forms.append(np.where(has_both, hashed.spans(start, end), _NONE))
-        forms.append(np.where(is_number, hashed.numbers(start, end), _NONE))
+        has_both &= hashed.hold(behind, end)
+        count = _trailing_digits(hashed.bytes, start, end) if behind else digits
+        is_number = has_both & (count >= end - start)
+        form = np.where(has_both, hashed.spans(start, end), _NONE)
+        form[is_number] = hashed.numbers(start[is_number], end[is_number])
+        forms.append(form)
+    inner = hashed.before(points, bases, stems)
+    forms.append(np.where(inner > bases, hashed.spans(np.minimum(inner + 1, stems), stems), _NONE))
     counted = (bases + _COUNTER < stems) & hashed.hold(b"-", bases + _COUNTER)
     for n in range(_COUNTER if counted.any() else 0):
         counted &= _IS_DIGIT[hashed.bytes[np.minimum(bases + n, len(text) - 1)]]
@@ -262,7 +270,12 @@ def image_names(
         tails = hashed.before(hashed.positions(_SEPARATORS[0]), bases, stems) + 1
         has_tail = (tails > 0) & (tails < stems)
         keys.append(hashed.spans(tails, stems)[has_tail] ^ _TAIL)
-    return ImageNames(np.concatenate(keys), forms, of_paths, are_plain)
+    places = hashed.spans(starts, bases)
+    _, firsts, counts = np.unique(places, return_index=True, return_counts=True)
+    spans = zip(starts[firsts].tolist(), bases[firsts].tolist(), strict=True)
+    paths = (os.fsdecode(text[start : max(start, base - 1)]) for start, base in spans)
+    folders = Counter(dict(zip(paths, counts.tolist(), strict=True)))
+    return ImageNames(np.concatenate(keys), forms, of_paths, are_plain, folders)
 
 
 def affixes_of(stems: Sequence[str]) -> list[tuple[str, str]]:
@@ -315,6 +328,7 @@ class Packed:
 
     def __init__(self, listing: SampleTable) -> None:
         self._listing, self.count = listing, len(listing)
+        self._folders: Counter[str] = Counter()
 
     @cached_property
     def affixes(self) -> Sequence[Affixes]:
@@ -327,7 +341,11 @@ class Packed:
 
     def names(self) -> Iterator[ImageNames]:
         """Yield what they are compared by, some at a time."""
-        return (image_names(*part, self.affixes) for part in self._listing.names(AT_A_TIME))
+        self._folders = Counter()
+        for part in self._listing.names(AT_A_TIME):
+            names = image_names(*part, self.affixes)
+            self._folders.update(names.folders)
+            yield names
 
     @cached_property
     def _names(self) -> Sequence[Hashes]:
@@ -345,19 +363,12 @@ class Packed:
         """The key of each image's stem with its folder."""
         return self._names[0]
 
-    @cached_property
+    @property
     def folders(self) -> Mapping[str, int]:
         """How many images each folder holds, by its path."""
-        found: Counter[str] = Counter()
-        for text, lengths in self._listing.names(AT_A_TIME):
-            hashed, ends = _Hashed(text), np.cumsum(lengths)
-            starts = ends - lengths
-            bases = np.maximum(hashed.before(hashed.positions(b"/"), starts, ends), starts)
-            hashes = hashed.spans(starts, bases)
-            _, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
-            for first, count in zip(firsts.tolist(), counts.tolist(), strict=True):
-                found[os.fsdecode(text[starts[first] : bases[first]])] += count
-        return found
+        if not self._folders:
+            _ = self._names
+        return self._folders
 
     def named(self, words: Words) -> NDArray[np.bool_]:
         """Return which images the words name: by folder and stem, else by any form of the stem."""

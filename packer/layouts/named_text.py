@@ -33,6 +33,8 @@ _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
 _GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
+_HTML = re.compile(rb"\s*<(?:!doctype html|html|body|img)\b", re.I)
+_TAG = re.compile(rb"<[^>]*>")
 _LETTERS = re.compile(rb"[^\W\d_]{2,}")
 _NOTHING = re.compile(rb"[\W_]+")
 _COMPLETE = 0.99
@@ -66,7 +68,9 @@ class Decision:
         is_list = 2 * (
             listed - in_prose
         ) >= self._filled and not self._text.text.lstrip().startswith(b"<")
-        least = 1 if self._images <= _SMALL and is_list else min(2, self._images)
+        begins = len(self._certain.keys) and self._at_ends(self._certain)[0].any()
+        is_small = self._images <= _SMALL and not self._text.paths[1:]
+        least = 1 if is_small and is_list and begins else min(2, self._images)
         if len(np.unique(self._certain.keys)) < least:
             if (column := self._column()) is None:
                 return False
@@ -183,6 +187,8 @@ class Decision:
         np.add.at(change, self._used.ends, -1)
         content[np.cumsum(change[:-1]) > 0] = ord(" ")
         rest = content.tobytes()
+        if _HTML.match(rest) and not re.search(rb"\w", _TAG.sub(b"", rest)):
+            return False  # it only shows them
         lines = [rest[self._starts[n] : self._ends[n]] for n in self._lines.tolist()]
         lines = [_NO_VALUE.sub(b" ", line) for line in lines]
         digests = sum(bool(_DIGEST.search(line)) for line in lines)

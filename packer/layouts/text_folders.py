@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.layouts.templates.lines import ListTemplate
@@ -10,6 +11,8 @@ from packer.layouts.templates.proposed import proposed
 from packer.layouts.texts import FOLDERS, LINE, Evidence, Text, as_number
 from packer.trees.tree import Tree
 from packer.words import shortened
+
+_LOOKED_FOR = 64  # folders: a text that has no two of their names is passed over
 
 
 class Folders:
@@ -38,13 +41,14 @@ class Folders:
             one = Evidence(
                 text.paths, sum(counts.values()), stems=frozenset(counts), kind=FOLDERS, level=level
             )
-            if len(counts) > 1 and (form := proposed(text.paths[0], content, one.has)):
+            few = list(islice(counts, _LOOKED_FOR))
+            if len(few) < 2 or sum(name in content for name in few) < 2:
+                continue
+            if form := proposed(text.paths[0], content, one.has):
                 named, columns = _columns(tree, form)
                 known = [as_number(name) for name in named if as_number(name) in counts]
-                if len(known) > 1 and any(
-                    _varies(column, [counts.get(as_number(name), 0) for name in named])
-                    for column in columns
-                ):
+                own = [counts.get(as_number(name), 0) for name in named]
+                if len(known) > 1 and sum(_varies(column, own) for column in columns) >= 2:
                     shown = [line.strip() for line in content.split("\n") if line.strip()]
                     lines = tuple(shortened(line, LINE) for line in shown[:2])
                     reason = f"names {len(known):,} of the {len(counts):,} folders of images"
@@ -66,13 +70,16 @@ def _columns(tree: Tree, form: str) -> tuple[list[str], Iterator[list[str]]]:
     return [str(row.get("key", "")) for row in every], columns
 
 
-def _varies(values: Sequence[str], counts: Sequence[int]) -> bool:
-    """Return whether values are attributes: neither numbers of images nor one word for each."""
-    if values == list(map(str, counts)):
-        return False
+def _varies(values: Sequence[str], counts: Sequence[int]) -> int:
+    """Return 2 if values are attributes, and 1 for another word for each, as classes have one.
+
+    Numbers of images, and numbers that count, are neither.
+    """
+    if values == list(map(str, counts)) or len(set(values)) < 2:
+        return 0
     if len(set(values)) < len(values):
-        return len(set(values)) > 1
+        return 2
     numbers = sorted(int(value) for value in values if value.isdigit())
     if len(numbers) < len(values):
-        return all(value.replace(".", "", 1).lstrip("-").isdigit() for value in values)
-    return numbers != list(range(numbers[0], numbers[0] + len(numbers)))
+        return 1 + all(value.replace(".", "", 1).lstrip("-").isdigit() for value in values)
+    return 2 * (numbers != list(range(numbers[0], numbers[0] + len(numbers))))

@@ -27,6 +27,10 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
     """
     if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
         return None
+    is_json = text.text.lstrip()[:1] in (b"[", b"{")
+    lines = text.text.strip().count(b"\n") + 1
+    if not is_json and not {lines, lines - 1}.intersection(images):
+        return None
     content = text.text.decode("utf-8", "replace")
     for rows in _values(content):
         if (

@@ -36,7 +36,10 @@ class Text:
     def has_numbers(self) -> bool:
         """Whether nearly all of its lines are rows of numbers."""
         lines = [line for line in self.text.decode("utf-8", "replace").split("\n") if line.strip()]
-        rows = sum(bool(NUMBERS.fullmatch(line)) and len(line.split()) > 2 for line in lines)
+        rows = sum(
+            bool(NUMBERS.fullmatch(line)) and len(re.split(r"[\s,;]+", line.strip())) > 2
+            for line in lines
+        )
         return bool(lines) and rows >= _NEARLY * len(lines)
 
 

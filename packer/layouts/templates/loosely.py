@@ -62,6 +62,7 @@ class Forms:
         return HashIndex(hashes, numbers)
 
     def _forms(self, stem: str) -> Iterable[str]:
+        yield as_number(stem.rpartition(".")[2])
         for before, behind in self._affixes:
             if stem.startswith(before) and stem.endswith(behind):
                 yield as_number(stem[len(before) : len(stem) - len(behind)])
