@@ -78,9 +78,20 @@ def refuse_evidence(
     unread = Unread(listing, source.classes, source.facts, folders)
     ways = list(readings(found, tree, src, options, unread))
     asked = options.kind or options.has_templates or options.pairs or options.of_table
-    if ways and ways[0].is_clear and not asked:
+    if ways and ways[0].is_clear and not asked and not _has_siblings(found, leftovers):
         return (), ways[0].options(options)
     raise refusal(found, tree, src, options, len(listing), ways, summary)
+
+
+def _has_siblings(found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:
+    """Return whether tables beside those found are not read: records may refer to each other."""
+
+    def kind(path: str) -> tuple[str, str]:
+        return os.path.dirname(path), os.path.splitext(path)[1].lower()
+
+    read = {path for one in found for path in one.paths}
+    kinds = {kind(path) for path in read if path.lower().endswith((*TEXT_TABLES, ".json"))}
+    return any(kind(path) in kinds for path in leftovers if path not in read)
 
 
 def find_evidence(

@@ -143,7 +143,8 @@ def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
     if (before.labels >= 0).any():
         is_same = _are_equal(*labels)
     else:
-        is_same = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes) or not classes
+        are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
+        is_same = not classes or (are_words and not before.members)  # of a scene, or of a mask?
     is_same &= _are_equal(*(np.sort(one.key_hashes) for one in (before, table)))
     is_same &= not (before.splits != "").any() or _are_equal(*splits)
     return is_same and all(table.members.get(ext) == n for ext, n in before.members.items())
@@ -156,15 +157,10 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 def _lists(found: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[_Lists]:
     """Yield the lists of all texts; none if one of them has no template."""
     each = [list(_forms(one, tree, src)) for one in found]
-    lists = [one for forms in each for one in forms if one.meaning]
-    meanings = dict.fromkeys(one.meaning for one in lists) if len(lists) > len(_NOUNS) else {"": 0}
-    are_splits = any(
-        "{split=" in text
-        for forms in each
-        for one in forms
-        for text in one.texts
-        if not one.meaning
-    )
+    lists = [one for forms in each for one in forms]
+    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
+    named = [one.meaning for one in lists if one.meaning]
+    meanings = dict.fromkeys(named) if are_splits or len(named) > len(_NOUNS) else {"": None}
     for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
         chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
         for some in product(*chosen):

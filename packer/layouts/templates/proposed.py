@@ -41,6 +41,8 @@ def proposed(path: str, text: str, names: Names) -> str | None:
             form = _of_lines(text, stem, names)
     except (ValueError, RecursionError, csv.Error):
         return None
+    if form and "{split" not in form:
+        form += _split_of(stem)
     return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
 
 
@@ -72,6 +74,11 @@ def in_order(path: str, text: str) -> str | None:
             fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
             return fields and f"{path}: {fields}"
     return f"{path}: {{{_role(lines)}}}"
+
+
+def _split_of(stem: str) -> str:
+    """Return the split that a file is named after, as a field."""
+    return "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
 
 
 def _is_head(line: str) -> bool:
@@ -217,7 +224,7 @@ def _beside(
 def _of_lines(text: str, stem: str, names: Names) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
     lines = [line for line in text.splitlines() if line.strip()]
-    split = "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
+    split = _split_of(stem)
     for sign in _DELIMITERS:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0
