@@ -118,7 +118,8 @@ def find_evidence(
         keys, known, _ = _known(packed, texts, stems, are_plain=False)
     found = []
     for paths, each in sides if len(known) else ():
-        named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
+        names = packed.stems if listing.members else known  # polygons of masks lack an affix
+        named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     folders = Folders(packed.folders if texts else {})

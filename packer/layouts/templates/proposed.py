@@ -273,7 +273,7 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
 def _are_labels(pairs: Sequence[Sequence[str]]) -> bool:
     """Return whether the second of each pair may be the class of the first, which is named once."""
     keys, values = [pair[0] for pair in pairs], [pair[1].strip() for pair in pairs]
-    is_short = all(value and len(value) <= _LONGEST for value in values)
+    is_short = all(value and len(value) <= _LONGEST and "://" not in value for value in values)
     return len(set(keys)) == len(keys) and is_short and _repeats(values)
 
 
