@@ -132,7 +132,12 @@ class Scan:
             for record in found:
                 is_sample = isinstance(record, Sample)
                 listing.add(replace(record, places=()) if is_sample else record)
-            refuse_evidence(source, listing, src, options or SourceOptions(), reading.what)
+            given = options or SourceOptions()
+            _, adopted = refuse_evidence(source, listing, src, given, reading.what)
+            if adopted is not None:
+                reading = read(src, adopted)
+                source = reading.open(classes)
+                found = [*reading.leftovers, *source.scan()]
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]

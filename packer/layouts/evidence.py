@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -19,21 +20,24 @@ import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.evidence_advice import refusal, relative
+from packer.layouts.evidence_readings import Unread, readings
 from packer.layouts.name_tokens import (
-    AT_A_TIME,
     CHUNK,
     Hashes,
     Packed,
-    image_names,
+    affixes_of,
     keys_of,
     stem_hashes,
     words_of,
 )
 from packer.layouts.named_text import Decision
-from packer.layouts.texts import Evidence, Text, text_of
+from packer.layouts.text_folders import Folders
+from packer.layouts.text_rows import in_order
+from packer.layouts.texts import ORDER, Evidence, Text, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Source
 from packer.samples.table import SampleTable
+from packer.trees.archive import tree_at
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
 from packer.words import are, command, in_bytes, many
@@ -51,25 +55,43 @@ _SHIFT = np.uint64(64 - _BITS)
 
 def refuse_evidence(
     source: Source, listing: SampleTable, src: Path, options: SourceOptions, summary: str
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], SourceOptions | None]:
     """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
 
-    `summary` is the sentence on how the source is read. Return remarks on what was not searched.
+    `summary` is the sentence on how the source is read. Return remarks on what was not searched,
+    and the options that read the file, too, where there is one way to keep all.
     """
     tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
-    if not isinstance(tree, Tree) or not len(listing):
-        return ()
+    tree = tree if isinstance(tree, Tree) else tree_at(src, options.ignore)
+    if tree is None or not len(listing):
+        return (), None
     leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
     if not leftovers:
-        return ()
+        return (), None
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
     found, remarks = find_evidence(tree, leftovers, listing)
-    if found:
-        outright = source.facts.outright
-        raise refusal(found, tree, src, options, len(listing), outright, summary)
-    return remarks
+    if not found:
+        return remarks, None
+    folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
+    unread = Unread(listing, source.classes, source.facts, folders)
+    ways = list(readings(found, tree, src, options, unread))
+    asked = options.kind or options.has_templates or options.pairs or options.of_table
+    if ways and ways[0].is_clear and not asked and not _has_siblings(found, leftovers):
+        return (), ways[0].options(options)
+    raise refusal(found, tree, src, options, len(listing), ways, summary)
+
+
+def _has_siblings(found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:
+    """Return whether tables beside those found are not read: records may refer to each other."""
+
+    def kind(path: str) -> tuple[str, str]:
+        return os.path.dirname(path), os.path.splitext(path)[1].lower()
+
+    read = {path for one in found for path in one.paths}
+    kinds = {kind(path) for path in read if path.lower().endswith((*TEXT_TABLES, ".json"))}
+    return any(kind(path) in kinds for path in leftovers if path not in read)
 
 
 def find_evidence(
@@ -90,28 +112,62 @@ def find_evidence(
     }
     sides = [(paths, _stems(paths)) for paths in with_own_stems.values() if paths]
     stems = [hashes for _, each in sides for hashes in each]
-    keys, known, are_plain = _known(listing, texts, stems, are_plain=True)
+    packed = Packed(listing)
+    keys, known, are_plain = _known(packed, texts, stems, are_plain=True)
     if not are_plain:
-        keys, known, _ = _known(listing, texts, stems, are_plain=False)
+        keys, known, _ = _known(packed, texts, stems, are_plain=False)
     found = []
     for paths, each in sides if len(known) else ():
-        named, of = max((int(np.isin(hashes, known).sum()), len(hashes)) for hashes in each)
+        names = packed.stems if listing.members else known  # polygons of masks lack an affix
+        named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
-    found += _repeated(texts)
-    packed = Packed(listing)
+    folders = Folders(packed.folders if texts else {})
+    counts = _counts(packed.folders if texts else {})
     covered = {path for one in found for path in one.paths}
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths):
             continue
-        one = text.in_order(len(listing))
-        if one is None and np.isin(own, known).any():
+        one = None
+        if np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
-        if one is not None:
+        own_counts = counts.get(os.path.dirname(text.paths[0]), {})
+        one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
+        if one := one or folders.named_by(text, tree):
             found.append(one)
             covered.update(text.paths)
-    return found, tuple(_remarks(groups.values(), few, texts))
+    found += _repeated(text for text in texts if not covered.intersection(text.paths))
+    return _of_one_name(found), tuple(_remarks(groups.values(), few, texts))
+
+
+def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:
+    """Return texts in order that have one name in several folders as one."""
+    alike: dict[object, list[Evidence]] = defaultdict(list)
+    for one in found:
+        folder, name = os.path.split(one.paths[0])
+        is_of_folder = one.kind == ORDER and folder and not one.paths[1:]
+        alike[(name, folder.count("/")) if is_of_folder else one.paths].append(one)
+    return [
+        replace(
+            first,
+            paths=tuple(path for one in (first, *others) for path in one.paths),
+            count=sum(one.count for one in (first, *others)),
+        )
+        for first, *others in alike.values()
+    ]
+
+
+def _counts(images: Mapping[str, int]) -> dict[str, dict[int, str]]:
+    """Return the numbers of images that belong to the texts of a folder, with the words for them.
+
+    They are those in the folder itself, and in each one in it; `images` are those of each folder.
+    """
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for folder, count in images.items():
+        for path in {folder, os.path.dirname(folder)} - {""}:
+            found[path][count] = f"{count:,} images in {folder}"
+    return found
 
 
 def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
@@ -132,7 +188,7 @@ def _stem(path: str) -> str:
 
 
 def _known(
-    listing: SampleTable, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
+    packed: Packed, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
 ) -> tuple[list[Hashes], Hashes, bool]:
     """Return the keys of each text, and those of all texts and `stems` that name images, sorted.
 
@@ -146,8 +202,7 @@ def _known(
     seen = np.zeros(len(keys), bool)
     begins = np.zeros(1 << _BITS, bool)  # few names begin as a word does: only these are searched
     begins[keys >> _SHIFT] = True
-    for text, lengths in listing.names(AT_A_TIME):
-        names = image_names(text, lengths)
+    for names in packed.names():
         if are_plain and not names.are_plain:
             return each, keys[:0], False
         near = names.keys[begins[names.keys >> _SHIFT]]
@@ -220,22 +275,10 @@ def _remarks(
 def _stems(paths: Sequence[str]) -> list[Hashes]:
     """Return the hashes of the files' stems, also without a prefix or a suffix that all have."""
     stems = list(map(_stem, paths))
-    before, behind = _common(stems), _common([stem[::-1] for stem in stems])[::-1]
-    starts = [0, *(match.end() for match in re.finditer(r"[^a-zA-Z0-9]+", before))]
-    ends = [0, *(len(behind) - match.start() for match in re.finditer(r"[^a-zA-Z0-9]+", behind))]
-    cuts = [(start, end) for end in ends for start in starts]
     return [
-        stem_hashes([os.fsencode(stem[start : len(stem) - end]) for stem in stems])
-        for start, end in cuts[:_CUTS]
+        stem_hashes([os.fsencode(stem[len(start) : len(stem) - len(end)]) for stem in stems])
+        for start, end in affixes_of(stems)[:_CUTS]
     ]
-
-
-def _common(stems: Sequence[str]) -> str:
-    """Return the beginning that most of several texts share: a few may differ."""
-    ordered, few = sorted(stems), len(stems) // 4
-    first, last = ordered[few], ordered[-1 - few]
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)] if len(stems) > 1 else ""
 
 
 def _check_table(tree: Tree, path: str, src: Path) -> None:

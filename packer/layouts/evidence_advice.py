@@ -3,103 +3,17 @@
 import glob
 import os
 import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.layouts.detect import read
-from packer.layouts.templates.proposed import proposed
-from packer.layouts.texts import Evidence, text_of
+from packer.layouts.evidence_readings import Reading
+from packer.layouts.texts import Evidence
 from packer.options.declared import SourceOptions
-from packer.samples.records import Sample
-from packer.trees.outright import by_templates, without
 from packer.trees.tree import Tree
 from packer.words import command, many
 
-_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _SHOWN = 5  # files
-
-
-def _readings(
-    found: Sequence[Evidence],
-    tree: Tree,
-    src: Path,
-    options: SourceOptions,
-    outright: Sequence[str],
-) -> dict[str, list[str]]:
-    """Return the options that read the files and reject nothing, by the use of the folders."""
-    lists = [word for one in options.labels for word in ("--labels", one)]
-    texts = {one.paths[0]: _whole(tree, one) or "" for one in found}
-    sums = _sums_of_others(texts)
-    for path in sums:
-        lists += ["--ignore", glob.escape(relative(tree, path, src))]
-    stems = [Path(path).stem for path in texts if path not in sums]
-    for one in found:
-        text, path = texts[one.paths[0]], relative(tree, one.paths[0], src)
-        if one.paths[0] in sums:
-            continue
-        if not text or not (form := proposed(path, text, one.has, stems)):
-            return {}
-        lists += ["--labels", form]
-    given = "".join(lists)
-    folders = outright or by_templates(options.images, options.members)
-    replaced = []
-    for role, noun in (("label", "classes"), ("split", "splits")):  # the lists have their own
-        if f"{{{role}" in given and f"{{{role}" in "".join(folders):
-            folders = without(role, folders)
-            replaced.append(noun)
-    ways = {f" in place of the {' and '.join(replaced)} of folders" if replaced else "": folders}
-    if "{label" in "".join(folders):
-        flat = without("label", folders)
-        ways = {" beside the classes of folders": folders, ", and folders mean nothing": flat}
-    each = {meaning: [*way, *lists] for meaning, way in ways.items()}
-    return {meaning: words for meaning, words in each.items() if _packs_all(words, src, options)}
-
-
-def _whole(tree: Tree, one: Evidence) -> str | None:
-    """Return the text of a file that is none of several; None if there is none."""
-    try:
-        found = text_of(tree.whole(one.paths[0], _WHOLE)) if not one.paths[1:] else None
-    except UnusableInput:
-        return None
-    return found.decode("utf-8", "replace") if found else None
-
-
-def _sums_of_others(texts: Mapping[str, str]) -> list[str]:
-    """Return the lists that have the lines of all others and, but for comments, no further ones."""
-    counts = Counter(line for text in texts.values() for line in {*text.splitlines()})
-    lines = {path: {*text.splitlines()} for path, text in texts.items() if len(texts) > 2}
-    common = {line for line, count in counts.items() if count > 1}
-    return [
-        path
-        for path, own in lines.items()
-        if common and all(line in own for line in counts)
-        if {line for line in own if not line.startswith("#")} == common
-    ][:1]
-
-
-def _packs_all(words: Sequence[str], src: Path, options: SourceOptions) -> bool:
-    """Return whether the source, read by the templates in `words`, has no rejected file."""
-    given: dict[str, list[str]] = {"--images": [], "--member": [], "--labels": [], "--ignore": []}
-    for flag, text in zip(words[::2], words[1::2], strict=True):
-        given[flag].append(text)
-    chosen = replace(
-        options,
-        kind=None,
-        class_depth=None,
-        pairs={},
-        images=tuple(given["--images"]),
-        members=dict(one.split("=", 1) for one in given["--member"]),
-        labels=tuple(given["--labels"]),
-        ignore=(*options.ignore, *given["--ignore"]),
-    )
-    try:
-        records = read(src, chosen).open(None).scan()
-        return all(isinstance(record, Sample) or record.ignored for record in records)
-    except UnusableInput:
-        return False
 
 
 def _glob(tree: Tree, paths: Sequence[str]) -> str:
@@ -125,7 +39,7 @@ def refusal(
     src: Path,
     options: SourceOptions,
     images: int,
-    outright: Sequence[str],
+    ways: Sequence[Reading],
     summary: str,
 ) -> UnusableInput:
     """Return the error that names the texts, and the commands that read, ignore or convert them."""
@@ -154,8 +68,8 @@ def refusal(
             f"{src}: {text}\nTo ignore {one_or_all}, move {one_or_all} out of {tree.root}."
         )
     text += f"\nWithout {one_or_all}, the source is {summary[:1].lower()}{summary[1:]}"
-    for meaning, way in _readings(found, tree, src, options, outright).items():
-        text += f"\nTo read {one_or_all}{meaning}, type: {command(src, *way)}"
+    for way in ways:
+        text += f"\nTo read {one_or_all}{way.meaning}, type: {command(src, *way.words)}"
     ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
     return UnusableInput(
         f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\nTo convert {one_or_all}, "

@@ -4,9 +4,13 @@ A word is compared by the stem of its last path component, without regard to cas
 without leading zeros. Texts and names are hashed in chunks of `CHUNK` bytes by prefix sums.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -19,6 +23,7 @@ from packer.trees.walk import IMAGE_EXTENSIONS
 CHUNK = 1 << 20  # bytes that are hashed at a time
 AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
 
+Affixes = tuple[bytes, bytes]  # what stems begin and end with
 Hashes = NDArray[np.uint64]
 Ends = NDArray[np.int64]
 
@@ -31,6 +36,11 @@ _FACTOR = 0x9E3779B97F4A7C15  # odd: it has an inverse
 _NUMBER = np.uint64(0xD1B54A32D192ED03)  # distinguishes the hash of a number from that of a text
 _TAIL = np.uint64(0x8CB92BA72F3D8DD7)  # and that of the last word of a name with blanks
 _PATH = np.uint64(0xA3B195354A39B70D)  # and that of a stem with its folder
+_COUNTER = 8  # digits before a "-" and the name that an image has in Parquet
+_NONE = np.uint64(0)  # in place of the hash of a form that an image lacks
+_AFFIX = re.compile(r"[^a-zA-Z0-9]+|(?<=[a-zA-Z])(?=\d)")  # up to which one may be cut off
+_SIGNS = re.compile(r"[^a-zA-Z0-9]+")
+_FEW = 64  # longest affix, characters
 _CONTROL = bytes(range(33))
 _SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are divided three times
     b"\t\n\v\f\r\0,;|\"'<>=()[]{}#:?&*!`" + _CONTROL,
@@ -83,6 +93,12 @@ class _Hashed:
             return np.flatnonzero(np.logical_or.reduce([self.bytes == one for one in characters]))
         return np.flatnonzero(_flags(characters)[self.bytes])
 
+    def hold(self, text: bytes, starts: Ends) -> NDArray[np.bool_]:
+        """Return whether the text stands at each of these places."""
+        last = len(self.bytes) - 1
+        found = [self.bytes[np.minimum(starts + n, last)] == byte for n, byte in enumerate(text)]
+        return np.logical_and.reduce([np.ones(len(starts), bool), *found])
+
     def before(self, positions: Ends, starts: Ends, ends: Ends) -> Ends:
         """Return the last of the positions in each span, -1 where there is none."""
         if not len(positions):
@@ -101,7 +117,10 @@ class _Hashed:
 
 
 _IS_DIGIT = _flags(b"0123456789")
+_ZERO = _Hashed(b"0").spans(np.zeros(1, np.int64), np.ones(1, np.int64))
 _DIGITS_MOST = 24  # of a number that ends a stem
+_LOOKED_AT = 1000  # images, for what all names share
+_CUTS = 9  # affixes
 
 
 class Words(NamedTuple):
@@ -183,9 +202,10 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
         chosen = ~strong & (length > 0) & (specific if until is stems else True)
         kinds = np.where(specific, SPECIFIC, BARE).astype(np.int8)
         yield made(chosen, kinds, until, hashed.spans(bases, until), rank)
-        if until is ends:
-            kinds = np.full(len(starts), BARE, np.int8)
-            yield made(chosen & is_number, kinds, until, hashed.numbers(bases, until), rank)
+        is_whole = ~has_dot | (extension == _ZERO)  # pandas writes 1 as 1.0
+        kinds = np.full(len(starts), BARE, np.int8)
+        whole = ~strong & is_number & is_whole
+        yield made(whole, kinds, ends, hashed.numbers(bases, until), rank)
 
 
 @dataclass(frozen=True)
@@ -193,19 +213,23 @@ class ImageNames:
     """Some images, by what words are compared with.
 
     Attributes:
-        keys: of stems, of these with their folders, of the numbers and of the words that end them.
-        stems: those of each image.
+        keys: of all forms, of stems with their folders, and of the words that end stems.
+        forms: of each image: the stem, it without an affix that all share, and their numbers.
         paths: those of each image with its folder.
         are_plain: no name holds a blank, or another character between words.
+        folders: how many are in each.
     """
 
     keys: Hashes
-    stems: Hashes
+    forms: Sequence[Hashes]
     paths: Hashes
     are_plain: bool
+    folders: Mapping[str, int]
 
 
-def image_names(text: bytes, lengths: NDArray[np.int64]) -> ImageNames:
+def image_names(
+    text: bytes, lengths: NDArray[np.int64], affixes: Sequence[Affixes] = ()
+) -> ImageNames:
     """Return what names are compared by, which follow each other in at most `CHUNK` bytes."""
     hashed = _Hashed(text)
     ends = np.cumsum(lengths)
@@ -213,19 +237,61 @@ def image_names(text: bytes, lengths: NDArray[np.int64]) -> ImageNames:
     slashes = hashed.positions(b"/")
     bases = np.maximum(hashed.before(slashes, starts, ends) + 1, starts)
     above = np.maximum(hashed.before(slashes, starts, bases - 1) + 1, starts)
-    dots = hashed.before(hashed.positions(b"."), bases, ends)
+    points = hashed.positions(b".")
+    dots = hashed.before(points, bases, ends)
     stems = np.where(dots > bases, dots, ends)
     of_stems = hashed.spans(bases, stems)
     of_paths = hashed.spans(above, stems) ^ _PATH
-    keys = [of_stems, of_paths]
     digits = _trailing_digits(hashed.bytes, bases, stems)
     is_number = (digits > 0) & ((digits == stems - bases) | (digits >= _SPECIFIC))
-    keys.append(hashed.numbers((stems - digits)[is_number], stems[is_number]))
+    of_numbers = np.full(len(stems), _NONE)
+    of_numbers[is_number] = hashed.numbers((stems - digits)[is_number], stems[is_number])
+    forms = [of_stems, of_numbers]
+    for before, behind in affixes:
+        start, end = bases + len(before), stems - len(behind)
+        has_both = (start < end) & hashed.hold(before, bases)
+        start, end = np.where(has_both, start, bases), np.where(has_both, end, stems)
+        has_both &= hashed.hold(behind, end)
+        count = _trailing_digits(hashed.bytes, start, end) if behind else digits
+        is_number = has_both & (count >= end - start)
+        form = np.where(has_both, hashed.spans(start, end), _NONE)
+        form[is_number] = hashed.numbers(start[is_number], end[is_number])
+        forms.append(form)
+    inner = hashed.before(points, bases, stems)
+    forms.append(np.where(inner > bases, hashed.spans(np.minimum(inner + 1, stems), stems), _NONE))
+    counted = (bases + _COUNTER < stems) & hashed.hold(b"-", bases + _COUNTER)
+    for n in range(_COUNTER if counted.any() else 0):
+        counted &= _IS_DIGIT[hashed.bytes[np.minimum(bases + n, len(text) - 1)]]
+    forms.append(
+        np.where(counted, hashed.spans(np.minimum(bases + _COUNTER + 1, stems), stems), _NONE)
+    )
+    keys = [of_paths, *(form[form != _NONE] for form in forms)]
     if not (are_plain := not _flags(_SEPARATORS[0])[hashed.bytes].any()):
         tails = hashed.before(hashed.positions(_SEPARATORS[0]), bases, stems) + 1
         has_tail = (tails > 0) & (tails < stems)
         keys.append(hashed.spans(tails, stems)[has_tail] ^ _TAIL)
-    return ImageNames(np.concatenate(keys), of_stems, of_paths, are_plain)
+    places = hashed.spans(starts, bases)
+    _, firsts, counts = np.unique(places, return_index=True, return_counts=True)
+    spans = zip(starts[firsts].tolist(), bases[firsts].tolist(), strict=True)
+    paths = (os.fsdecode(text[start : max(start, base - 1)]) for start, base in spans)
+    folders = Counter(dict(zip(paths, counts.tolist(), strict=True)))
+    return ImageNames(np.concatenate(keys), forms, of_paths, are_plain, folders)
+
+
+def affixes_of(stems: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the prefixes and suffixes without which stems may be named: those that most share."""
+    before, behind = _shared(stems), _shared([stem[::-1] for stem in stems])[::-1][-_FEW:]
+    starts = ["", *(before[: match.end()] for match in _AFFIX.finditer(before[:_FEW]))]
+    ends = ["", *(behind[match.start() :] for match in _SIGNS.finditer(behind))]
+    return [(start, end) for end in ends for start in starts]
+
+
+def _shared(stems: Sequence[str]) -> str:
+    """Return the beginning that most of several texts share: a few may differ."""
+    ordered, few = sorted(stems), len(stems) // 4
+    first, last = ordered[few], ordered[-1 - few]
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)] if len(stems) > 1 else ""
 
 
 def _trailing_digits(content: NDArray[np.uint8], starts: Ends, ends: Ends) -> Ends:
@@ -262,21 +328,54 @@ class Packed:
 
     def __init__(self, listing: SampleTable) -> None:
         self._listing, self.count = listing, len(listing)
+        self._folders: Counter[str] = Counter()
+
+    @cached_property
+    def affixes(self) -> Sequence[Affixes]:
+        """What the first images' names share, without which they may be named, too."""
+        text, lengths = next(self._listing.names(AT_A_TIME))
+        ends = np.cumsum(lengths)[:_LOOKED_AT].tolist()
+        names = [os.fsdecode(text[a:b]) for a, b in pairwise([0, *ends])]
+        pairs = affixes_of([os.path.splitext(os.path.basename(name))[0] for name in names])
+        return [(os.fsencode(a), os.fsencode(b)) for a, b in pairs[1:_CUTS]]
+
+    def names(self) -> Iterator[ImageNames]:
+        """Yield what they are compared by, some at a time."""
+        self._folders = Counter()
+        for part in self._listing.names(AT_A_TIME):
+            names = image_names(*part, self.affixes)
+            self._folders.update(names.folders)
+            yield names
 
     @cached_property
     def _names(self) -> Sequence[Hashes]:
-        parts = (image_names(*part) for part in self._listing.names(AT_A_TIME))
-        return [np.concatenate(c) for c in zip(*((p.stems, p.paths) for p in parts), strict=True)]
+        parts = [(part.paths, *part.forms) for part in self.names()]
+        columns = zip(*parts, strict=True)
+        return [np.concatenate(column) for column in columns]
 
     @property
     def stems(self) -> Hashes:
         """The key of each image's stem."""
-        return self._names[0]
+        return self._names[1]
 
     @property
     def paths(self) -> Hashes:
         """The key of each image's stem with its folder."""
-        return self._names[1]
+        return self._names[0]
+
+    @property
+    def folders(self) -> Mapping[str, int]:
+        """How many images each folder holds, by its path."""
+        if not self._folders:
+            _ = self._names
+        return self._folders
+
+    def named(self, words: Words) -> NDArray[np.bool_]:
+        """Return which images the words name: by folder and stem, else by any form of the stem."""
+        found: NDArray[np.bool_] = np.isin(self.paths, words.paths)
+        if not found.any():
+            found = np.logical_or.reduce([np.isin(form, words.keys) for form in self._names[1:]])
+        return found
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:

@@ -33,6 +33,9 @@ _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
 _GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
+_HTML = re.compile(rb"\s*<(?:!doctype html|html|body|img)\b", re.I)
+_TAG = re.compile(rb"<[^>]*>")
+_LETTERS = re.compile(rb"[^\W\d_]{2,}")
 _NOTHING = re.compile(rb"[\W_]+")
 _COMPLETE = 0.99
 _NEARLY, _SOME = 0.9, 0.05  # of the images
@@ -52,8 +55,8 @@ class Decision:
         self._starts = np.r_[0, breaks + 1]
         self._ends = np.r_[breaks, len(text.text)]
         certain = named.take(named.kinds < BARE)
-        self._certain = certain.take(self._have_a_place(certain))
-        self._strong = named.take(named.kinds == STRONG)
+        has_place = self._have_a_place(certain)
+        self._certain, self._in_prose = certain.take(has_place), certain.take(~has_place)
         self._bare = named.take(named.kinds == BARE)
         self._used = self._certain
 
@@ -61,18 +64,18 @@ class Decision:
     def is_evidence(self) -> bool:
         """Whether it may annotate the images that it names."""
         listed = len(np.union1d(self._image_lines, self._lines))
-        is_list = 2 * listed >= self._filled and not self._text.text.lstrip().startswith(b"<")
-        least = 1 if self._images <= _SMALL and is_list else min(2, self._images)
+        in_prose = len(np.unique(np.searchsorted(self._ends, self._in_prose.starts)))
+        is_list = 2 * (
+            listed - in_prose
+        ) >= self._filled and not self._text.text.lstrip().startswith(b"<")
+        begins = len(self._certain.keys) and self._at_ends(self._certain)[0].any()
+        is_small = self._images <= _SMALL and not self._text.paths[1:]
+        least = 1 if is_small and is_list and begins else min(2, self._images)
         if len(np.unique(self._certain.keys)) < least:
-            if self._text.is_prose or (column := self._column()) is None:
+            if (column := self._column()) is None:
                 return False
             self._used = self._bare.take(column)
-        if self._text.is_prose:
-            strong = len(np.unique(self._strong.keys))
-            if strong < max(least, self._images / 2) or 2 * len(self._lines) < self._filled:
-                return False
-            self._used = self._strong
-        elif 3 * listed < self._filled and self._count < min(_MANY, self._around / 2):
+        if 3 * listed < self._filled and self._count < min(_MANY, self._around / 2):
             return False  # it is about something else
         return self._text.is_spreadsheet or self._distinguishes_images()
 
@@ -184,6 +187,8 @@ class Decision:
         np.add.at(change, self._used.ends, -1)
         content[np.cumsum(change[:-1]) > 0] = ord(" ")
         rest = content.tobytes()
+        if _HTML.match(rest) and not re.search(rb"\w", _TAG.sub(b"", rest)):
+            return False  # it only shows them
         lines = [rest[self._starts[n] : self._ends[n]] for n in self._lines.tolist()]
         lines = [_NO_VALUE.sub(b" ", line) for line in lines]
         digests = sum(bool(_DIGEST.search(line)) for line in lines)
@@ -193,10 +198,9 @@ class Decision:
             sizes = all(re.fullmatch(rb"\d{3,}", line) for line in found)
             return any(found) and not sizes
         found = [_NOTHING.sub(b" ", line).strip() for line in lines]
-        if self._text.is_prose:
-            found = [re.sub(rb"\d+|\b\w\b", b"", line) for line in found]
-            if len(set(found)) <= 1:
-                return False
+        said = {tuple(_LETTERS.findall(line)) for line in found}
+        if len(said) == 1 and len(said.pop()) > 1 and self._is_in_sentences():
+            return False  # a log
         if self._names_parts():
             return True
         if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not (
@@ -206,9 +210,16 @@ class Decision:
         if 2 * len(_OTHER_FILE.findall(self._text.text)) > self._filled:
             return False
         between = self._filled - len(np.union1d(self._image_lines, self._lines))
-        if between > len(self._lines) / 2 and not self._text.is_prose:
+        if between > len(self._lines) / 2:
             return True  # of records of several lines
         return not self._is_known() or not self._has_the_same_folders()
+
+    def _is_in_sentences(self) -> bool:
+        """Return whether most names stand between blanks, within a line."""
+        first, last = self._at_ends(self._used)
+        around = np.pad(self._content, 1, constant_values=ord("\n"))
+        blanks = (around[self._used.starts] == ord(" ")) & (around[self._used.ends + 1] == ord(" "))
+        return 2 * np.count_nonzero(blanks & ~first & ~last) > len(blanks)
 
     def _names_parts(self) -> bool:
         """Return whether most lines name images of one name in several folders, as a pair's."""
@@ -226,9 +237,7 @@ class Decision:
         if self._text.share < 1:
             named_by = len(np.unique(self._used.paths)) / self._text.share
             return named_by >= _COMPLETE * self._images
-        named = np.isin(packed.paths, self._used.paths)
-        if not named.any():
-            named = np.isin(packed.stems, self._used.keys)
+        named = packed.named(self._used)
         return bool(named[np.isin(packed.groups, packed.groups[named])].all())
 
     def _follow_from_classes(self, values: Sequence[bytes]) -> bool:

@@ -13,13 +13,9 @@ import numpy as np
 from packer.files.text import decoded
 from packer.trees.walk import is_named_as_image
 
-_PROSE = re.compile(
-    r"(readme|licen[sc]e|copying|changelog|changes|citation|authors|notice|contributing|metadata|pkg-info|copyright)(?![a-z]).*"
-    r"|.*\.(md|markdown|rst|html?|ipynb|py|r|m|sh|bat|ps1|js|ts|css|c|cc|cpp|h|hpp|java|go|rs|lua|jinja2?|pyi|pod|cmake|tcl|cgi"
-    r"|tex|bib|log|toml|cfg|ini|lock|diff|patch|pdf|docx?|out)",
-    re.IGNORECASE,
-)
-_NUMBERS = re.compile(rb"\s*-?[\d.]+(?:(?:\s*[,;]\s*|\s+)-?[\d.]+){2,}\s*")
+NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
+_NUMBER = re.compile(r"0*(\d+)(\.0)?")
+NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
 _NEARLY = 0.9  # of the lines
 LINE = 80  # characters of one that is shown
 _LEAST_TEXT = 0.95  # share of the bytes that are no control characters
@@ -37,29 +33,14 @@ class Text:
     is_spreadsheet: bool = False
 
     @property
-    def is_prose(self) -> bool:
-        """Whether it is named as text for people or as a program is."""
-        return bool(_PROSE.fullmatch(os.path.basename(self.paths[0])))
-
-    def in_order(self, images: int) -> "Evidence | None":
-        """Return it as a list of labels, one line for each image; None if it is not one."""
-        if self.is_prose or self.share < 1 or self.paths[1:] or self.text.count(b"\n") > 2 * images:
-            return None
-        lines = [line.strip() for line in self.text.split(b"\n") if line.strip()]
-        if len(lines) != images or 2 * len(set(lines)) > images or max(map(len, lines)) > LINE:
-            return None
-        if any(is_named_as_image(line.decode("utf-8", "replace")) for line in lines[:2]):
-            return None
-        shown = tuple(line.decode("utf-8", "replace") for line in lines[:2])
-        reason = f"has a line for each of the {images:,} images"
-        return Evidence(self.paths, images, lines=shown, reason=reason)
-
-    @property
     def has_numbers(self) -> bool:
         """Whether nearly all of its lines are rows of numbers."""
-        lines = [line for line in self.text.split(b"\n") if line.strip()]
-        rows = sum(bool(_NUMBERS.fullmatch(line)) for line in lines)
-        return bool(lines) and not self.is_prose and rows >= _NEARLY * len(lines)
+        lines = [line for line in self.text.decode("utf-8", "replace").split("\n") if line.strip()]
+        rows = sum(
+            bool(NUMBERS.fullmatch(line)) and len(re.split(r"[\s,;]+", line.strip())) > 2
+            for line in lines
+        )
+        return bool(lines) and rows >= _NEARLY * len(lines)
 
 
 @dataclass(frozen=True)
@@ -72,13 +53,23 @@ class Evidence:
     lines: tuple[str, ...] = ()
     stems: frozenset[str] = frozenset()  # of the images that it names
     reason: str = ""  # why it annotates images, if it names none
+    kind: str = NAMES  # what it names, or `ORDER`
+    level: int = -1  # of the folders that it names, in the paths of images
 
     def has(self, text: str) -> bool:
         """Return whether a text is the name or the path of an image that it names."""
         name = text.replace("\\", "/").rpartition("/")[2]
-        return name in self.stems or (
+        if self.kind == FOLDERS:
+            return as_number(text) in self.stems
+        return bool({name, as_number(name)} & self.stems) or (
             is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
         )
+
+
+def as_number(text: str) -> str:
+    """Return a whole number without zeros before or behind it; any other text as it is."""
+    found = _NUMBER.fullmatch(text)
+    return found[1] if found else text
 
 
 def text_of(data: bytes) -> bytes | None:

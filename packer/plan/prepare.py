@@ -88,6 +88,10 @@ def prepare(
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
         listing = scanned.listing
+        unread, adopted = refuse_evidence(source, listing, given.path, options.source, sentence)
+        if adopted is not None:
+            options = replace(options, source=adopted)
+            return prepare(given, options, progress, classes, onto, spool=spool)
         tree = getattr(source, "tree", None)
         root = source.facts.root or (tree.root if tree else given.path)
         asked = (reading.kind, scanned.facts, scanned.files, listing, scanned.classes)
@@ -95,7 +99,6 @@ def prepare(
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
-        unread = refuse_evidence(source, listing, given.path, options.source, sentence)
         if base is None and not _is_chosen(options.source):
             refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
     if origin is not None:

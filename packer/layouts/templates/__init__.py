@@ -1,6 +1,7 @@
 """A custom layout: templates that define which files are images, and what their paths mean.
 
 `template` parses and matches one, `lines` reads files by the same fields, `lists` keeps them,
-`joined` finds those of an image, `chosen` has all of them, and `source` gives the samples.
-`proposed` finds the fields of a list for the command that a refusal proposes.
+`joined` finds those of an image, `loosely` by a part of its name or by order, `chosen` has all of
+them, and `source` gives the samples. `proposed` finds the fields of a list for the command that a
+refusal proposes.
 """

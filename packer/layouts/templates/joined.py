@@ -12,16 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, UnusableInput
+from packer.errors import BadImage, Damaged
 from packer.layouts.templates.lists import Rows
+from packer.layouts.templates.loosely import (
+    Forms,
+    Images,
+    InOrder,
+    as_numbers,
+    is_in_order,
+)
 from packer.layouts.templates.template import KEY
+from packer.layouts.texts import as_number
 from packer.samples.records import Skipped
 from packer.tables.images import HashIndex, ImageIndex, name_hash
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
-from packer.words import listed, option
+from packer.words import listed
 
 _NAME = re.compile(r"[\d/\\]|\.[A-Za-z]+$")  # in what is no name of a column
+_LOOSELY = "{} names images without a part that all names share, or as numbers."
 Fields = Mapping[str, Any]
 Match = Callable[[str], Mapping[str, str] | None]
 
@@ -45,8 +54,10 @@ class Joined:
     ) -> None:
         """`known` are the fields of images' paths, which may be relative to `folders`."""
         self._folders = folders
+        self._remarks: list[str] = []
         self._tree = tree
         fields = set(known) - {KEY}
+        fields_of_paths = frozenset(fields)
         self._bound = [
             _Bound(rows, sorted(fields.intersection(rows.names)))
             for rows in groups
@@ -54,20 +65,17 @@ class Joined:
         ]
         fields.update(*(bound.rows.names for bound in self._bound))
         self._further: list[tuple[Rows, list[str], HashIndex]] = []
+        self._ordered: list[InOrder] = []
         left = [rows for rows in groups if KEY not in rows.names]
         while left:
             linked = [rows for rows in left if fields.intersection(rows.names)]
-            if not linked:
-                names = ", ".join(f"{{{name}}}" for name in left[0].names)
-                raise UnusableInput(
-                    f"{option('labels')} {left[0].files[0]}: none of {names} is a field of "
-                    f"{option('images')} or of another list, so its lines match no image. Add "
-                    "{key} to it, or a field of another template."
-                )
-            rows = linked[0]
+            rows = (linked or left)[0]
             left.remove(rows)
             shared = sorted(fields.intersection(rows.names))
-            self._further.append((rows, shared, _indexed(rows, shared)))
+            if fields_of_paths.issuperset(shared) and is_in_order(rows, shared):
+                self._ordered.append(InOrder(rows, shared))
+            else:
+                self._further.append((rows, shared, _indexed(rows, shared)))
             fields.update(rows.names)
         self.names = frozenset(fields)
         self._paths = HashIndex(array("Q"))
@@ -78,21 +86,26 @@ class Joined:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences on how the lists are read."""
-        return tuple(dict.fromkeys(remark for rows in self._groups for remark in rows.remarks))
+        of_rows = (remark for rows in self._groups for remark in rows.remarks)
+        in_order = (ordered.remark for ordered in self._ordered)
+        return tuple(dict.fromkeys((*of_rows, *self._remarks, *in_order)))
 
     @property
     def files(self) -> frozenset[str]:
         """The paths of all lists."""
         return frozenset(file for rows in self._groups for file in rows.files)
 
-    def bind(self, images: Iterable[tuple[str, Mapping[str, str]]], match: Match) -> None:
+    def bind(self, images: Images, match: Match) -> None:
         """Find the rows of all images, each given by its path and the fields of that."""
         paths = array("Q")
-        for path, fields in images:
+        for path, fields in images():
             paths.append(name_hash(path))
             for bound in self._bound:
                 bound.keys.append(_hash(fields, [KEY, *bound.shared]))
         self._paths = HashIndex(paths)
+        self._forms = Forms(images)
+        for ordered in self._ordered:
+            ordered.bind(images)
         index = ImageIndex(self._tree)
         for bound in self._bound:
             bound.row_of = array("q", [-1]) * len(paths)
@@ -142,11 +155,17 @@ class Joined:
                     found.append(number)
             if len(found) > 1:
                 raise BadImage(f"it may be {listed(paths, 2)}")
+        if not found and (found := self._forms.numbers(values, shared)):
+            self._remarks.append(_LOOSELY.format(listed(self._bound_files, 3)))
         if len(found) > 1:
             raise BadImage(f"{len(found)} images have that {{key}}")
         if not found:
             raise Damaged("no image has that name")
         return found[0]
+
+    @property
+    def _bound_files(self) -> list[str]:
+        return [file for bound in self._bound for file in bound.rows.files]
 
     def _number(self, path: str) -> int:
         return next(self._paths.numbers(name_hash(path)), -1)
@@ -163,8 +182,12 @@ class Joined:
                 both = f"{rows.where(row)} and {rows.where(bound.others[number])}"
                 raise BadImage(f"{both} name it with different values")
             _merge(found, rows[row], rows.where(row))
+        for ordered in self._ordered:
+            rows, row = ordered.rows, ordered.row_of[number]
+            _merge(found, rows[row], rows.where(row))
         for rows, shared, index in self._further:
             numbers = list(index.numbers(_hash(found, shared)))
+            numbers = numbers or list(index.numbers(_hash(as_numbers(found), shared)))
             if not numbers:
                 values = ", ".join(f"{name} {found.get(name)!r}" for name in shared)
                 raise BadImage(f"{listed(rows.files, 3)} has no line with {values}")
@@ -182,14 +205,20 @@ class Joined:
                 used = np.unique(np.frombuffer(bound.row_of, np.int64))
                 these = (bound.rows[row] for row in used[used >= 0].tolist())
                 yield from (fields[name] for fields in these if name in fields)
-        for rows, _, _ in self._further:
+        for rows in (*(one[0] for one in self._further), *(one.rows for one in self._ordered)):
             if name in rows.names:
                 every = (rows[row] for row in range(len(rows)))
                 yield from (fields[name] for fields in every if name in fields)
 
 
 def _indexed(rows: Rows, shared: Sequence[str]) -> HashIndex:
-    return HashIndex(array("Q", (_hash(rows[row], shared) for row in range(len(rows)))))
+    """Return the rows by the hash of their values, and of these as numbers where they differ."""
+    hashes, numbers = array("Q"), array("q")
+    for row in range(len(rows)):
+        for one in {_hash(rows[row], shared), _hash(as_numbers(rows[row]), shared)}:
+            hashes.append(one)
+            numbers.append(row)
+    return HashIndex(hashes, numbers)
 
 
 def _hash(fields: Fields, names: Sequence[str]) -> int:
@@ -198,7 +227,8 @@ def _hash(fields: Fields, names: Sequence[str]) -> int:
 
 def _merge(found: dict[str, Any], more: Fields, where: str) -> None:
     for name, value in more.items():
-        if name != KEY and str(found.get(name, value)) != str(value):
+        own = found.get(name, value)
+        if name != KEY and as_number(str(own)) != as_number(str(value)):
             raise BadImage(f"its {name} is {found[name]!r}, and {value!r} in {where}")
-        if name != KEY:
+        if name != KEY and name not in found:
             found[name] = value

@@ -20,6 +20,7 @@ from packer.trees.shape import plain
 
 Names = Callable[[str], bool]  # whether a text is the name of an image
 _DELIMITERS = (",", "\t", ";", "|")
+_BETWEEN = (": ", " = ", "=", None)  # the parts of a line
 _FEW = 1000  # records that are looked at for their fields
 _SHARE = 0.5  # of the records that must name an image
 _DEEP = 3  # levels of members in which the name of an image is looked for
@@ -44,7 +45,57 @@ def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> s
             form = _of_lines(text, f" {{split={split}}}" if split else "", names)
     except (ValueError, RecursionError, csv.Error):
         return None
+    if form and "{split" not in form:
+        form += _split_of(stem)
     return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
+
+
+def in_order(path: str, text: str) -> str | None:
+    """Return the value of ``--labels`` that reads a file of values in the order of images."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".json":
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        where = ""
+        if isinstance(content, dict):
+            lists = [name for name, value in content.items() if isinstance(value, list)]
+            if len(lists) != 1 or "." in lists[0]:
+                return None
+            where, content = f"#{lists[0]}", content[lists[0]]
+        if not isinstance(content, list) or not content:
+            return None
+        if all(isinstance(one, dict) for one in content):
+            fields = _fields(content, ())
+            return fields and f"{path}{where}: {fields}"
+        return f"{path}{where}: {{{_role(content)}}}"
+    lines = [line for line in text.splitlines() if line.strip()]
+    for sign in _DELIMITERS if _is_head(lines[0]) else ():
+        rows = list(csv.reader(lines, delimiter=sign))
+        is_table = suffix in (".csv", ".tsv") or any(re.search(r"\d", cell) for cell in rows[1])
+        if is_table and len({len(row) for row in rows}) == 1:
+            fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
+            return fields and f"{path}: {fields}"
+    return f"{path}: {{{_role(lines)}}}"
+
+
+def _split_of(stem: str) -> str:
+    """Return the split that a file is named after, as a field."""
+    return "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
+
+
+def _is_head(line: str) -> bool:
+    return not re.search(r"\d", line) and bool(re.fullmatch(r"[\w\s,;|\t.()/-]+", line))
+
+
+def _role(values: Sequence[Any]) -> str:
+    """Return the field for values in order: labels repeat, captions are of several words."""
+    texts = list(map(str, values))
+    are_short = all(isinstance(one, str | int) and len(str(one)) <= _LONGEST for one in values)
+    if are_short and 2 * len(set(texts)) <= len(texts):
+        return "label"
+    return "caption" if any(re.search(r"[^\W\d_]+\s+[^\W\d_]", text) for text in texts) else "value"
 
 
 def _of_json(content: Any, names: Names) -> str | None:
@@ -181,15 +232,27 @@ def _of_lines(text: str, split: str, names: Names) -> str | None:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0
         if width > 1 and all(len(row) == width for row in rows):
-            found = _of_table(rows, sign, names)
-            return found and found + ("" if "{split" in found else split)
-    first = [line.split(None, 1) for line in lines]
-    last = [line.rsplit(None, 1)[::-1] for line in lines]
-    for pairs, form in ((first, "{key} {label}"), (last, "{label} {key}")):
-        known = [pair for pair in pairs if len(pair) == 2 and names(pair[0])]
-        if len(known) >= len(lines) - 1 and _are_labels(known):
-            return form + split
+            of_table = _of_table(rows, sign, names)
+            return of_table and of_table + ("" if "{split" in of_table else split)
+    for between in _BETWEEN:
+        pairs = [line.split(between, 1) for line in lines]
+        if all(len(pair) == 2 for pair in pairs) and (form := _of_pairs(pairs, names)):
+            return form.replace(" ", between or " ") + split
+    last = [line.rsplit(None, 1) for line in lines]
+    if by_last := _of_pairs([pair for pair in last if len(pair) == 2], names):
+        return by_last + split
     return f"{{key}}{split}" if split and all(names(line.strip()) for line in lines) else None
+
+
+def _of_pairs(pairs: Sequence[Sequence[str]], names: Names) -> str | None:
+    """Return the fields of lines of two parts, of which one names an image."""
+    for pair, form in ((0, "{{key}} {{{}}}"), (1, "{{{}}} {{key}}")):
+        known = [(row[pair].strip(" '\""), row[1 - pair].strip()) for row in pairs]
+        known = [row for row in known if names(row[0])]
+        is_unique = len({row[0] for row in known}) == len(known)
+        if known and len(known) >= len(pairs) - 1 and is_unique and all(row[1] for row in known):
+            return form.format("label" if _are_labels(known) else "value")
+    return None
 
 
 def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | None:
@@ -213,7 +276,7 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
 def _are_labels(pairs: Sequence[Sequence[str]]) -> bool:
     """Return whether the second of each pair may be the class of the first, which is named once."""
     keys, values = [pair[0] for pair in pairs], [pair[1].strip() for pair in pairs]
-    is_short = all(value and len(value) <= _LONGEST for value in values)
+    is_short = all(value and len(value) <= _LONGEST and "://" not in value for value in values)
     return len(set(keys)) == len(keys) and is_short and _repeats(values)
 
 

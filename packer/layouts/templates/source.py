@@ -74,7 +74,7 @@ class TemplateSource:
         if templates.lists:
             rows = read_lists(tree, templates.lists)
             self._joined = Joined(tree, rows, templates.names, templates.folders)
-            self._joined.bind(self._images(), self._fields)
+            self._joined.bind(self._images, self._fields)
             splits.update(dict.fromkeys(map(str, self._joined.values("split"))))
         usual = splits_of(sorted(splits))
         is_clear = len(set(usual.values())) == len(usual)

@@ -44,18 +44,18 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_the_command_that_a_refusal_proposes_reads_the_list(
+def test_a_list_is_read_at_once_or_by_the_command_that_a_refusal_proposes(
     name: str, tmp_path: Path, write_files: Write, run_packer: RunPacker
 ) -> None:
     content = LISTS[name]
     files = {path: image(number) for number, path in enumerate(LABELS)}
     data = content.encode() if isinstance(content, str) else content
     src, dst = write_files(tmp_path / "src", {**files, name: data}), tmp_path / "dst"
-    refused = run_packer("pack", src, dst, "--jobs", 1)
-    assert refused.returncode == 2
-    command = re.search(r"To read it, type: packer (.*)", refused.stderr)
-    assert command, refused.stderr
-    done = run_packer(*shlex.split(command[1]))
+    done = run_packer("pack", src, dst, "--jobs", 1)
+    if done.returncode:
+        command = re.search(r"To read it, type: packer (.*)", done.stderr)
+        assert command, done.stderr
+        done = run_packer(*shlex.split(command[1]))
     assert done.returncode == 0, done.stderr
     found = Dataset(dst)
     classes = [found.classes[label] for label in found.targets]

@@ -340,13 +340,13 @@ def test_an_image_named_twice_with_the_same_values_is_one(made: Callable[..., Ma
         ({"class_depth": 2}, "Remove --class-depth"),
         ({"pairs": {"m": "m"}}, "Remove --pair"),
         ({"label_column": "x"}, "Remove --root"),
-        ({"labels": ("l.txt: {id} {label}",)}, "its lines match no image"),
+        ({"labels": ("l.txt: {id} {label}",)}, "for 1 image there are 2 lines"),
     ],
 )
 def test_what_contradicts_templates_is_refused(
     options: dict[str, Any], told: str, tmp_path: Path, write_files: Write, scan: Scan
 ) -> None:
-    write_files(tmp_path, {"l.txt": b"1 2", "a.jpg": b"x"})
+    write_files(tmp_path, {"l.txt": b"1 2\n3 4", "a.jpg": b"x"})
     with pytest.raises(UnusableInput, match=told):
         scan(tmp_path, options=SourceOptions(**{"images": ("{key}",), **options}))
 

@@ -1,0 +1,297 @@
+"""How texts that annotate the images can be read: by templates, each tried before it is named.
+
+A reading is named only if nothing is rejected and all images are there. What keeps all comes first:
+the classes and splits of folders, and each column of the texts. If nothing contradicts the
+folders, and no choice is left, a reading is adopted in place of a question.
+"""
+
+import glob
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import UnusableInput
+from packer.layouts.detect import read
+from packer.layouts.templates.proposed import in_order, proposed
+from packer.layouts.texts import FOLDERS, ORDER, Evidence, text_of
+from packer.options.declared import SourceOptions
+from packer.samples.records import Facts, Sample
+from packer.samples.table import SampleTable
+from packer.trees.names import splits_of
+from packer.trees.outright import by_templates, literal
+from packer.trees.tree import Tree
+
+_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
+_MOST = 3  # readings that are named
+_TRIED = 12
+_LOOKED_AT = 100  # samples
+_FOLDER = "{folder}"
+_NOUNS = _CLASSES, _SPLITS = " as classes", " as splits"  # what lists of names may be
+
+
+class Unread(NamedTuple):
+    """What is packed without the texts."""
+
+    listing: SampleTable
+    classes: Sequence[str]
+    facts: Facts
+    folders: Sequence[str]  # that hold images
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way to read the texts, as options of a command line."""
+
+    meaning: str
+    words: tuple[str, ...]
+    is_clear: bool  # it contradicts nothing, and leaves no choice
+
+    def options(self, given: SourceOptions) -> SourceOptions:
+        """Return the options of the source with those of this reading."""
+        found: dict[str, list[str]] = {
+            name: [] for name in ("--images", "--member", "--labels", "--ignore")
+        }
+        for flag, text in zip(self.words[::2], self.words[1::2], strict=True):
+            found[flag].append(text)
+        return replace(
+            given,
+            kind=None,
+            class_depth=None,
+            pairs={},
+            images=tuple(found["--images"]),
+            members=dict(one.split("=", 1) for one in found["--member"]),
+            labels=tuple(found["--labels"]),
+            ignore=(*given.ignore, *found["--ignore"]),
+        )
+
+
+class _Lists(NamedTuple):
+    """A value of ``--labels`` for each text."""
+
+    texts: tuple[str, ...]
+    meaning: str = ""
+    is_clear: bool = True
+    level: int = -1  # of the folders that they name, in the paths of images
+
+    def has(self, role: str) -> bool:
+        return f"{{{role}" in "".join(self.texts)
+
+
+def readings(
+    found: Sequence[Evidence], tree: Tree, src: Path, options: SourceOptions, unread: Unread
+) -> Iterator[Reading]:
+    """Yield the readings that pack all images, what keeps all first."""
+    base = unread.facts.outright or by_templates(options.images, options.members)
+    given = [word for one in options.labels for word in ("--labels", one)]
+    sums = _sums_of_others(found, tree)
+    for path in sums:
+        given += ["--ignore", glob.escape(os.path.relpath(tree.root / path, src))]
+    found = [one for one in found if one.paths[0] not in sums]
+    tried: set[tuple[str, ...]] = set()
+    count = 0
+    for lists in _lists(found, tree, src):
+        for meaning, folders, texts, is_whole in _ways(lists, base, unread):
+            words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
+            if words in tried or len(tried) == _TRIED or count == _MOST:
+                continue
+            tried.add(words)
+            reading = Reading(lists.meaning + meaning, words, lists.is_clear and is_whole)
+            if (made := _packed(reading, src, options)) and len(made[0]) >= len(unread.listing):
+                count += 1
+                table, classes, is_flat = made
+                agrees = _agree(unread, table, classes) or (lists.level >= 0 and lists.has("label"))
+                yield replace(reading, is_clear=reading.is_clear and agrees and is_flat)
+
+
+def _sums_of_others(found: Sequence[Evidence], tree: Tree) -> list[str]:
+    """Return the list that has the lines of all others and, but for comments, no further ones."""
+    if len(found) < 3 or any(one.paths[1:] for one in found):
+        return []
+    lines = {one.paths[0]: {*(_text(tree, one) or "").splitlines()} for one in found}
+    counts = Counter(line for own in lines.values() for line in own)
+    common = {line for line, count in counts.items() if count > 1}
+    return [
+        path
+        for path, own in lines.items()
+        if common and all(line in own for line in counts)
+        if {line for line in own if not line.startswith("#")} == common
+    ][:1]
+
+
+def _text(tree: Tree, one: Evidence) -> str | None:
+    """Return the text of a file; None if it is none, or too long."""
+    try:
+        data = text_of(tree.whole(one.paths[0], _WHOLE))
+    except UnusableInput:
+        return None
+    return data.decode("utf-8", "replace") if data else None
+
+
+def _packed(
+    reading: Reading, src: Path, options: SourceOptions
+) -> tuple[SampleTable, Sequence[str], bool] | None:
+    """Return what a reading packs, its classes, and whether values are flat; None if it rejects."""
+    table, is_flat = SampleTable(), True
+    try:
+        source = read(src, reading.options(options)).open(None)
+        for record in source.scan():
+            if isinstance(record, Sample) and len(table) < _LOOKED_AT:
+                is_flat &= not any(map(_is_nested, record.places))
+            table.add(record, ())
+    except UnusableInput:
+        return None
+    return None if table.rejected else (table, source.classes, is_flat)
+
+
+def _is_nested(place: object) -> bool:
+    """Return whether JSON that the source makes has objects in it, which may hold labels."""
+    held = place[0] if isinstance(place, list | tuple) and place else place
+    try:
+        fields = json.loads(held) if isinstance(held, bytes) else {}
+    except ValueError:
+        return False
+    return any("{" in json.dumps(value) for value in fields.values())
+
+
+def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
+    """Return whether classes and splits are as without the texts, or new and clear."""
+    before = unread.listing
+    orders = [np.argsort(one.key_hashes, kind="stable") for one in (before, table)]
+    labels = [
+        np.array([*names, ""])[one.labels][order]
+        for one, names, order in zip(
+            (before, table), (unread.classes, classes), orders, strict=True
+        )
+    ]
+    splits = [one.splits[order] for one, order in zip((before, table), orders, strict=True)]
+    if (before.labels >= 0).any():
+        is_same = _are_equal(*labels)
+    else:
+        are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
+        is_same = not classes or (are_words and not before.members)  # of a scene, or of a mask?
+    is_same &= _are_equal(*(np.sort(one.key_hashes) for one in (before, table)))
+    is_same &= not (before.splits != "").any() or _are_equal(*splits)
+    return is_same and all(table.members.get(ext) == n for ext, n in before.members.items())
+
+
+def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    return len(first) == len(second) and bool((first == second).all())
+
+
+def _lists(found: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[_Lists]:
+    """Yield the lists of all texts; none if one of them has no template."""
+    stems = [os.path.splitext(os.path.basename(one.paths[0]))[0] for one in found]
+    each = [list(_forms(one, tree, src, stems)) for one in found]
+    lists = [one for forms in each for one in forms]
+    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
+    named = [one.meaning for one in lists if one.meaning]
+    meanings = dict.fromkeys(named) if are_splits or len(named) > len(_NOUNS) else {"": None}
+    for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
+        chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
+        for some in product(*chosen):
+            texts = tuple(text for one in some for text in one.texts)
+            is_clear = all(one.is_clear or (are_splits and one.meaning == _SPLITS) for one in some)
+            yield _Lists(
+                texts, "" if is_clear else meaning, is_clear, max(one.level for one in some)
+            )
+
+
+def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[_Lists]:
+    """Yield the templates of a text; ``{folder`` is the field of the folders that it names."""
+    text = _text(tree, one)
+    paths = [os.path.relpath(tree.root / path, src) for path in one.paths]
+    if not text or paths[0].startswith("../"):
+        return
+    if one.kind == ORDER:
+        parts = list(zip(*(path.split("/") for path in paths), strict=False))
+        levels = [at for at, names in enumerate(parts) if len(set(names)) > 1]
+        if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
+            path = "/".join(_FOLDER if at in levels else one[0] for at, one in enumerate(parts))
+            if form := in_order(path, text):
+                yield _Lists((form,), is_clear=False, level=max(levels, default=-1))
+    elif one.paths[1:]:
+        return
+    elif one.kind == FOLDERS:
+        if form := proposed(paths[0], text, one.has):
+            level = one.level + len(tree.root.relative_to(src).parts)
+            yield _Lists((form.replace("{key", _FOLDER[:-1]),), level=level)
+    elif form := proposed(paths[0], text, one.has, stems):
+        yield _Lists((form,))
+    elif all(map(one.has, lines := text.split())) and len(lines) == len(
+        text.split("\n")
+    ) - text.endswith("\n"):
+        stem = os.path.splitext(os.path.basename(paths[0]))[0]
+        if re.fullmatch(r"[\w-]+", stem):
+            for role, meaning in (("label", _CLASSES), ("split", _SPLITS)):
+                name = _split_in(stem) if role == "split" else stem
+                form = f"{paths[0]}: {{key}} {{{role}={name}}}"
+                yield _Lists((form,), meaning, is_clear=False)
+
+
+def _split_in(stem: str) -> str:
+    """Return the split in the name of a list, such as TrainImages; the name if there is none."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
+    return next((split for word in words for split in splits_of([word]).values()), stem)
+
+
+def _ways(
+    lists: _Lists, base: Sequence[str], unread: Unread
+) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
+    """Yield a meaning, the options of folders, the lists, and whether all is kept."""
+    listing, texts = unread.listing, list(lists.texts)
+    if lists.level >= 0:
+        is_label = bool((listing.labels >= 0).any())
+        field = "{label}" if is_label and not lists.has("label") else _FOLDER
+        texts = [one.replace(_FOLDER[:-1], field[:-1]) for one in texts]
+        if folders := _by_level(unread, lists.level, field):
+            beside = " beside the classes of folders" if field == "{label}" else ""
+            yield beside, folders, texts, True
+        return
+    roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
+    both = [role for role in roles if lists.has(role)]
+    nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
+    if not base:
+        yield "", (), texts, not (listing.labels >= 0).any() and not any(listing.by_split())
+        return
+    beside = " beside the classes of folders" if "label" in roles else ""
+    yield beside, base, texts, True
+    if both:
+        way = [_renamed(word, both, "folder") for word in base]
+        yield f" in place of the {nouns} of folders, which go into the json", way, texts, True
+        own = [_renamed(text, both, "listed") for text in texts]
+        yield f" beside the {nouns} of folders", base, own, True
+    elif "label" in roles:
+        flat = [re.sub(r"\{label(:\w+)?\}", "{_}", word) for word in base]
+        yield ", and folders mean nothing", flat, texts, False
+
+
+def _renamed(text: str, roles: Sequence[str], what: str) -> str:
+    for role in roles:
+        text = re.sub(rf"\{{{role}(?=[:=?}}])", f"{{{what}_{role}", text)
+    return text
+
+
+def _by_level(unread: Unread, level: int, field: str) -> tuple[str, ...]:
+    """Return the template of images whose folder at a level is a field; none if levels differ."""
+    paths = [path.split("/") for path in unread.folders]
+    if len(set(map(len, paths))) != 1 or paths == [["."]]:
+        return ()
+    parts = []
+    for at, names in enumerate(map(set, zip(*paths, strict=True))):
+        if at == level:
+            parts.append(field)
+        elif len(names) == 1:
+            parts.append(literal(names.pop()))
+        else:
+            is_split = len(splits_of(sorted(names))) == len(names)
+            parts.append("{split}" if is_split else f"{{level{at + 1}}}")
+    return by_templates(["/".join([*parts, "{key}"])])
