@@ -194,15 +194,25 @@ def _lists(found: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[_Lists]
     lists = [one for forms in each for one in forms]
     are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
     named = [one.meaning for one in lists if one.meaning]
-    meanings = dict.fromkeys(named) if are_splits or len(named) > len(_NOUNS) else {"": None}
+    is_choice = named and (are_splits or len(named) > len(_NOUNS))
+    meanings = dict.fromkeys(named) if is_choice else {"": None}
     for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
         chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
         for some in product(*chosen):
-            texts = tuple(text for one in some for text in one.texts)
+            texts = _with_splits([text for one in some for text in one.texts])
             is_clear = all(one.is_clear or (are_splits and one.meaning == _SPLITS) for one in some)
             yield _Lists(
                 texts, "" if is_clear else meaning, is_clear, max(one.level for one in some)
             )
+
+
+def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return lists with the splits that their names hold, if each has another."""
+    stems = [os.path.splitext(os.path.basename(text.partition(": ")[0]))[0] for text in texts]
+    splits = list(map(_split_in, stems))
+    if "{split" in "".join(texts) or len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
+        return tuple(texts)
+    return tuple(f"{text} {{split={one}}}" for text, one in zip(texts, splits, strict=True))
 
 
 def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[_Lists]:

@@ -126,6 +126,15 @@ def test_lists_that_divide_the_images_are_splits(packer: Packer, tmp_path: Path)
     }
 
 
+def test_tables_that_are_named_after_splits_give_them(packer: Packer, tmp_path: Path) -> None:
+    rows = [{"file": name, "label": label} for name, label in PAIRS]
+    parts = {"train": rows[:4], "validation": rows[4:]}
+    texts = {f"v2-{name}.json": json.dumps(part) for name, part in parts.items()}
+    packer.read([f"images/{name}" for name in NAMES], texts)
+    sizes = [len(Dataset(tmp_path / "dst", split=split)) for split in ("train", "validation")]
+    assert sizes == [4, 2]
+
+
 def test_lists_of_other_names_are_asked_about(packer: Packer) -> None:
     kinds = {"cat": NAMES[:3], "dog": NAMES[3:]}
     texts = {f"{name}.txt": "\n".join(few) for name, few in kinds.items()}
