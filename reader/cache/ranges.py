@@ -14,10 +14,8 @@ from reader.errors import StoreError
 from reader.format import Index, Manifest, ShardEntry
 from reader.store.limits import PART
 
-EVICTED = 64  # one part in 64 of the cache's limit is chosen for eviction at once
-
 _WINDOW = 256 << 20  # bytes that are fetched ahead
-_AHEAD = 8  # one part in 8 of the cache may be fetched ahead
+_TRANSIT = 64 << 20  # bytes at least
 _BATCH = 256  # samples, assumed twice while the order is unknown
 _OWN = 8  # blocks for the account, the lease, the boot's identity and their folders
 _EXTENTS = 64  # samples whose extents need at most one block of metadata
@@ -69,8 +67,10 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    least: int  # minimum in the cache
-    wanted: int
+    least: int  # minimum in the cache: what is read at once
+    transit: int  # bytes of the transit window: also what is fetched meanwhile
+    ahead: int  # bytes that are fetched ahead while there is room
+    share: int  # one part in so many of the cache, at most, for what is fetched meanwhile
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
@@ -78,10 +78,11 @@ class Window(NamedTuple):
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
             least = min(sum(sizes[: 2 * ahead.open_shards]), own)
-            return cls(least, least)
+            transit = max(least, _TRANSIT)
+            return cls(least, transit, transit, 2)
         mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
-        step = ahead.steps.batch_size * mean
-        return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
+        least = 2 * ahead.steps.batch_size * mean
+        return cls(least, max(least, _TRANSIT), max(_WINDOW, (depth + 1) * least), 8)
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
         kept = kept_bytes(shards)
@@ -93,7 +94,7 @@ class Window(NamedTuple):
                 f"cache_limit={kept + least}.",
                 kept + least,
             )
-        return self._replace(wanted=min(self.wanted, max(self.least, (limit - kept) // _AHEAD)))
+        return self._replace(transit=min(self.transit, max(least, (limit - kept) // self.share)))
 
 
 class TooSmallCache(StoreError):
