@@ -235,10 +235,10 @@ class Fetcher:
 
     def _scheduled(self, schedule: Schedule) -> Part | None:
         """Return the next missing part of a schedule, unless others have to be read first."""
-        while (planned := schedule.peek()) is not None:
+        client = schedule.client
+        while client.needed < schedule.most and (planned := schedule.peek()) is not None:
             part, rows, rest = self._missing(planned)
-            is_over = schedule.client.needed > schedule.most
-            if part is not None and (is_over or not self._admits(part, rows)):
+            if part is not None and not self._admits(part, rows):
                 return None
             schedule.pop(rest)
             self._space.need(schedule, planned._replace(stop=rest))

@@ -88,7 +88,8 @@ class MirroredShard:
 
     def size(self, first: int, stop: int) -> int:
         """Return about the bytes of disk that adjacent rows take."""
-        return int(self.spans.end[stop - 1] - self.spans.begin[first]) + BLOCK
+        size = int(self.spans.end[stop - 1] - self.spans.begin[first])
+        return -(-size // BLOCK) * BLOCK + BLOCK * (stop - first == 1)
 
     def damaged(self, first: int, stop: int, content: memoryview, start: int) -> list[int]:
         """Return the rows that contradict the index; `content` begins at `start` in the tar."""

@@ -1,5 +1,6 @@
 """Open the files of a cache: no link leads out of it, and its folders are the user's."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -9,7 +10,15 @@ from reader.errors import StoreError
 
 def open_own(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """Open a file, but not through a link."""
-    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    try:
+        return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise StoreError(
+            f"{path} is a symbolic link, and what it points to is no part of the cache. Remove it, "
+            "or give another cache_dir=."
+        ) from error
 
 
 def check_own(folder: Path) -> None:

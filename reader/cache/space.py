@@ -102,7 +102,8 @@ class Space:
 
         promised = sum(stop - start + BLOCK for _, start, stop in ranges)
         self._promised = max(0, self._promised - promised)
-        self._own += self._quota.reserve_all(ranges, make_room)
+        given = self._quota.reserve_all(ranges, make_room)
+        self._own += given  # `make_room` changes it, too
 
     def make_room(self, need: int, *, is_urgent: bool) -> int:
         """Free about the given bytes; return the freed bytes."""
