@@ -81,13 +81,16 @@ class Turns:
             self._turn = open_own(folder / "turn")
             try:
                 fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                self._quota.count()  # also what a killed process has freed
+                mirror = Mirror(CachedFiles.of(folder, self._place.manifest), self._quota)
+                fetcher = Fetcher(self._store, self._quota, mirror)
+                fetcher.listen(listening(folder))
+            except BaseException as error:
                 os.close(self._turn)
-                return None
-            self._quota.count()  # also what a killed process has freed
-            mirror = Mirror(CachedFiles.of(folder, self._place.manifest), self._quota)
-            self._fetcher = Fetcher(self._store, self._quota, mirror)
-            self._fetcher.listen(listening(folder))
+                if isinstance(error, BlockingIOError):
+                    return None
+                raise
+            self._fetcher = fetcher
         return self._fetcher
 
 
