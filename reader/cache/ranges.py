@@ -68,6 +68,7 @@ class Spans(NamedTuple):
 
 class Window(NamedTuple):
     least: int  # minimum in the cache: what is read at once
+    steady: int  # so that nobody waits: also the steps that are being decoded
     transit: int  # bytes of the transit window: also what is fetched meanwhile
     ahead: int  # bytes that are fetched ahead while there is room
     share: int  # one part in so many of the cache, at most, for what is fetched meanwhile
@@ -75,14 +76,14 @@ class Window(NamedTuple):
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
+        mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
+        steps = 2 * ahead.steps.batch_size * mean
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
             least = min(sum(sizes[: 2 * ahead.open_shards]), own)
-            transit = max(least, _TRANSIT)
-            return cls(least, transit, transit, 2)
-        mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
-        least = 2 * ahead.steps.batch_size * mean
-        return cls(least, max(least, _TRANSIT), max(_WINDOW, (depth + 1) * least), 8)
+            transit = max(least + steps, _TRANSIT)
+            return cls(least, least + steps, transit, transit, 2)
+        return cls(steps, steps, max(steps, _TRANSIT), max(_WINDOW, (depth + 1) * steps), 8)
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
         kept = kept_bytes(shards)
@@ -94,7 +95,9 @@ class Window(NamedTuple):
                 f"cache_limit={kept + least}.",
                 kept + least,
             )
-        return self._replace(transit=min(self.transit, max(least, (limit - kept) // self.share)))
+        room = limit - kept
+        transit = max(self.steady, min(self.transit, room // self.share))
+        return self._replace(transit=min(transit, room))
 
 
 class TooSmallCache(StoreError):
