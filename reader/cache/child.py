@@ -69,6 +69,12 @@ class FetchingProcess:
         assert isinstance(message, Opened)
         return message.folder
 
+    @property
+    def is_alive(self) -> bool:
+        return (
+            not self._control.closed and not self._control.poll()
+        )  # it says nothing until it ends
+
     def let_go(self) -> None:
         if self.end.detach():
             self._child.let_go()

@@ -1,9 +1,12 @@
 """Connect to a fetching process, from the user's process and its workers, on Linux.
 
-Guarantees: a wait ends when the rows are present, or with an error, also when the fetching process
-dies; the process that started it then starts another. A fork, or a process that unpickled the
-dataset, uses the same one while it exists, and then starts its own. Credentials are sent to the
-fetching process by a socket pair, and nowhere else.
+The dataset's own fetching process serves a connection, or hands it over to that of another reader
+which fetches for all of them, see `turns`.
+
+Guarantees: a wait ends when the rows are present, or with an error, also when a fetching process is
+stopped or dies; the process that started it then starts another. A fork, or a process that
+unpickled the dataset, uses the same one while it exists, and then starts its own. Credentials are
+sent to the fetching process by a socket pair, and nowhere else.
 """
 
 import contextlib
@@ -20,13 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.child import AlreadyRunning, FetchingProcess
-from reader.cache.messages import Counts, Hint, Present, Request, Setup, Unavailable, receive, send
+from reader.cache.messages import (
+    Counts,
+    GetCounts,
+    Hint,
+    Present,
+    Request,
+    Setup,
+    Unavailable,
+    receive,
+    send,
+)
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
 from reader.store.urls import checked, need
 
 _DYING_SECONDS = 0.1
+_PATIENT_SECONDS = 60.0  # after which a fetching process has to show that it is not stopped
+_ANSWER_SECONDS = 30.0  # for requests that need no network
 
 
 def fetching(
@@ -94,6 +109,11 @@ class Fetching:
             self._process.end()
 
     @property
+    def is_alive(self) -> bool:
+        """Whether the fetching process that this process started is there, if it started one."""
+        return self._process is None or self._process.is_alive
+
+    @property
     def pid(self) -> int | None:
         return None if self._process is None else self._process.pid
 
@@ -128,26 +148,34 @@ class FetchingConnection:
         self._connection: socket.socket | None = None
         self._pid = 0
 
-    def send(self, message: tuple[Any, ...]) -> None:
-        with contextlib.suppress(OSError, ShardfeedError):
+    def send(self, message: tuple[Any, ...]) -> bool:
+        """Send a message that has no answer; return whether it was sent by the same connection."""
+        is_same = self._connection is not None
+        try:
             connection = self._connected()
             connection.setblocking(False)
             send(connection, message)
+        except BlockingIOError:
+            pass  # it is a hint, or will be sent again
+        except (OSError, ShardfeedError):
+            self.close()
+            return False
+        return is_same
 
     def ask(
         self, message: tuple[Any, ...], timeout: float | None
     ) -> Present | Unavailable | Counts:
-        url = self._fetching.url
+        url, seconds = self._fetching.url, timeout or _PATIENT_SECONDS
         for tries in range(3):  # a process that died may be replaced
             try:
                 connection = self._connected()
-                connection.settimeout(timeout)
+                connection.settimeout(seconds)
                 send(connection, message)
-                return receive(connection)
+                return self._answer(connection, timeout)
             except TimeoutError:
                 self.close()
                 raise StoreError(
-                    f"{url}: the fetching process has not answered for {timeout:.0f} seconds. "
+                    f"{url}: the fetching process has not answered for {seconds:.0f} seconds. "
                     "Check that it is not stopped, and open the dataset again."
                 ) from None
             except (EOFError, OSError):
@@ -160,6 +188,18 @@ class FetchingConnection:
             f"{url}: the fetching process has died. Start again: the cache keeps the samples that "
             "were fetched. If memory ran out, give reader.Loader fewer workers=."
         )
+
+    def _answer(
+        self, connection: socket.socket, timeout: float | None
+    ) -> Present | Unavailable | Counts:
+        while True:
+            try:
+                return receive(connection)
+            except TimeoutError:
+                if timeout is not None:
+                    raise
+            with contextlib.closing(FetchingConnection(self._fetching)) as another:
+                another.ask(GetCounts(), _ANSWER_SECONDS)  # it raises an error if it is stopped
 
     def _connected(self) -> socket.socket:
         if self._connection is None or self._pid != os.getpid():
@@ -176,13 +216,17 @@ class FetchingConnection:
 
 
 def _connected(address: bytes) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
+    with contextlib.ExitStack() as opened:
+        connection = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        connection.settimeout(_PATIENT_SECONDS)
         connection.connect(address)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        greeting, others, _, _ = socket.recv_fds(connection, 1, 1)
+        if not greeting:
+            raise ConnectionResetError
+        if others:
+            return socket.socket(fileno=others[0])
+        opened.pop_all()
+        return connection
 
 
 class _Threads(threading.local):

@@ -3,32 +3,35 @@
 Guarantees: each request is answered, with an error if its rows cannot be fetched.
 
 Requested rows come first, then schedules (`reader.order.access.AccessPattern`) in the order in
-which they began, as far ahead of the reader as their window allows.
+which they began, as far ahead of the reader as `space` allows.
 """
 
 import asyncio
 import contextlib
+import os
 import pickle
 import socket
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache import messages
-from reader.cache.eviction import Eviction
 from reader.cache.mirror import Mirror, MirroredShard
 from reader.cache.parts import PartFetcher
 from reader.cache.quota import DiskQuota, Full
 from reader.cache.ranges import Part
-from reader.cache.schedule import Schedule
+from reader.cache.schedule import Client, Schedule
+from reader.cache.space import Space
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.client import Store
 from reader.store.errors import Missing
 
+_MOMENT = 0.01  # seconds in which other parts may come, and then be evicted
 _FULL = 7 / 8  # of the requests that may be under way: several more then begin at once
 
 
@@ -49,31 +52,39 @@ class Fetcher:
         self._quota = quota
         self._mirror = mirror
         self._loop = asyncio.get_running_loop()
-        self._clients: set[socket.socket] = set()
+        self._clients: dict[socket.socket, Client] = {}
         self._schedules: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
-        self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
+        self._hinted: deque[Part] = deque()
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        eviction = Eviction(quota, mirror, self._schedules, self._busy)
-        self._parts = PartFetcher(store, quota, eviction)
+        self._space = Space(quota, mirror)
+        self._parts = PartFetcher(store, self._space)
+        self._splits: set[str | None] = set()  # that readers have read
         self._hits = 0
         self._begun = 0  # schedules
 
     def listen(self, listener: socket.socket) -> None:
+        """Serve readers that other processes started."""
         listener.setblocking(False)
         self._loop.add_reader(listener, self._accept, listener)
+
+    def add(self, connection: socket.socket, join: messages.Join) -> None:
+        """Serve a connection of a reader."""
+        connection.setblocking(False)
+        self._loop.add_reader(connection, self._receive, connection)
+        self._join(connection, join)
 
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
             connection, _ = listener.accept()
-            if not messages.is_own(connection):
-                connection.close()
-                return
             connection.setblocking(False)
-            self._clients.add(connection)
             self._loop.add_reader(connection, self._receive, connection)
+
+    def _join(self, connection: socket.socket, join: messages.Join) -> None:
+        self._clients[connection] = Client(self._mirror.numbers(join.split), join)
+        self._adjust()
 
     def _receive(self, connection: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -82,7 +93,10 @@ class Fetcher:
                     self._handle(connection, messages.receive(connection))
             except BlockingIOError:
                 raise
-            except (EOFError, OSError, pickle.UnpicklingError):
+            except (EOFError, OSError):
+                self._forget(connection)
+            except (LookupError, pickle.UnpicklingError) as error:  # of another version
+                Waiter(connection, 1).answer(messages.Unavailable(f"{error!r}", False))
                 self._forget(connection)
             except ShardfeedError as error:  # the index was damaged later
                 Waiter(connection, 1).answer(messages.Unavailable(str(error), False))
@@ -90,49 +104,86 @@ class Fetcher:
 
     def _forget(self, connection: socket.socket) -> None:
         self._loop.remove_reader(connection)
-        self._clients.discard(connection)
         for key in [key for key in self._schedules if key[0] is connection]:
-            del self._schedules[key]
+            self._drop(*key)
+        if self._clients.pop(connection, None) is not None:
+            self._adjust()
         connection.close()
 
     def _handle(self, connection: socket.socket, message: Any) -> None:
-        if isinstance(message, messages.Request):
-            self._want(Waiter(connection, 0), message)
-        elif isinstance(message, messages.Hint):
-            self._urgent.extend(_runs(message.shard, message.rows))
-        elif isinstance(message, messages.Begin):
-            messages.send(connection, self._begin(connection, message))
+        if isinstance(message, messages.Join):
+            self._join(connection, message)
+        elif isinstance(message, messages.MakeRoom):
+            self._space.lend(message.bytes)
+            messages.send(connection, messages.Present())
+        elif isinstance(message, messages.GetCounts):
+            counts = self._store.counts, self._parts.fetched, self._hits
+            messages.send(connection, messages.Counts(os.getpid(), *counts))
         elif isinstance(message, messages.StepsTaken):
             if schedule := self._schedules.get((connection, message.number)):
-                schedule.take(message.steps)
+                self._space.end(schedule, schedule.take(message.steps))
         elif isinstance(message, messages.Drop):
-            self._schedules.pop((connection, message.number), None)
-        elif isinstance(message, messages.GetCounts):
-            messages.send(connection, self._counts())
+            self._drop(connection, message.number)
+            self._adjust()
+        elif isinstance(message, messages.Begin):
+            messages.send(connection, self._begin(connection, message))
+        else:
+            shard = self._clients[connection].numbers[message.shard]
+            if isinstance(message, messages.Request):
+                self._want(Waiter(connection, 0), shard, message.rows)
+            elif isinstance(message, messages.Hint):
+                self._announce(connection, shard, message)
 
     def _begin(
         self, connection: socket.socket, message: messages.Begin
     ) -> messages.Present | messages.Unavailable:
+        client, limit = self._clients[connection], self._quota.limit
         try:
-            schedule = Schedule(message, self._mirror, self._quota.limit)
+            schedule = Schedule(message, client, self._mirror, limit)
         except StoreError as error:
             return messages.Unavailable(str(error), False)
         self._schedules[connection, message.number] = schedule
         self._begun += 1
+        self._adjust()
         return messages.Present()
 
-    def _want(self, waiter: Waiter, message: messages.Request) -> None:
-        rows = self._mirror.shard(message.shard).rows
-        missing = message.rows[rows.generations(message.rows) == 0]
+    def _announce(self, connection: socket.socket, shard: int, hint: messages.Hint) -> None:
+        runs = _runs(shard, hint.rows)
+        if schedule := self._schedules.get((connection, hint.number)):
+            schedule.announce(part._replace(last=hint.step) for part in runs)
+        else:
+            self._hinted.extend(part._replace(last=0) for part in runs)
+
+    def _drop(self, connection: socket.socket, number: int) -> None:
+        schedule = self._schedules.pop((connection, number), None)
+        if schedule is not None:
+            self._space.end(schedule, schedule.end())
+
+    def _adjust(self) -> None:
+        """Heed all clients' limits, and give each order its share of the transit window."""
+        joined = {client.join for client in self._clients.values()}
+        self._quota.limit = min((join.limit for join in joined), default=self._quota.limit)
+        windows: dict[Any, int] = {}
+        for schedule in self._schedules.values():
+            windows[schedule.group] = max(windows.get(schedule.group, 0), schedule.window.transit)
+        splits = {join.split for join in joined}
+        if not splits <= self._splits:
+            self._splits |= splits
+            self._space.read(chain.from_iterable(map(self._mirror.numbers, self._splits)))
+        wanted = sum(windows.values())
+        share = self._space.open_window(wanted) / max(wanted, 1)
+        for schedule in self._schedules.values():
+            schedule.most = int(schedule.window.transit * share)
+
+    def _want(self, waiter: Waiter, shard: int, asked: NDArray[np.int64]) -> None:
+        rows = self._mirror.shard(shard).rows
+        missing = asked[rows.generations(asked) == 0]
         waiter.missing = len(missing)
         if not len(missing):
             waiter.answer(messages.Present())
         for row in missing.tolist():
-            self._wanted.setdefault((message.shard, row), []).append(waiter)
-        self._urgent.extend(_runs(message.shard, missing))
-
-    def _counts(self) -> messages.Counts:
-        return messages.Counts(self._store.counts, self._parts.fetched, self._hits)
+            self._wanted.setdefault((shard, row), []).append(waiter)
+        self._urgent.extend(_runs(shard, missing))
 
     def _pump(self) -> None:
         most = self._store.gate.most
@@ -142,74 +193,92 @@ class Fetcher:
         try:
             while self._running < most and (part := self._next()) is not None:
                 shard = self._mirror.shard(part.shard)
-                shard.busy += 1
+                shard.coming.update(range(part.first, part.stop))
                 self._running += 1
-                self._busy.update(_places(part))
                 parts.append((shard, part))
         except ShardfeedError:
             pass  # `_want` reports it to those who wait for the shard
         finally:
-            begun = self._parts.begin([each for each in parts if each[1].last >= 0])
+            planned = [each for each in parts if each[1].last >= 0]
+            is_begun = bool(planned) and self._parts.begin(planned)
             for shard, part in parts:
-                task = self._loop.create_task(self._fetch(shard, part, part in begun))
+                task = self._loop.create_task(self._fetch(shard, part, is_begun and part.last >= 0))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
     def _next(self) -> Part | None:
         while self._urgent:
-            part = self._missing(self._urgent.popleft())
+            wanted = self._urgent.popleft()
+            part, rows, rest = self._missing(wanted)
+            if rest < wanted.stop:
+                self._urgent.appendleft(wanted._replace(first=rest))
             if part is not None:
                 wider = (schedule.around(part) for schedule in self._schedules.values())
-                return self._missing(next((each for each in wider if each != part), part))
+                if whole := next((each for each in wider if each != part), None):
+                    found, others, rest = self._missing(whole)
+                    if found is not None and rest == whole.stop:
+                        part, rows = found, others
+                self._admits(part, rows, is_urgent=True)
+                return part
         for schedule in self._schedules.values():
-            others = sum(other.bytes for other in self._schedules.values()) - schedule.bytes
-            while (planned := schedule.next(others)) is not None:
-                count = planned.stop - planned.first
-                part = self._missing(planned)
-                self._hits += count if part is None else count - (part.stop - part.first)
-                if part is not None:
-                    return part
+            if (part := self._scheduled(schedule)) is not None:
+                return part
+        while self._hinted:
+            part, rows, _ = self._missing(self._hinted.popleft())
+            if part is not None and self._admits(part, rows):
+                return part
         return None
 
-    def _missing(self, part: Part) -> Part | None:
-        """Return the span of a part's rows that are neither present nor being fetched."""
+    def _admits(self, part: Part, rows: list[int], *, is_urgent: bool = False) -> bool:
+        size = self._mirror.shard(part.shard).size(part.first, part.stop)
+        return self._space.admit(part, rows, size, is_urgent=is_urgent)
+
+    def _scheduled(self, schedule: Schedule) -> Part | None:
+        """Return the next missing part of a schedule, unless others have to be read first."""
+        client = schedule.client
+        while client.needed < schedule.most and (planned := schedule.peek()) is not None:
+            part, rows, rest = self._missing(planned)
+            if part is not None and not self._admits(part, rows):
+                return None
+            schedule.pop(rest)
+            self._space.need(schedule, planned._replace(stop=rest))
+            self._hits += rest - planned.first - (part.stop - part.first if part else 0)
+            if part is not None:
+                return part
+        return None
+
+    def _missing(self, part: Part) -> tuple[Part | None, list[int], int]:
+        """Return the span of a part's next rows to fetch, these rows, and where others begin."""
         shard = self._mirror.shard(part.shard)
         shard.verify(part.first, part.stop)
         absent = shard.rows.absent(part.first, part.stop)
-        if self._wanted:  # requested before they were verified, or fetched by another process
+        if self._wanted:  # requested before they were verified
             for row in {*range(part.first, part.stop)}.difference(absent):
                 self._answer(part._replace(first=row, stop=row + 1), {})
-        rows = [row for row in absent if (part.shard, row) not in self._busy]
-        if not rows:
-            return None
-        return part._replace(first=rows[0], stop=rows[-1] + 1)
+        rest = part.stop
+        if shard.coming:
+            absent = [row for row in absent if row not in shard.coming]
+            if absent:  # no row is in two parts
+                within = range(absent[0], absent[-1])
+                rest = next((row for row in within if row in shard.coming), part.stop)
+                absent = [row for row in absent if row < rest]
+        if not absent:
+            return None, [], part.stop
+        return part._replace(first=absent[0], stop=absent[-1] + 1), absent, rest
 
     async def _fetch(self, shard: MirroredShard, part: Part, is_begun: bool) -> None:
-        rows = _places(part)
         try:
             lost = await self._try_fetch(shard, part, is_begun)
         finally:
-            self._release(shard, rows)
-            shard.busy -= 1
+            shard.coming.difference_update(range(part.first, part.stop))
             self._running -= 1
+        self._space.discard(shard, shard.rows.absent(part.first, part.stop))
         if lost is None:
-            waiting = np.array([row for number, row in rows if (number, row) in self._wanted], int)
-            self._urgent.extend(_runs(part.shard, waiting))
+            rows = [r for r in range(part.first, part.stop) if (part.shard, r) in self._wanted]
+            self._urgent.extend(_runs(part.shard, np.array(rows, int)))
         else:
             self._answer(part, lost)
         self._pump()
-
-    def _release(self, shard: MirroredShard, rows: list[tuple[int, int]]) -> None:
-        """Release the claim of rows, except for those that are also in another part."""
-        self._busy.subtract(rows)
-        free = [row for row in rows if not self._busy[row]]
-        for at in free:
-            del self._busy[at]
-        if len(free) == len(rows):
-            shard.rows.release(rows[0][1], rows[-1][1] + 1)
-        else:
-            for _, one in free:
-                shard.rows.release(one, one + 1)
 
     async def _try_fetch(
         self, shard: MirroredShard, part: Part, is_begun: bool
@@ -223,6 +292,9 @@ class Fetcher:
             is_sample = True
         except Full as error:
             if part.last >= 0:
+                return None
+            if self._running > 1:
+                await asyncio.sleep(_MOMENT)
                 return None
             text = str(error)
         except StoreError as error:
@@ -243,10 +315,6 @@ class Fetcher:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
                     waiter.answer(messages.Present())
-
-
-def _places(part: Part) -> list[tuple[int, int]]:
-    return [(part.shard, row) for row in range(part.first, part.stop)]
 
 
 def _runs(shard: int, rows: NDArray[np.int64]) -> Iterator[Part]:

@@ -89,14 +89,17 @@ class CachedFiles:
             reason = error.strerror if isinstance(error, OSError) else error
             raise FormatError(f"{path}: the indexes cannot be read: {reason}.") from error
 
-    def presence(self, number: int, *, is_writable: bool = False) -> PresenceMap:
-        """Open the presence map of a shard.
+    def presence(self, number: int) -> PresenceMap:
+        """Open the presence map of a shard, for reading.
 
         Raises:
             ReaderError: it cannot be read.
         """
-        start, count = int(self.rows[number]), self.shards[number].samples
-        return self._map(count, start, is_writable=is_writable)
+        return self._map(self.shards[number].samples, int(self.rows[number]))
+
+    def all_rows(self) -> PresenceMap:
+        """Open the file of the presence maps, for the process that fetches."""
+        return self._map(self.sizes[1], is_writable=True)
 
     def present(self) -> list[NDArray[np.bool_]]:
         """Return for each shard which of its samples are present."""
@@ -109,7 +112,7 @@ class CachedFiles:
     def _map(self, count: int, start: int = 0, *, is_writable: bool = False) -> PresenceMap:
         path = self.folder / ROWS
         try:
-            return PresenceMap(path, count, start, is_writable=is_writable)
+            return PresenceMap.open(path, count, start, is_writable=is_writable)
         except (OSError, ValueError) as error:
             raise ReaderError(
                 f"{path}: it cannot be read: {error}. The folder is a cache: run `rm -r "

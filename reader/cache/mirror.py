@@ -4,24 +4,22 @@
 
     FINGERPRINT/                      of dataset.json
       lease, boot                     see `quota`; identity of the boot, see `recovery`
+      turn, socket                    see `turns`
       cached.indexes, cached.rows     see `files`
       dataset.json                    last, when all indexes are there
       [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples; it is
                                       created when the shard is first needed
 
 Guarantees: dataset.json appears with its content, and an index or a sample counts once it is marked
-in `cached.rows`, after its bytes were checked and written. So several processes may fill the folder
-at once, and a killed one leaves it usable. The indexes of another split are fetched when it is
-read.
+in `cached.rows`, after its bytes were checked and written. So a process that was killed leaves the
+folder usable. Only one process at a time fetches samples into it, see `turns`; each fetches the
+indexes of its split when it opens the dataset.
 """
 
-import asyncio
 import contextlib
-import fcntl
-import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -30,41 +28,32 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
+from reader.cache.files import CachedFiles
+from reader.cache.own_files import check_own, open_own
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import BLOCK, DiskQuota
-from reader.cache.ranges import Spans, check_limit, index_runs, metadata_bytes
-from reader.cache.recovery import recover
-from reader.errors import ReaderError, StoreError
-from reader.format import FormatError, Manifest, ShardEntry
+from reader.cache.ranges import Spans
+from reader.errors import StoreError
 from reader.format.files import most_open_files, reason_of
-from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
-from reader.store.client import Store
-from reader.store.errors import Missing
-from reader.store.limits import PART
 
-_AT_ONCE = 32  # indexes
-_UNDER_WAY = 256 << 20  # bytes of them, in memory
 _SHARE = 8  # one shard for every eight descriptors
-_LAYOUT = b"2"  # of the folder: each has folders of its own
 
 
 class MirroredShard:
-    def __init__(self, files: CachedFiles, number: int) -> None:
+    def __init__(self, files: CachedFiles, number: int, rows: PresenceMap) -> None:
         """Open a shard, and create its tar if it is missing or truncated.
 
         Raises:
             FormatError: the index is damaged.
-            ReaderError: the presence map cannot be read.
             StoreError: the tar cannot be opened or created.
         """
         self.entry = entry = files.shards[number]
         self.index = files.index(number)
-        self.rows = files.presence(number, is_writable=True)
-        self.busy = 0
+        self.rows = rows
+        self.coming: set[int] = set()  # rows that are being fetched
         tar = files.folder / entry.file
         try:
-            self.file = _opened(tar)
+            self.file = _opened(files.folder, tar)
             if os.fstat(self.file).st_size != entry.bytes:
                 self.rows.clear_all()  # first: a reader requires the size
                 os.ftruncate(self.file, entry.bytes)
@@ -83,6 +72,10 @@ class MirroredShard:
         return Spans.of(self.index)
 
     @cached_property
+    def whole_spans(self) -> Spans:
+        return self.spans.wholly(self.entry.bytes)
+
+    @cached_property
     def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         """Offsets, sizes and crc32 of images if there are any, and of members that have them."""
         columns = self.index.columns
@@ -92,6 +85,11 @@ class MirroredShard:
             (columns[f"{part}offset"], columns[f"{part}size"], columns[f"{part}crc32"])
             for part in parts
         ]
+
+    def size(self, first: int, stop: int) -> int:
+        """Return about the bytes of disk that adjacent rows take."""
+        size = int(self.spans.end[stop - 1] - self.spans.begin[first])
+        return -(-size // BLOCK) * BLOCK + BLOCK * (stop - first == 1)
 
     def damaged(self, first: int, stop: int, content: memoryview, start: int) -> list[int]:
         """Return the rows that contradict the index; `content` begins at `start` in the tar."""
@@ -117,178 +115,96 @@ class MirroredShard:
             else:
                 self.rows.fill(row)
 
-    def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
-        """Evict a row, unless another process fetches it; return the freed bytes."""
+    def evict(self, first: int, stop: int, quota: DiskQuota) -> int:
+        """Evict adjacent rows; return the freed bytes."""
+        for row in range(first, stop):
+            self.rows.clear(row)
+        return quota.release(self.file, *self._own_blocks(first, stop))
+
+    def trim(self, quota: DiskQuota) -> None:
+        """Free what a killed process reserved, or had not freed yet."""
+        if not (allocated := quota.blocks(self.file)):
+            return
+        begin, end = self.whole_spans
+        held = self.rows.held()
+        edges = np.flatnonzero(np.diff(held, prepend=False, append=False)).reshape(-1, 2)
+        firsts, lasts = edges[:, 0], edges[:, 1] - 1
+        covered = -(-end[lasts] // BLOCK) - begin[firsts] // BLOCK
+        if allocated > (int(covered.sum()) + 2) * BLOCK:
+            for first, stop in zip([0, *edges[:, 1]], [*firsts, len(held)], strict=True):
+                if first < stop:
+                    quota.release(self.file, *self._own_blocks(int(first), int(stop)))
+
+    def _own_blocks(self, first: int, stop: int) -> tuple[int, int]:
+        """Return the range of whole blocks that have bytes of these rows, and of no others."""
         begin, end = self.spans
-        start, stop = int(begin[row]), int(end[row])
-        outer = start - start % BLOCK, stop + -stop % BLOCK
+        start, last = int(begin[first]) // BLOCK * BLOCK, -(-int(end[stop - 1]) // BLOCK) * BLOCK
         # The blocks at both ends may have other rows' bytes, present or being fetched.
-        first = int(np.searchsorted(end, outer[0], side="right"))
-        last = int(np.searchsorted(begin, outer[1], side="left"))
-        if not self.rows.claim(row, row + 1):
-            return 0
-        if not self.rows.holds(row, row + 1):  # another process evicted it
-            self.rows.release(row, row + 1)
-            return 0
-        if self._claim_empty(first, row, is_busy):
-            start = outer[0]
-        else:
-            first = row
-        if self._claim_empty(row + 1, last, is_busy):
-            stop = outer[1]
-        else:
-            last = row + 1
-        self.rows.clear(row)
-        given = quota.release(self.file, start, stop)
-        self.rows.release(first, last)
-        return given
+        before = int(np.searchsorted(end, start, side="right"))
+        behind = int(np.searchsorted(begin, last, side="left"))
+        if self._is_used(before, first):
+            start += BLOCK
+        if self._is_used(stop, behind):
+            last -= BLOCK
+        return start, max(start, last)
 
-    def _claim_empty(self, first: int, stop: int, is_busy: Callable[[int], bool]) -> bool:
-        """Claim rows, if this process fetches none and, under the claim, none is present."""
-        if first == stop:
-            return True
-        if any(map(is_busy, range(first, stop))) or not self.rows.claim(first, stop):
-            return False
-        if not self.rows.holds(first, stop):
-            return True
-        self.rows.release(first, stop)
-        return False
+    def _is_used(self, first: int, stop: int) -> bool:
+        return bool(self.rows.held(first, stop).any()) or any(
+            row in self.coming for row in range(first, stop)
+        )
 
 
-def _opened(tar: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+def _opened(folder: Path, tar: Path) -> int:
     with contextlib.suppress(FileNotFoundError):
-        return os.open(tar, flags, 0o666)
+        if tar.parent != folder:
+            check_own(tar.parent)
+        return open_own(tar)
     tar.parent.mkdir(parents=True, exist_ok=True)
-    return os.open(tar, flags, 0o666)
+    return open_own(tar)
 
 
 class Mirror:
-    """The folder of one dataset, leased while this object exists."""
+    """The folder of one dataset, all splits; leased by `opening`."""
 
-    def __init__(self, files: CachedFiles, lease: int) -> None:
+    def __init__(self, files: CachedFiles, quota: DiskQuota) -> None:
         self.folder = files.folder
         self.shards = files.shards
-        self.present = files.present
         self._files = files
-        self._lease = lease
+        self._quota = quota
+        self._rows = files.all_rows()
         self._open: OrderedDict[int, MirroredShard] = OrderedDict()
         self._most = max(most_open_files() // _SHARE, 1)
+        self._seen: set[int] = set()
+        self._numbers: dict[str | None, list[int]] = {}
+
+    def numbers(self, split: str | None) -> Sequence[int]:
+        """Return the numbers of a split's shards."""
+        if split not in self._numbers:
+            shards = enumerate(self.shards)
+            self._numbers[split] = [n for n, shard in shards if split in (None, shard.split)]
+        return self._numbers[split]
+
+    def held(self) -> list[int]:
+        """Return the shards that have rows in the cache."""
+        return [n for n in range(len(self.shards)) if self.rows(n).held().any()]
+
+    def coming(self, number: int) -> set[int]:
+        """Return the rows of a shard that are being fetched."""
+        shard = self._open.get(number)
+        return set() if shard is None else shard.coming
+
+    def rows(self, number: int) -> PresenceMap:
+        return self._rows.part(int(self._files.rows[number]), self.shards[number].samples)
 
     def shard(self, number: int) -> MirroredShard:
         shard = self._open.get(number)
         if shard is None:
-            shard = self._open[number] = MirroredShard(self._files, number)
-            idle = (at for at, other in self._open.items() if not other.busy and at != number)
+            shard = self._open[number] = MirroredShard(self._files, number, self.rows(number))
+            if number not in self._seen:
+                self._seen.add(number)
+                shard.trim(self._quota)
+            idle = (at for at, other in self._open.items() if not other.coming and at != number)
             for at in list(islice(idle, max(0, len(self._open) - self._most))):
                 del self._open[at]
         self._open.move_to_end(number)
         return shard
-
-
-def shards_of(folder: Path, but: Container[ShardEntry] = ()) -> Iterator[MirroredShard]:
-    """Yield the shards of a folder that have samples in it."""
-    with contextlib.suppress(FormatError, ReaderError):
-        files = CachedFiles.of(folder, Manifest.load(folder))
-        for number, present in enumerate(files.present()):
-            if files.shards[number] not in but and present.any():
-                with contextlib.suppress(FormatError, ReaderError):
-                    yield MirroredShard(files, number)
-
-
-async def mirrored(
-    store: Store, quota: DiskQuota, split: str | None, coming: Callable[[int, int], None]
-) -> Mirror:
-    """Create the folder, with the indexes of a split; report their number to `coming`."""
-    try:
-        text = await store.whole(FILENAME, MAX_BYTES)
-    except Missing:
-        raise FormatError(
-            f"{store.url} is not a dataset: it has no {FILENAME}, or needs credentials. Check the "
-            "URL, or give reader.Dataset storage_options=."
-        ) from None
-    manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
-    shards = [shard for shard in manifest.shards if split in (None, shard.split)]
-    check_limit(shards, len(text), quota.limit)
-    name = hashlib.blake2b(text, digest_size=16, person=_LAYOUT).hexdigest()
-    folder, lease = quota.lease(name)
-    files = CachedFiles.of(folder, manifest, split)
-    recover(folder, manifest, text, quota)
-    marks = PresenceMap(folder / ROWS, len(manifest.shards), is_writable=True)
-    places = zip(files.numbers.tolist(), files.indexes.tolist(), strict=True)
-    there = marks.present()
-    lacking = {
-        shard: place for shard, place in zip(shards, places, strict=True) if not there[place[0]]
-    }
-    done = len(shards) - len(lacking)
-    largest = max((shard.index_bytes for shard in shards), default=1)
-    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, PART))))
-    size = sum(shard.index_bytes for shard in manifest.shards)
-
-    async def fetch(file: int, start: int, some: list[ShardEntry]) -> None:
-        nonlocal done
-        async with gate:
-            joined = await _joined(store, start, some, size) if len(some) > 1 else {}
-            stop = lacking[some[-1]][1] + some[-1].index_bytes
-            quota.reserve(file, lacking[some[0]][1], stop)
-            for shard in some:
-                content = joined.get(shard) or await _index(store, shard)
-                number, at = lacking[shard]
-                os.pwrite(file, content, at)
-                marks.fill(number)
-                done += 1
-                coming(done, len(shards))
-
-    with open(folder / INDEXES, "r+b", buffering=0) as file:
-        runs = index_runs(manifest, lacking)
-        await asyncio.gather(*(fetch(file.fileno(), *run) for run in runs))
-    _write(quota, folder / FILENAME, text)
-    quota.count()
-    quota.margin = metadata_bytes(shards)
-    return Mirror(files, lease)
-
-
-async def _joined(
-    store: Store, start: int, shards: list[ShardEntry], size: int
-) -> dict[ShardEntry, bytes]:
-    """Those indexes that lie side by side in `JOINED` as dataset.json says; it may be outdated."""
-    found = {}
-    with contextlib.suppress(StoreError, Missing):
-        stop = start + sum(shard.index_bytes for shard in shards)
-        content = await store.part(JOINED, start, stop, size)
-        for shard in shards:
-            index, content = bytes(content[: shard.index_bytes]), content[shard.index_bytes :]
-            if is_index(shard, index):
-                found[shard] = index
-    return found
-
-
-async def _index(store: Store, shard: ShardEntry) -> bytes:
-    try:
-        content = await store.whole(shard.index, shard.index_bytes)
-    except Missing:
-        raise FormatError(
-            f"{store.url}/{shard.index} does not exist, but {FILENAME} lists it. Upload the file."
-        ) from None
-    if not is_index(shard, content):
-        raise FormatError(
-            f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
-            "or the dataset is being replaced. Upload the file again."
-        )
-    return content
-
-
-def _write(quota: DiskQuota, path: Path, content: bytes) -> None:
-    """Create a file atomically, unless it exists; its temporary file has one name."""
-    part = path.with_name(f"{path.name}.part")
-    with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if path.exists():  # another process was faster
-            if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                part.unlink(missing_ok=True)
-            return
-        quota.reserve(file.fileno(), 0, len(content))
-        file.write(content)
-        file.truncate()
-        file.flush()
-        part.rename(path)

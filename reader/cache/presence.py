@@ -7,49 +7,45 @@ before the bytes. Each time a row is filled, its byte changes (among 64), so a r
 same byte before and after a read has read valid bytes. Samples that were in the cache when the
 machine crashed are checked before they count as present (`unverified`).
 
-To fill or clear rows, a process claims them by a lock of the system on their bytes of the map,
-which ends with the process.
+Only the process that fetches into the folder fills and clears rows, see `turns`.
 """
 
-import contextlib
-import fcntl
 import mmap
 import os
-import struct
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.cache.own_files import open_own
 from reader.format.files import map_part
 
 _THERE = 1
 _UNVERIFIED = 128
 _STATE = _UNVERIFIED | _THERE
-_LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
 class PresenceMap:
-    """The map of `count` rows from a byte of the file on; its `values` are uint8."""
+    """A map of rows; its `values` are uint8."""
 
-    def __init__(
-        self, path: Path, count: int, start: int = 0, *, is_writable: bool = False
-    ) -> None:
-        self._start = start
-        flags = os.O_RDWR if is_writable else os.O_RDONLY
-        self._file = os.open(path, flags | os.O_CLOEXEC)
+    def __init__(self, memory: memoryview) -> None:
+        self._map = memory
+        self.values: NDArray[np.uint8] = np.frombuffer(memory, np.uint8)
+
+    @classmethod
+    def open(
+        cls, path: Path, count: int, start: int = 0, *, is_writable: bool = False
+    ) -> "PresenceMap":
+        """Map `count` rows from a byte of the file on."""
+        file = open_own(path, os.O_RDWR if is_writable else os.O_RDONLY)
         try:
             access = mmap.ACCESS_WRITE if is_writable else mmap.ACCESS_READ
-            self._map = map_part(self._file, start, count, access)
-            self.values: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
+            return cls(map_part(file, start, count, access))
         finally:
-            if not is_writable:  # claims need the file
-                os.close(self._file)
-                self._file = -1
+            os.close(file)
 
-    def __del__(self) -> None:
-        if getattr(self, "_file", -1) >= 0:
-            os.close(self._file)
+    def part(self, start: int, count: int) -> "PresenceMap":
+        return PresenceMap(self._map[start : start + count])
 
     def generation(self, row: int) -> int:
         """Return the row's byte while it is present, otherwise 0."""
@@ -63,9 +59,9 @@ class PresenceMap:
     def present(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         return (self.values[first:stop] & _STATE) == _THERE
 
-    def holds(self, first: int, stop: int) -> bool:
-        """Whether the tar has bytes of one of these rows, verified or not."""
-        return bool((self.values[first:stop] & _THERE).any())
+    def held(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        """Return whether the tar has bytes of each of these rows, verified or not."""
+        return (self.values[first:stop] & _THERE).astype(bool)
 
     def absent(self, first: int, stop: int) -> list[int]:
         """Return the rows that are missing: as a list, which is faster than arrays for a few."""
@@ -93,18 +89,3 @@ class PresenceMap:
     def invalidate(self) -> None:
         found = self.present()
         self.values[found] |= _UNVERIFIED
-
-    def claim(self, first: int, stop: int) -> bool:
-        return self._lock(fcntl.F_WRLCK, first, stop)
-
-    def release(self, first: int, stop: int) -> None:
-        with contextlib.suppress(OSError):
-            self._lock(fcntl.F_UNLCK, first, stop)
-
-    def _lock(self, kind: int, first: int, stop: int) -> bool:
-        wanted = _LOCK.pack(kind, os.SEEK_SET, self._start + first, stop - first, 0)
-        try:
-            fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, wanted)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True

@@ -15,10 +15,10 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from reader.cache.fetcher import Fetcher
-from reader.cache.messages import Opened, Progress, Setup
-from reader.cache.mirror import mirrored
+from reader.cache.messages import Join, Opened, Progress, Setup
+from reader.cache.opening import opened
 from reader.cache.quota import DiskQuota
+from reader.cache.turns import Turns
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import end_with_parent
@@ -43,7 +43,8 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
     try:
         store = FetchingStore(setup.url, setup.options, setup.provider)
         quota = DiskQuota(Path(setup.cache_dir), setup.limit)
-        mirror = await mirrored(store, quota, setup.split, coming)
+        place = await opened(store, quota, setup.split, coming)
+        turns = Turns(store, quota, place, Join(setup.split, quota.limit))
     except StoreError as error:
         control.send(StoreError(str(error)))  # the parent does not import its subclasses
         return
@@ -53,8 +54,8 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
     except Exception as error:
         control.send(StoreError(f"{setup.url} cannot be opened: {type(error).__name__}: {error}."))
         return
-    Fetcher(store, quota, mirror).listen(listener)
-    control.send(Opened(str(mirror.folder)))
+    turns.listen(listener)
+    control.send(Opened(str(place.folder)))
     await asyncio.Event().wait()  # until the parent ends it
 
 

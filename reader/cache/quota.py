@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from reader.cache.own_files import check_own, open_own
 from reader.errors import StoreError
 
 BLOCK = 4096  # bytes that a file system gives or takes at a time
@@ -55,9 +56,11 @@ class DiskQuota:
     def __init__(self, root: Path, limit: int | None) -> None:
         self.root = root
         self.margin = 0
+        self._looked = 0.0  # when unused datasets were looked for
+        self._is_locked = False
         try:
             root.mkdir(parents=True, exist_ok=True)
-            self._account = os.open(root / _ACCOUNT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._account = open_own(root / _ACCOUNT)
             if not self.taken:  # otherwise it was checked before, and may have no room for it
                 self._check_holes()
             self.count()
@@ -75,42 +78,42 @@ class DiskQuota:
     def count(self) -> None:
         with self._locked():
             own = 2 * BLOCK  # the account and its folder
-            self._write(sum(map(_taken, self._folders())) + own)
+            self._write(sum(map(taken_by, self._folders())) + own)
 
     def lease(self, name: str) -> tuple[Path, int]:
         folder = self.root / name
         while True:
             folder.mkdir(exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
-                lease = os.open(folder / LEASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                check_own(folder)
+                lease = open_own(folder / LEASE)
                 fcntl.flock(lease, fcntl.LOCK_SH)
                 if os.fstat(lease).st_nlink:  # otherwise it was evicted between the two calls
                     os.utime(lease)
                     return folder, lease
                 os.close(lease)
 
-    def reserve(
-        self, file: int, start: int, stop: int, make_room: Callable[[int], int] | None = None
-    ) -> None:
+    @property
+    def free(self) -> int:
+        return self.limit - self.margin - self.taken
+
+    def reserve(self, file: int, start: int, stop: int) -> None:
         """Reserve space for a range of a file, see `reserve_all`."""
-        self.reserve_all([(file, start, stop)], make_room)
+        self.reserve_all([(file, start, stop)], self.remove_unused)
 
     def reserve_all(
-        self, ranges: list[tuple[int, int, int]], make_room: Callable[[int], int] | None = None
-    ) -> None:
-        """Reserve space for ranges (file, start, stop), of whole blocks.
+        self, ranges: list[tuple[int, int, int]], make_room: Callable[[int], int]
+    ) -> int:
+        """Reserve space for ranges (file, start, stop), of whole blocks; return its bytes.
 
-        `make_room` evicts about the given bytes of this process's and returns the freed bytes; it
-        is called if evicting unused datasets is not enough.
+        `make_room` frees about the given bytes, and returns the freed bytes.
         """
         blocks = [(file, start // BLOCK, -(-stop // BLOCK)) for file, start, stop in ranges]
         files = {file for file, _, _ in ranges}
         with self._locked():
             need = sum(stop - start for _, start, stop in blocks) * BLOCK
-            missing = self.taken + need - (self.limit - self.margin)
+            missing = need - self.free
             if missing > 0:
-                missing -= self._evict_others(missing)
-            if missing > 0 and make_room is not None:
                 missing -= make_room(missing)
             if missing > 0:
                 raise Full(
@@ -118,7 +121,7 @@ class DiskQuota:
                     f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
                     "smaller batch_size= or BlockShuffle."
                 )
-            before = sum(map(_blocks, files))
+            before = sum(map(self.blocks, files))
             self._write(self.taken + need)  # first, so that it is never too little
             try:
                 for file, start, stop in blocks:
@@ -131,51 +134,74 @@ class DiskQuota:
                     "give another cache_dir= or a smaller cache_limit=."
                 ) from error
             finally:
-                self._write(self.taken - need + sum(map(_blocks, files)) - before)
+                given = sum(map(self.blocks, files)) - before
+                self._write(self.taken - need + given)
+        return given
 
     def release(self, file: int, start: int, stop: int) -> int:
-        """Free a range's whole blocks, within `reserve`; return the bytes."""
-        before = _blocks(file)
-        start, stop = start + -start % BLOCK, stop - stop % BLOCK
-        if start < stop:
+        """Free a range's whole blocks; return the bytes."""
+        if start >= stop:
+            return 0
+        with self._locked():
+            before = self.blocks(file)
             _allocate(file, _PUNCH_HOLE, start, stop - start)
-        given = before - _blocks(file)
-        self._write(self.taken - given)
+            given = before - self.blocks(file)
+            self._write(self.taken - given)
         return given
 
-    def larger(self, than: Path | None = None) -> list[Path]:
-        """Return folders of larger datasets than `than`, the largest first; all for None."""
-        taken = {folder: _taken(folder) for folder in self._folders()}
-        least = 0 if than is None else taken.get(than, 0)
-        found = [folder for folder in taken if folder != than and taken[folder] > least]
-        return sorted(found, key=taken.__getitem__, reverse=True)
+    def blocks(self, file: int) -> int:
+        """Return the bytes of disk that a file takes."""
+        return os.fstat(file).st_blocks * _UNIT
 
-    def _evict_others(self, need: int) -> int:
-        """Remove unused datasets, the least recently opened one first."""
+    def others(self, own: Path) -> list[Path]:
+        """Return the folders of other datasets."""
+        return [folder for folder in self._folders() if folder != own]
+
+    def remove_unused(self, need: int, *, pause: float = 0.0) -> int:
+        """Remove unused datasets, the least recently opened one first; return the freed bytes.
+
+        With a `pause`, do nothing if none was found so many seconds ago.
+        """
         given = 0
-        for folder in sorted(self._folders(), key=_opened):
-            if given >= need:
-                break
-            with contextlib.suppress(OSError):
-                lease = os.open(folder / LEASE, os.O_RDWR | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    taken = _taken(folder)
-                    os.unlink(folder / LEASE)  # first: a process that waits for it starts again
-                    shutil.rmtree(folder, ignore_errors=True)
-                    self._write(self.taken - taken)
-                    given += taken
-                finally:
-                    os.close(lease)
+        if time.monotonic() < self._looked + pause:
+            return given
+        with self._locked():
+            for folder in sorted(self._folders(), key=_opened):
+                if given >= need:
+                    break
+                with contextlib.suppress(OSError):
+                    given += self._remove(folder)
+        self._looked = 0.0 if given else time.monotonic()
         return given
+
+    def _remove(self, folder: Path) -> int:
+        lease = open_own(folder / LEASE, os.O_RDWR)
+        try:
+            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            taken = taken_by(folder)
+            os.unlink(folder / LEASE)  # first: a process that waits for it starts again
+            shutil.rmtree(folder, ignore_errors=True)
+            self._write(self.taken - taken)
+            return taken
+        finally:
+            os.close(lease)
 
     def _folders(self) -> list[Path]:
         found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
         # A link leads out of the cache.
         return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]
 
-    def _locked(self) -> contextlib.AbstractContextManager[None]:
-        return locked(self._account, self.root / _ACCOUNT)
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._is_locked:
+            yield
+            return
+        with locked(self._account, self.root / _ACCOUNT):
+            self._is_locked = True
+            try:
+                yield
+            finally:
+                self._is_locked = False
 
     def _write(self, taken: int) -> None:
         os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
@@ -186,7 +212,7 @@ class DiskQuota:
             try:
                 _allocate(file.fileno(), _KEEP_SIZE, 0, 16 * BLOCK)
                 _allocate(file.fileno(), _PUNCH_HOLE, 0, 16 * BLOCK)
-                is_able = _blocks(file.fileno()) < 16 * BLOCK
+                is_able = self.blocks(file.fileno()) < 16 * BLOCK
             except OSError as error:
                 if error.errno == errno.ENOSPC:
                     raise
@@ -217,18 +243,14 @@ def locked(file: int, path: Path) -> Iterator[None]:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
-def _blocks(file: int) -> int:
-    return os.fstat(file).st_blocks * _UNIT
-
-
-def _taken(folder: str | os.PathLike[str]) -> int:
+def taken_by(folder: str | os.PathLike[str]) -> int:
     taken = 0
     with contextlib.suppress(FileNotFoundError):
         taken += os.lstat(folder).st_blocks * _UNIT
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    taken += _taken(entry.path)
+                    taken += taken_by(entry.path)
                 else:
                     with contextlib.suppress(FileNotFoundError):
                         taken += entry.stat(follow_symlinks=False).st_blocks * _UNIT

@@ -14,10 +14,8 @@ from reader.errors import StoreError
 from reader.format import Index, Manifest, ShardEntry
 from reader.store.limits import PART
 
-EVICTED = 64  # one part in 64 of the cache's limit is chosen for eviction at once
-
 _WINDOW = 256 << 20  # bytes that are fetched ahead
-_AHEAD = 8  # one part in 8 of the cache may be fetched ahead
+_TRANSIT = 64 << 20  # bytes at least
 _BATCH = 256  # samples, assumed twice while the order is unknown
 _OWN = 8  # blocks for the account, the lease, the boot's identity and their folders
 _EXTENTS = 64  # samples whose extents need at most one block of metadata
@@ -69,19 +67,23 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    least: int  # minimum in the cache
-    wanted: int
+    least: int  # minimum in the cache: what is read at once
+    steady: int  # so that nobody waits: also the steps that are being decoded
+    transit: int  # bytes of the transit window: also what is fetched meanwhile
+    ahead: int  # bytes that are fetched ahead while there is room
+    share: int  # one part in so many of the cache, at most, for what is fetched meanwhile
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
+        mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
+        steps = 2 * ahead.steps.batch_size * mean
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
             least = min(sum(sizes[: 2 * ahead.open_shards]), own)
-            return cls(least, least)
-        mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
-        step = ahead.steps.batch_size * mean
-        return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
+            transit = max(least + steps, _TRANSIT)
+            return cls(least, least + steps, transit, transit, 2)
+        return cls(steps, steps, max(steps, _TRANSIT), max(_WINDOW, (depth + 1) * steps), 8)
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
         kept = kept_bytes(shards)
@@ -93,7 +95,9 @@ class Window(NamedTuple):
                 f"cache_limit={kept + least}.",
                 kept + least,
             )
-        return self._replace(wanted=min(self.wanted, max(self.least, (limit - kept) // _AHEAD)))
+        room = limit - kept
+        transit = max(self.steady, min(self.transit, room // self.share))
+        return self._replace(transit=min(transit, room))
 
 
 class TooSmallCache(StoreError):

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
+from reader.cache.own_files import open_own
 from reader.cache.presence import PresenceMap
 from reader.cache.quota import DiskQuota, locked
 from reader.format import Manifest
@@ -21,14 +22,14 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 def recover(folder: Path, manifest: Manifest, text: bytes, quota: DiskQuota) -> None:
     """Create missing files, and invalidate damaged ones; `text` is that of dataset.json."""
     boot, path = _BOOT.read_bytes(), folder / "boot"
-    with open(_created(path), "r+b", buffering=0) as file, locked(file.fileno(), path):
+    with open(open_own(path), "r+b", buffering=0) as file, locked(file.fileno(), path):
         is_new = file.read() != boot
-        if is_new and _content(folder / FILENAME) != text:
+        if _content(folder / FILENAME) != text:  # its folder's name is that of this text
             (folder / FILENAME).unlink(missing_ok=True)
         files = CachedFiles.of(folder, manifest)
         _create_rows(folder / ROWS, files.sizes[1], quota)
         if is_new:
-            PresenceMap(folder / ROWS, files.sizes[1], is_writable=True).invalidate()
+            files.all_rows().invalidate()
         _check_indexes(files)
         if is_new:
             file.truncate(0)
@@ -41,7 +42,7 @@ def _create_rows(path: Path, size: int, quota: DiskQuota) -> None:
             return
         path.unlink()  # others may have it mapped
     part = path.with_name(f"{path.name}.part")
-    with open(_created(part), "r+b") as file:
+    with open(open_own(part), "r+b") as file:
         quota.reserve(file.fileno(), 0, size)  # a mapping could not tell that the disk is full
         file.truncate(size)
         part.rename(path)
@@ -49,8 +50,8 @@ def _create_rows(path: Path, size: int, quota: DiskQuota) -> None:
 
 def _check_indexes(files: CachedFiles) -> None:
     """Create the file of the indexes, and verify those that were there when the machine crashed."""
-    marks = PresenceMap(files.folder / ROWS, len(files.shards), is_writable=True)
-    with open(_created(files.folder / INDEXES), "r+b", buffering=0) as file:
+    marks = PresenceMap.open(files.folder / ROWS, len(files.shards), is_writable=True)
+    with open(open_own(files.folder / INDEXES), "r+b", buffering=0) as file:
         if os.fstat(file.fileno()).st_size != files.sizes[0]:
             marks.clear_all()
             file.truncate(files.sizes[0])
@@ -58,10 +59,6 @@ def _check_indexes(files: CachedFiles) -> None:
             shard = files.shards[number]
             content = os.pread(file.fileno(), shard.index_bytes, int(files.indexes[number]))
             (marks.fill if is_index(shard, content) else marks.clear)(number)
-
-
-def _created(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
 
 def _content(path: Path) -> bytes:

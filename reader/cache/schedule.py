@@ -1,53 +1,104 @@
 """A client's prefetch schedule: how far ahead it is fetched, and in which requests."""
 
-from collections import deque
-from collections.abc import Iterator
+import pickle
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, count
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reader.cache.messages import Begin
+from reader.cache.messages import Begin, Join
 from reader.cache.mirror import Mirror
-from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Window
+from reader.cache.space import Stay
+
+
+@dataclass(eq=False)
+class Client:
+    """A connection of a reader: of which shards it speaks, and what it needs of the window."""
+
+    numbers: Sequence[int]  # of its shards, in dataset.json
+    join: Join
+    needed: int = 0  # bytes
 
 
 class Schedule:
-    """A client's prefetch schedule: steps `taken`, `done` (requested), `reach`; `bytes` ahead."""
+    """A client's prefetch schedule: steps `taken` and `done` (requested), and `bytes` ahead."""
 
-    def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
+    def __init__(self, begin: Begin, client: Client, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
-        shards = mirror.shards
+        self.client = client
+        # Ranks that read the same shards share their part of the transit window.
+        is_shared = self.ahead.is_by_shard
+        self.group: object = pickle.dumps(self.ahead.order) if is_shared else client
+        self.most = 0  # bytes of the transit window for its client
+        shards = [mirror.shards[number] for number in client.numbers]
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
-        self.taken = self.done = self.reach = 0
+        self.taken = begin.steps
+        self.done = 0 if self.ahead.is_by_shard else begin.steps  # windows may still be open
+        if self.ahead.order.is_given:
+            self.done = len(self.ahead.steps)  # its parts are announced
+        self.bytes = 0
+        self.stays: Counter[Stay] = Counter()  # what it needs of the transit window, and how often
         self._depth = begin.depth
         self._mirror = mirror
         self._parts: deque[Part] = deque()
-        self._under_way: list[tuple[int, int]] = []  # a heap: last step and bytes of each part
-        self.bytes = 0
-        self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
+        self._count = count()
+        self._newest: tuple[Stay, int] | None = None
+        # A heap of what is ahead: the last step of each part, its bytes and its stay.
+        self._ahead: list[tuple[int, int, int, Stay | None]] = []
 
-    def take(self, steps: int) -> None:
+    def take(self, steps: int) -> Iterator[Stay]:
+        """Note that these steps were read; yield what is no longer needed."""
         self.taken = max(self.taken, steps)
-        while self._under_way and self._under_way[0][0] < self.taken:
-            self.bytes -= heappop(self._under_way)[1]
+        while self._ahead and self._ahead[0][0] < self.taken:
+            _, _, size, stay = heappop(self._ahead)
+            self.bytes -= size
+            if stay is not None and self._let_go(stay):
+                yield stay
 
-    def next(self, others: int) -> Part | None:
-        """Return the next part; None if enough bytes are ahead, with those of `others`."""
+    def end(self) -> list[Stay]:
+        """Return all that it still needs."""
+        self.client.needed -= sum(stay.size for stay in self.stays)
+        return [*self.stays]
+
+    def peek(self) -> Part | None:
+        """Return the next part; None if enough bytes are ahead."""
         while not self._parts:
-            if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window.wanted:
+            if self.done >= len(self.ahead.steps) or self.bytes >= self.window.ahead:
                 return None
             self._parts += self._cut(self.done)
-            self.reach = max([self.reach, *(part.last + 1 for part in self._parts)])
             self.done += 1
+        return self._parts[0]
+
+    def pop(self, row: int) -> None:
+        """Go on with the next part, or at a row of the current one."""
         part = self._parts.popleft()
-        begin, end = self._mirror.shard(part.shard).spans
-        size = int(end[part.stop - 1] - begin[part.first]) + BLOCK
-        heappush(self._under_way, (part.last, size))
+        if row < part.stop:
+            self._parts.appendleft(part._replace(first=row))
+        size = self._mirror.shard(part.shard).size(part.first, row)
+        heappush(self._ahead, (part.last, next(self._count), size, None))
         self.bytes += size
-        return part
+
+    def announce(self, parts: Iterable[Part]) -> None:
+        self._parts.extend(parts)
+
+    def need(self, stay: Stay, last: int) -> None:
+        """Need a part of the transit window until a step was read."""
+        if (stay, last) == self._newest:  # another row of it
+            return
+        self._newest = stay, last
+        self.client.needed += 0 if stay in self.stays else stay.size
+        self.stays[stay] += 1
+        heappush(self._ahead, (last, next(self._count), 0, stay))
+
+    def _let_go(self, stay: Stay) -> bool:
+        self.stays[stay] -= 1
+        if self.stays[stay]:
+            return False
+        del self.stays[stay]
+        self.client.needed -= stay.size
+        return True
 
     def around(self, wanted: Part) -> Part:
         """Return the scheduled part with `wanted`, or `wanted` if none comes soon."""
@@ -62,18 +113,8 @@ class Schedule:
 
     def _cut(self, step: int) -> Iterator[Part]:
         for piece in self.ahead.pieces(step):
-            wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
-            spans = self._mirror.shard(piece.shard).spans
+            if piece.last < self.taken:
+                continue
+            wanted = Part(self.client.numbers[piece.shard], piece.first, piece.stop, piece.last)
+            spans = self._mirror.shard(wanted.shard).spans
             yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
-
-    def next_use(self) -> NDArray[np.int64]:
-        """Return the position of each place's next read, counted over all epochs."""
-        position = self.ahead.position(self.taken)
-        epoch = position // self.ahead.order.count
-        for old in [old for old in self._uses if old < epoch]:
-            del self._uses[old]
-        for new in (epoch, epoch + 1):
-            if new not in self._uses:
-                self._uses[new] = self.ahead.uses(new)
-        now = self._uses[epoch]
-        return np.where(now >= position, now, self._uses[epoch + 1])

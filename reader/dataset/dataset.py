@@ -94,7 +94,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
             cache: "ram" to copy the shards into memory, once for all processes of the machine;
                 those of `join` stay on disk.
             cache_limit: bytes of memory for this, or for a Loader's cache; None for the available
-                memory. With a URL: bytes of disk for `cache_dir`; None for half of the free space.
+                memory. With a URL, also in `join`: bytes of disk for `cache_dir`; None for half of
+                the free space.
             cache_dir: folder for samples from stores, of all datasets and processes of the machine;
                 None for the user's cache folder.
             storage_options: options of the store, by obstore's names: ``region``, ``endpoint``,
@@ -121,7 +122,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
                 "cache_dir=, storage_options= and credential_provider= are for the URL of a store, "
                 f"not for the folder {os.fspath(folder)!r}. Leave them out."
             )
-        limit, cache_limit = (cache_limit, None) if in_store else (None, cache_limit)
+        is_of_disk = in_store or (cache is None and any(map(is_url, places)))
+        limit, cache_limit = (cache_limit, None) if is_of_disk else (None, cache_limit)
         stores = cache_dir, limit, storage_options, credential_provider
         self.folder, self.fetching = located(folder, split, *stores)
         self.split = split

@@ -118,7 +118,6 @@ class BatchPipeline:
                 self._collect()
         batch = epoch.batches.popleft()
         epoch.taken += 1
-        self._store.took(epoch)
         self._account.delivered(batch.step.valid, asked, ready, is_first=epoch.taken == 1)
         if batch.error is not None:
             self._forget(batch)
@@ -215,7 +214,7 @@ class BatchPipeline:
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)
-            self._store.queued(tasks)
+            self._store.queued(epoch, tasks)
             self._pool.submit(tasks)
 
     def _collect(self, timeout: float | None = None) -> None:
@@ -239,6 +238,8 @@ class BatchPipeline:
             if not batch.missing and not batch.is_wanted:
                 self._forget(batch)
         self.bad.add(bad)
+        for epoch in self.epochs:
+            self._store.decoded(epoch)
 
     def _make_room(self) -> None:
         """If no slot is free, copy out a batch that another epoch's consumer has not fetched."""

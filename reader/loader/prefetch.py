@@ -11,14 +11,14 @@ from itertools import count
 
 import numpy as np
 
-from reader.cache.client import FetchingConnection
+from reader.cache.client import Fetching, FetchingConnection
 from reader.cache.messages import Begin, Counts, Drop, GetCounts, Hint, StepsTaken, Unavailable
 from reader.dataset.dataset import Dataset
 from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
 from reader.monitoring.counters import Loop, Samples, Spent, minus, plus
 from reader.order.access import AccessPattern
-from reader.order.shuffle import Order
+from reader.order.shuffle import Announced, Order
 from reader.store.limits import Requests
 from reader.workers.messages import Task
 
@@ -38,41 +38,58 @@ class Prefetch:
         self._order = order
         self._depth = depth
         self._number = count()
-        self._numbers: dict[EpochRun, list[tuple[FetchingConnection, int]]] = {}
+        self._begun: dict[EpochRun, list[tuple[Fetching, Begin]]] = {}
         self._before = self._counted()
         self._has_warned = False
 
     def begin(self, epoch: EpochRun) -> None:
-        if not self._connections or self._order.is_given or not len(epoch.steps):
+        if not self._connections or not len(epoch.steps):
             return
+        order = Announced(self._order.count) if self._order.is_given else self._order
         places = self._dataset.places
-        whole = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
+        steps = replace(epoch.steps, length=None)  # which is not needed here
+        whole = AccessPattern(order, steps, places.counts, places.chosen)
         for fetching, shards in self._shards:
-            connection, number = self._connections[id(fetching)], next(self._number)
             ahead = whole if len(shards) == len(whole.sizes) else replace(whole, own=shards)
-            try:
-                answer = connection.ask(Begin(number, ahead, self._depth), _ANSWER_SECONDS)
-            except StoreError:
-                answer = None  # it has died: reading a sample raises the error
-            if isinstance(answer, Unavailable):
-                raise StoreError(answer.text)
-            self._numbers.setdefault(epoch, []).append((connection, number))
+            message = Begin(next(self._number), ahead, self._depth)
+            self._send_begin(fetching, message)
+            self._begun.setdefault(epoch, []).append((fetching, message))
 
-    def queued(self, tasks: Iterable[Task]) -> None:
-        if self._connections and self._order.is_given:
-            numbers = np.unique(np.concatenate([task.samples for task in tasks]))
-            for shard, _, rows in self._dataset.places.find_all(numbers):
-                for fetching, shards in self._shards:
-                    if shard in shards:
-                        self._connections[id(fetching)].send(Hint(shard - shards.start, rows))
+    def _send_begin(self, fetching: Fetching, message: Begin) -> None:
+        try:
+            answer = self._connections[id(fetching)].ask(message, _ANSWER_SECONDS)
+        except StoreError:
+            return  # it has died: reading a sample raises the error
+        if isinstance(answer, Unavailable):
+            raise StoreError(answer.text)
 
-    def took(self, epoch: EpochRun) -> None:
-        for connection, number in self._numbers.get(epoch, ()):
-            connection.send(StepsTaken(number, epoch.taken))
+    def queued(self, epoch: EpochRun, tasks: Iterable[Task]) -> None:
+        """Announce the samples of the step that was queued last, if the order is the user's."""
+        if not self._connections or not self._order.is_given:
+            return
+        numbers = np.unique(np.concatenate([task.samples for task in tasks]))
+        for shard, _, rows in self._dataset.places.find_all(numbers):
+            for (fetching, shards), (_, begun) in zip(
+                self._shards, self._begun.get(epoch, ()), strict=False
+            ):
+                if shard in shards:
+                    hint = Hint(shard - shards.start, rows, begun.number, epoch.queued - 1)
+                    self._connections[id(fetching)].send(hint)
+
+    def decoded(self, epoch: EpochRun) -> None:
+        """Note which steps of an epoch are decoded, so that their samples may be evicted."""
+        begun, steps = self._begun.get(epoch, []), epoch.decoded
+        for number, (fetching, message) in enumerate(begun):
+            if message.steps == steps or not fetching.is_alive:
+                continue
+            begun[number] = fetching, message._replace(steps=steps)
+            connection = self._connections[id(fetching)]
+            if not connection.send(StepsTaken(message.number, steps)):
+                self._send_begin(*begun[number])  # another process fetches now, see `cache.turns`
 
     def drop(self, epoch: EpochRun) -> None:
-        for connection, number in self._numbers.pop(epoch, ()):
-            connection.send(Drop(number))
+        for fetching, begun in self._begun.pop(epoch, ()):
+            self._connections[id(fetching)].send(Drop(begun.number))
 
     def close(self) -> None:
         """Drop all schedules."""
@@ -95,16 +112,20 @@ class Prefetch:
             )
 
     def counts(self) -> tuple[Samples, Requests]:
-        (cached, asked), (cached_before, before) = self._counted(), self._before
-        if asked.requests < before.requests:  # of a process that has died since
-            return cached, asked
-        return minus(cached, cached_before), asked.since(before)
-
-    def _counted(self) -> tuple[Samples, Requests]:
+        """Return what was fetched since the start, for all loops over the dataset."""
         found, total = Samples(), Requests()
+        for now, before in zip(self._counted(), self._before, strict=True):
+            if now.pid != before.pid:  # another process fetches now
+                before = Counts(now.pid)
+            found = plus(found, minus(Samples(*now[2:]), Samples(*before[2:])))
+            total = plus(total, now.store.since(before.store))
+        return found, total
+
+    def _counted(self) -> list[Counts]:
+        found = []
         for connection in self._connections.values():
+            answer = None
             with contextlib.suppress(StoreError):
                 answer = connection.ask(GetCounts(), _ANSWER_SECONDS)
-                if isinstance(answer, Counts):
-                    found, total = plus(found, Samples(*answer[1:])), plus(total, answer.store)
-        return found, total
+            found.append(answer if isinstance(answer, Counts) else Counts())
+        return found

@@ -2,7 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,11 @@ class EpochRun:
     queued: int = 0
     taken: int = 0  # delivered batches
     batches: deque[PendingBatch] = field(default_factory=deque)
+
+    @property
+    def decoded(self) -> int:
+        """Number of steps up to the first one that is not decoded."""
+        return self.taken + sum(1 for _ in takewhile(lambda batch: not batch.missing, self.batches))
 
     @property
     def left(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from reader.look.page import table
 from reader.monitoring.counters import BUSY, Counters, minus
 
+_TELLS = 0.05  # share of the workers' time from which waiting for a store is named, too
 _ONLY_WAITS = 0.95  # share of waiting from which the consumer's own pace is unknown
 _STARVED = 0.7  # share of a core per worker, below which other processes use the cores
 
@@ -104,6 +105,8 @@ def bottleneck(was: Counters) -> str:
         share = min(spent.cached / loop.samples, 1.0)
         seen += f', {share:.0%} of the images were decoded already (cache="decoded")'
     busy = max(spent.busy, 1e-9)
+    if was.bound_by != "store" and spent.waiting > _TELLS * busy:
+        seen += f", workers waited for the store {spent.waiting / busy:.0%} of their time"
     if was.bound_by == "consumer":
         return f"consumer-bound: {seen}; {_spare(was)}"
     if was.bound_by == was.now.work:

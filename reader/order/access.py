@@ -1,4 +1,4 @@
-"""Compute a rank's next reads, and the next use of each sample, for prefetching."""
+"""Compute a rank's next reads, for prefetching."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,6 @@ import numpy as np
 from reader.order.shuffle import Blocks, Numbers, Order
 from reader.order.steps import Steps
 
-NEVER = np.iinfo(np.int64).max
 _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 
@@ -96,23 +95,6 @@ class AccessPattern:
     @cached_property
     def starts(self) -> Numbers:
         return self.ends - self.sizes
-
-    def uses(self, epoch: int) -> Numbers:
-        """Return the first position in `epoch` of each place; by shard, its window's end."""
-        count = self.order.count
-        found = np.full(sum(self.sizes), NEVER)
-        if self.is_by_shard:
-            blocks = self.order.blocks(epoch)
-            for at in np.argsort(-blocks.last).tolist():  # of a place that is read twice, the first
-                start = int(blocks.start[at])
-                found[start : start + int(blocks.size[at])] = epoch * count + blocks.last[at]
-        else:
-            [places] = self._places(epoch * count + np.arange(count))
-            found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
-        if self.own is None:
-            return found
-        edges = np.append(0, self.ends)[[self.own.start, self.own.stop]]
-        return found[slice(*edges)]
 
     def _places(self, positions: Numbers) -> list[Numbers]:
         epochs = positions // self.order.count

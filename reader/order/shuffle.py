@@ -81,6 +81,14 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Announced(Order):
+    """An order whose samples are announced step by step."""
+
+    count: int
+    is_given = True
+
+
+@dataclass(frozen=True)
 class Sequential(Order):
     count: int
     is_in_turn = True

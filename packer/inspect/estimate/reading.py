@@ -142,16 +142,6 @@ class Reading:
         """Whether whole shards are fetched."""
         return self.aheads[0].is_by_shard
 
-    def turns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """All places in the order of their last use (by shard: the shard's), and its position."""
-        count = self.order.count
-        if self.is_by_shard:
-            uses = self.aheads[0].uses(self.epoch)
-            places = np.argsort(uses, kind="stable")
-            return places, uses[places]
-        positions = np.arange(count)
-        return self.order.samples(positions, self.epoch), self.epoch * count + positions
-
     def _parts_of(self, ahead: AccessPattern, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
         if ahead.is_by_shard:
             starts = ahead.starts

@@ -11,7 +11,7 @@ from store_server import StoreServer, serving
 
 from reader import Dataset, FormatError, SampleError
 from reader.cache.files import CachedFiles
-from reader.cache.mirror import MirroredShard
+from reader.cache.mirror import Mirror
 from reader.cache.quota import DiskQuota
 from reader.format import Manifest
 
@@ -21,12 +21,8 @@ Opened = Callable[..., Dataset]
 COUNT = 39
 
 
-def nobody(row: int) -> bool:
-    return False
-
-
 @pytest.mark.parametrize("beside", [1, -1])
-def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_it(
+def test_what_is_evicted_leaves_the_bytes_of_what_lies_beside_it(
     packed: Path, opened: Callable[..., Dataset], tmp_path: Path, beside: int
 ) -> None:
     dataset = opened(cache_dir=tmp_path)
@@ -34,15 +30,13 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
         dataset[number]
     entry = Manifest.load(packed).shards[0]
     quota = DiskQuota(tmp_path, 10**8)
-    files = CachedFiles.of(dataset.folder, Manifest.load(packed))
-    ours, theirs = (MirroredShard(files, 0) for _ in range(2))
-    begin, end = ours.spans
+    shard = Mirror(CachedFiles.of(dataset.folder, Manifest.load(packed)), quota).shard(0)
+    begin, end = shard.spans
     kept = 4 + beside
-    assert ours.evict(4 - beside, quota, nobody) >= 0
-    assert ours.evict(4, quota, nobody) >= 0  # now `kept` is alone there beside it
-    assert theirs.evict(4, quota, nobody) == 0
+    for row in (4 - beside, 4, 4):  # now `kept` is alone there beside it
+        shard.evict(row, row + 1, quota)
     span = slice(int(begin[kept]), int(end[kept]))
-    assert theirs.rows.present().tolist() == [row not in (4, 4 - beside) for row in range(10)]
+    assert shard.rows.present().tolist() == [row not in (4, 4 - beside) for row in range(10)]
     in_cache = (dataset.folder / entry.file).read_bytes()
     assert in_cache[span] == (packed / entry.file).read_bytes()[span]
 
@@ -51,7 +45,15 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
     dataset = opened()
     assert len(dataset.columns("key")["key"]) == COUNT
     found = {path.name for path in dataset.folder.iterdir()}
-    assert found == {"lease", "boot", "cached.indexes", "cached.rows", "dataset.json"}
+    assert found == {
+        "lease",
+        "boot",
+        "turn",
+        "socket",
+        "cached.indexes",
+        "cached.rows",
+        "dataset.json",
+    }
     dataset[0]
     assert {path.name for path in dataset.folder.glob("*.tar")} == {"shard-000000.tar"}
     offline = Dataset(dataset.folder)

@@ -183,7 +183,8 @@ def test_ranges_that_are_reserved_together_lock_the_account_once(
     monkeypatch.setattr(fcntl, "flock", lambda *how: (locks.append(how), flock(*how)))
     with open(os.open(tmp_path / "tar", os.O_RDWR | os.O_CREAT), "r+b") as file:
         file.truncate(10**6)
-        quota.reserve_all([(file.fileno(), at, at + 20_000) for at in range(0, 10**6, 50_000)])
+        ranges = [(file.fileno(), at, at + 20_000) for at in range(0, 10**6, 50_000)]
+        quota.reserve_all(ranges, quota.remove_unused)
         assert len(locks) == 2
         assert quota.taken == 2 * BLOCK + os.fstat(file.fileno()).st_blocks * 512
         assert quota.taken > 20 * 20_000

@@ -1,4 +1,4 @@
-"""A cache that holds a share of the data serves that share of every epoch, as the server counts."""
+"""A cache that keeps a share of the data serves that share of every epoch, as a server counts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -61,5 +61,5 @@ def test_as_much_of_an_epoch_is_served_by_the_cache_as_it_holds(
     of_epochs = ", ".join(f"{hit:.1%}" for hit in hits)
     mean = float(np.mean(hits[1:]))
     print(f"cache {share:.0%}: hits {mean:.1%} of epochs 2 to {1 + EPOCHS}; of each: {of_epochs}")
-    # A few samples ahead take the place of what would be read again.
-    assert share - 0.05 < mean < share + 0.02
+    # An eighth of a small cache is its transit window, which is for what is fetched ahead.
+    assert 7 / 8 * share - 0.04 < mean < share + 0.02

@@ -1,13 +1,15 @@
 """A cache that somebody or the system has damaged: it is used as far as it is sound."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from store_server import StoreServer
 
-from reader import Dataset
+from reader import Dataset, ReaderError, StoreError
+from reader.cache.own_files import check_own
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -23,7 +25,13 @@ def read_all(dataset: Dataset) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("name", "lost"), [("shard-000001.tar", 10), ("cached.rows", COUNT), ("cached.indexes", 0)]
+    ("name", "lost"),
+    [
+        ("shard-000001.tar", 10),
+        ("cached.rows", COUNT),
+        ("cached.indexes", 0),
+        ("dataset.json", 0),
+    ],
 )
 @pytest.mark.parametrize("harm", ["removed", "cut", "emptied"])
 def test_files_that_somebody_removed_or_cut_are_fetched_again(
@@ -54,3 +62,30 @@ def test_what_the_system_had_not_written_when_the_machine_went_down_is_fetched_a
     assert read_all(opened()) == expected
     assert len(server.tars) == asked + 10
     assert read_all(Dataset(dataset.folder)) == expected
+
+
+@pytest.mark.parametrize("name", ["shard-000001.tar", "dataset.json.part", "boot"])
+def test_a_link_in_the_cache_is_not_followed(opened: Opened, tmp_path: Path, name: str) -> None:
+    dataset = opened()
+    dataset[0]
+    dataset.fetching.close()
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("years of work")
+    for other in ("dataset.json", name):
+        (dataset.folder / other).unlink(missing_ok=True)
+    (dataset.folder / name).symlink_to(thesis)
+    with pytest.raises(ReaderError, match=re.escape(str(dataset.folder)) + r".*symbolic link"):
+        opened()[COUNT // 3]
+    assert thesis.read_text() == "years of work"
+
+
+def test_a_folder_that_another_user_made_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    check_own(tmp_path / "own")
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    with pytest.raises(StoreError, match=r"link is not a folder.* Give another cache_dir="):
+        check_own(tmp_path / "link")
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "own", 1234, 1234)
+        with pytest.raises(StoreError, match=r"own belongs to another user \(1234\)"):
+            check_own(tmp_path / "own")

@@ -14,7 +14,7 @@ from store_server import serving
 
 import packer
 import reader
-from reader import ArgumentError, Dataset, FormatError, Loader, Member, Mix, SampleError
+from reader import ArgumentError, Dataset, FormatError, Loader, Member, Mix, SampleError, StoreError
 from reader.format import ShardfeedError
 
 SMALL = [reader.Resize((16, 16))]
@@ -216,6 +216,11 @@ def test_shards_without_any_member_are_read_from_a_store(packed: Path, tmp_path:
         (keys[1], keys[1]),
         (keys[38], keys[38]),
     }
+
+
+def test_a_limit_is_that_of_the_joined_store(packed: Path, extra: Path, tmp_path: Path) -> None:
+    with serving(extra) as server, pytest.raises(StoreError, match="cache_limit=10,000 is too"):
+        Dataset(packed, join=server.url, cache_dir=tmp_path / "cache", cache_limit=10_000)
 
 
 def repacked(source: Path, dst: Path, **options: Any) -> Path:

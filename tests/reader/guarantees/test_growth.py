@@ -79,7 +79,6 @@ def test_what_is_read_next_is_planned(name: str) -> None:
         def run() -> None:
             for step in range(len(ahead.steps)):
                 ahead.pieces(step)
-            ahead.uses(0)
 
         return run
 

@@ -52,6 +52,12 @@ def test_workers_are_never_busier_than_the_whole_time() -> None:
     assert "busy 100% of 40.00 s" in str(statistics(busy=70.0))
 
 
+def test_waiting_for_a_store_is_named_also_if_decoding_takes_longer() -> None:
+    waited = "workers waited for the store 40% of their time"
+    assert waited in statistics(waiting=0.4 * 39.0, waited=9.0).bottleneck
+    assert "the store" not in statistics(waiting=0.01, waited=9.0).bottleneck
+
+
 def test_a_notebook_shows_them_as_a_table() -> None:
     page = statistics(bad=2)._repr_html_()
     assert "<th" in page

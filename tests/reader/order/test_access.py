@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import BlockShuffle
-from reader.order.access import NEVER, AccessPattern
+from reader.order.access import AccessPattern
 from reader.order.blocks import BlockShuffled
 from reader.order.mixed import Mixed, Part
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
@@ -98,52 +98,14 @@ def test_of_streams_no_more_is_announced_than_what_those_who_share_them_read(
 
 
 @settings(deadline=None)
-@given(ahead=aheads(), epoch=st.integers(0, 3))
-def test_the_next_use_is_when_a_place_is_read_or_by_shard_the_end_of_its_window(
-    ahead: AccessPattern, epoch: int
-) -> None:
-    uses = ahead.uses(epoch)
-    count = ahead.order.count
-    order = ahead.order.samples(np.arange(count), epoch)
-    read = np.empty(count, np.int64)
-    read[order] = epoch * count + np.arange(count)
-    if not ahead.is_by_shard:
-        assert uses.tolist() == read.tolist()
-        return
-    assert (uses >= read).all()
-    assert (uses < (epoch + 1) * count).all()
-    # A window ends with one of its own samples.
-    assert set(uses.tolist()) <= set(read.tolist())
-    for end in set(uses.tolist()):
-        assert uses[order[end - epoch * count]] == end
-
-
-@settings(deadline=None)
-@given(ahead=aheads(MIXED), epoch=st.integers(0, 3))
-def test_the_next_use_of_what_comes_several_times_or_never_is_its_first(
-    ahead: AccessPattern, epoch: int
-) -> None:
-    uses, count = ahead.uses(epoch), ahead.order.count
-    order = ahead.order.samples(np.arange(count), epoch)
-    first = {int(place): at for at, place in reversed([*enumerate(order, epoch * count)])}
-    if ahead.is_by_shard:  # or the end of a window that the epoch before it has begun
-        assert all(uses[place] < NEVER for place in first)
-    else:
-        expected = [first.get(place, NEVER) for place in range(len(uses))]
-        assert uses.tolist() == expected
-
-
-@settings(deadline=None)
 @given(ahead=aheads(ORDERS | MIXED), data=st.data())
 def test_who_fetches_some_of_the_shards_is_told_of_these_as_if_there_were_no_others(
     ahead: AccessPattern, data: st.DataObject
 ) -> None:
     begin = data.draw(st.integers(0, len(ahead.sizes) - 1))
     shards = range(begin, data.draw(st.integers(begin + 1, len(ahead.sizes))))
-    own, ends = replace(ahead, own=shards), np.cumsum([0, *ahead.sizes])
+    own = replace(ahead, own=shards)
     for step in range(len(ahead.steps)):
         every = [piece for piece in ahead.pieces(step) if piece.shard in shards]
         found = [piece._replace(shard=piece.shard + begin) for piece in own.pieces(step)]
         assert found == every
-    uses = ahead.uses(1)[ends[begin] : ends[shards.stop]]
-    assert own.uses(1).tolist() == uses.tolist()

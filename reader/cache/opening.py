@@ -1,0 +1,132 @@
+"""Create the folder of a dataset in the cache, with dataset.json and the indexes."""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from reader.cache.files import INDEXES, ROWS, CachedFiles, is_index
+from reader.cache.own_files import open_own
+from reader.cache.presence import PresenceMap
+from reader.cache.quota import DiskQuota
+from reader.cache.ranges import check_limit, index_runs
+from reader.cache.recovery import recover
+from reader.errors import StoreError
+from reader.format import FormatError, Manifest, ShardEntry
+from reader.format.manifest import FILENAME, JOINED, MAX_BYTES
+from reader.store.client import Store
+from reader.store.errors import Missing
+from reader.store.limits import PART
+
+_AT_ONCE = 32  # indexes
+_UNDER_WAY = 256 << 20  # bytes of them, in memory
+_LAYOUT = b"2"  # of the folder: each has folders of its own
+
+
+class Place(NamedTuple):
+    """The folder of a dataset in the cache, leased by an open descriptor."""
+
+    folder: Path
+    manifest: Manifest
+    lease: int
+
+
+async def opened(
+    store: Store, quota: DiskQuota, split: str | None, coming: Callable[[int, int], None]
+) -> Place:
+    """Create the folder, with the indexes of a split; report their number to `coming`."""
+    try:
+        text = await store.whole(FILENAME, MAX_BYTES)
+    except Missing:
+        raise FormatError(
+            f"{store.url} is not a dataset: it has no {FILENAME}, or needs credentials. Check the "
+            "URL, or give reader.Dataset storage_options=."
+        ) from None
+    manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
+    shards = [shard for shard in manifest.shards if split in (None, shard.split)]
+    check_limit(shards, len(text), quota.limit)
+    name = hashlib.blake2b(text, digest_size=16, person=_LAYOUT).hexdigest()
+    folder, lease = quota.lease(name)
+    files = CachedFiles.of(folder, manifest, split)
+    recover(folder, manifest, text, quota)
+    marks = PresenceMap.open(folder / ROWS, len(manifest.shards), is_writable=True)
+    places = zip(files.numbers.tolist(), files.indexes.tolist(), strict=True)
+    there = marks.present()
+    lacking = {
+        shard: place for shard, place in zip(shards, places, strict=True) if not there[place[0]]
+    }
+    done = len(shards) - len(lacking)
+    largest = max((shard.index_bytes for shard in shards), default=1)
+    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, PART))))
+    size = sum(shard.index_bytes for shard in manifest.shards)
+
+    async def fetch(file: int, start: int, some: list[ShardEntry]) -> None:
+        nonlocal done
+        async with gate:
+            joined = await _joined(store, start, some, size) if len(some) > 1 else {}
+            stop = lacking[some[-1]][1] + some[-1].index_bytes
+            quota.reserve(file, lacking[some[0]][1], stop)
+            for shard in some:
+                content = joined.get(shard) or await _index(store, shard)
+                number, at = lacking[shard]
+                os.pwrite(file, content, at)
+                marks.fill(number)
+                done += 1
+                coming(done, len(shards))
+
+    with open(open_own(folder / INDEXES), "r+b", buffering=0) as file:
+        runs = index_runs(manifest, lacking)
+        await asyncio.gather(*(fetch(file.fileno(), *run) for run in runs))
+    _write(quota, folder / FILENAME, text)
+    quota.count()
+    return Place(folder, manifest, lease)
+
+
+async def _joined(
+    store: Store, start: int, shards: list[ShardEntry], size: int
+) -> dict[ShardEntry, bytes]:
+    """Those indexes that lie side by side in `JOINED` as dataset.json says; it may be outdated."""
+    found = {}
+    with contextlib.suppress(StoreError, Missing):
+        stop = start + sum(shard.index_bytes for shard in shards)
+        content = await store.part(JOINED, start, stop, size)
+        for shard in shards:
+            index, content = bytes(content[: shard.index_bytes]), content[shard.index_bytes :]
+            if is_index(shard, index):
+                found[shard] = index
+    return found
+
+
+async def _index(store: Store, shard: ShardEntry) -> bytes:
+    try:
+        content = await store.whole(shard.index, shard.index_bytes)
+    except Missing:
+        raise FormatError(
+            f"{store.url}/{shard.index} does not exist, but {FILENAME} lists it. Upload the file."
+        ) from None
+    if not is_index(shard, content):
+        raise FormatError(
+            f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
+            "or the dataset is being replaced. Upload the file again."
+        )
+    return content
+
+
+def _write(quota: DiskQuota, path: Path, content: bytes) -> None:
+    """Create a file atomically, unless it exists; its temporary file has one name."""
+    part = path.with_name(f"{path.name}.part")
+    with open(open_own(part), "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists():  # another process was faster
+            if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                part.unlink(missing_ok=True)
+            return
+        quota.reserve(file.fileno(), 0, len(content))
+        file.write(content)
+        file.truncate()
+        file.flush()
+        part.rename(path)
