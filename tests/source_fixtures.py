@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from packer.layouts.audit.ask import ask
+from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.interpretation import Interpretation
@@ -138,6 +140,9 @@ class Scan:
                 reading = read(src, adopted)
                 source = reading.open(classes)
                 found = [*reading.leftovers, *source.scan()]
+            else:
+                seen = (source, source.files, listing, source.classes)
+                ask(Outcome.of(src, reading.kind, *seen), given)
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]

@@ -92,10 +92,8 @@ def prepare(
         if adopted is not None:
             options = replace(options, source=adopted)
             return prepare(given, options, progress, classes, onto, spool=spool)
-        tree = getattr(source, "tree", None)
-        root = source.facts.root or (tree.root if tree else given.path)
-        asked = (reading.kind, scanned.facts, scanned.files, listing, scanned.classes)
-        ask(Outcome(given.path, root, *asked), options.source)
+        seen = (source, scanned.files, listing, scanned.classes)
+        ask(Outcome.of(given.path, reading.kind, *seen), options.source)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)

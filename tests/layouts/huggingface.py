@@ -128,7 +128,12 @@ ROWS = [
     Row(
         "ImageFolder of classes with metadata that does not tell them",
         "train/cat/0001.png train/dog/0002.png",
-        r"may be folders of classes, such as cat.*--as folder.*images that.*--as table",
+        Read(
+            {"train/cat/0001": "cat", "train/dog/0002": "dog"},
+            {"train/cat/0001": "train", "train/dog/0002": "train"},
+            ("json",),
+            json={"train/cat/0001": {"text": "A"}, "train/dog/0002": {"text": "B"}},
+        ),
         contents={
             "train/metadata.csv": "file_name,text\ncat/0001.png,A\ndog/0002.png,B\n",
         },

@@ -14,7 +14,7 @@ _COMPARED = 5  # files of each two
 
 def copied_class(outcome: Outcome) -> Question | None:
     """A class folder holds files of the same names and sizes as another: ``dog_backup``."""
-    if outcome.label_depth != 1 or len(outcome.names) > _MOST:
+    if outcome.kind != "folder" or outcome.label_depth != 1 or len(outcome.names) > _MOST:
         return None
     sizes = outcome.listing.sizes
     files: dict[str, set[tuple[str, int]]] = defaultdict(set)

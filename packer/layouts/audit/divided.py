@@ -24,7 +24,7 @@ _ASIDE = frozenset(  # what holds pictures about a dataset
 def unlabelled_folders(outcome: Outcome) -> Question | None:
     """Two or more folders divide the samples, which have no label from them."""
     names = outcome.names
-    if outcome.has_labels or outcome.facts.boxes or len(names) < 2 or _mean_nothing(outcome):
+    if outcome.has_labels or outcome.listing.members or len(names) < 2 or _mean_nothing(outcome):
         return None
     meaning = "Folders mean nothing"
     readings = {"Folders are classes": by_templates([f"{outcome.start}{{label}}/{{key}}"])}
@@ -132,6 +132,8 @@ def partly_split(outcome: Outcome) -> Question | None:
 def only_class(outcome: Outcome) -> Question | None:
     """All images are in one folder, which would be the only class."""
     if outcome.kind != "folder" or len(outcome.classes) != 1 or not outcome.has_labels:
+        return None
+    if any(outcome.listing.by_split()):
         return None
     (name,) = outcome.classes
     folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])

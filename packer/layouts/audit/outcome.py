@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import BadImage
-from packer.samples.records import Facts, Reader
+from packer.samples.records import Facts, Reader, Source
 from packer.samples.table import SampleTable
 from packer.trees.names import splits_of
 from packer.trees.outright import literal
@@ -58,6 +58,21 @@ class Outcome:
     files: Reader
     listing: SampleTable
     classes: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        where: Path,
+        kind: str,
+        source: Source,
+        files: Reader,
+        listing: SampleTable,
+        classes: Sequence[str],
+    ) -> "Outcome":
+        """Return the outcome of a scan of a source, whose samples `files` reads."""
+        tree = getattr(source, "tree", None)
+        root = source.facts.root or (tree.root if tree else where)
+        return cls(where, root, kind, source.facts, files, listing, classes)
 
     @cached_property
     def prefix(self) -> str | None:
@@ -194,7 +209,8 @@ class Outcome:
         """How many of the folders name the class of a sample; 0 where they do not."""
         for depth in (1, 2, 3):
             if all(
-                one.label >= 0 and self.classes[one.label] == "/".join(one.folders[:depth])
+                0 <= one.label < len(self.classes)
+                and self.classes[one.label] == "/".join(one.folders[:depth])
                 for one in self.seen
             ):
                 return depth

@@ -145,15 +145,15 @@ def affixed_folders(outcome: Outcome) -> Question | None:
     shared = frozenset.intersection(*map(frozenset, keys.values()))
     if len(shared) < max(_LEAST, _NEARLY * max(map(len, keys.values()))):
         return None
-    if _are_of_classes(affixes, shared):
+    if _are_of_classes(affixes, by_name):
         return None
     return _question(outcome, by_name, where, affixes, shared)
 
 
-def _are_of_classes(affixes: Mapping[str, Affix], shared: frozenset[str]) -> bool:
+def _are_of_classes(affixes: Mapping[str, Affix], by_name: Mapping[str, Sequence[Seen]]) -> bool:
     """Return whether names begin or end alike in all folders, or as their folder is called.
 
-    Those that are alike may be `shared` if they are numbers that begin late.
+    Those that are alike may be parts if they are numbers that begin late.
     """
     parts = {name: [*tokens(one.before), *tokens(one.after)] for name, one in affixes.items()}
     counts = list(map(Counter, parts.values()))
@@ -163,16 +163,18 @@ def _are_of_classes(affixes: Mapping[str, Affix], shared: frozenset[str]) -> boo
         for name, count in zip(parts, counts, strict=True)
     }
     if not any(own.values()):
-        return not _begin_late(shared)
+        return not all(map(_begin_late, by_name.values()))
     are_names = all(
         text and (text in plain(name) or plain(name)[:1] == text[0]) for name, text in own.items()
     )
     return are_names and not have_roles(list(affixes))
 
 
-def _begin_late(names: frozenset[str]) -> bool:
-    """Return whether names are numbers from the same one on, which is not the first."""
-    return all(map(str.isdecimal, names)) and min(map(int, names)) > 1
+def _begin_late(some: Sequence[Seen]) -> bool:
+    """Return whether names are padded numbers from one on that is not the first."""
+    stems = [one.stem for one in some]
+    is_padded = all(stem.isdecimal() and stem[0] == "0" for stem in stems)
+    return is_padded and len(stems) > _LEAST and min(map(int, stems)) > 1
 
 
 def _question(

@@ -302,7 +302,7 @@ def test_images_in_the_folder_of_another_split_are_not_those_of_a_table(
 def test_parquet_that_holds_bytes_is_not_passed_over(
     tmp_path: Path, jpegs: list[bytes], write_files: Write, scan: Callable[..., Any]
 ) -> None:
-    files = {f"{kind}/{n}.jpg": jpegs[n] for kind in ("cat", "dog") for n in range(3)}
+    files = {f"{kind}/{n}.jpg": jpegs[n] for kind, n in zip("abcabc", range(6), strict=True)}
     src = write_files(tmp_path / "src", files)
     pyarrow, parquet = (pytest.importorskip(n) for n in ("pyarrow", "pyarrow.parquet"))
     parquet.write_table(pyarrow.table({"key": ["a"], "jpg": [jpegs[0]]}), src / "0.parquet")
