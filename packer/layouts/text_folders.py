@@ -12,7 +12,7 @@ from packer.layouts.texts import FOLDERS, LINE, Evidence, Text, as_number
 from packer.trees.tree import Tree
 from packer.words import shortened
 
-_LOOKED_FOR = 64  # folders: a text that has no two of their names is passed over
+_LOOKED_FOR = 12  # folders: a text that has no two of their names is passed over
 
 
 class Folders:

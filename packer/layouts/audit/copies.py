@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from packer.layouts.audit.outcome import Outcome, Question
+from packer.trees.shape import plain
 
 _LEAST = 3
 _NEARLY = 0.9
@@ -13,7 +14,7 @@ _COMPARED = 5  # files of each two
 
 
 def copied_class(outcome: Outcome) -> Question | None:
-    """A class folder holds files of the same names and sizes as another: ``dog_backup``."""
+    """A class folder holds the files of another, and has its name in its own: ``dog_backup``."""
     if outcome.kind != "folder" or outcome.label_depth != 1 or len(outcome.names) > _MOST:
         return None
     sizes = outcome.listing.sizes
@@ -28,6 +29,8 @@ def copied_class(outcome: Outcome) -> Question | None:
     for one, other in _pairs(where.values()):
         small, large = sorted((one, other), key=lambda name: len(files[name]))
         both = len(files[small] & files[large])
+        if plain(small) not in plain(large) and plain(large) not in plain(small):
+            continue  # class folders may share images
         if both >= max(_LEAST, _NEARLY * len(files[small])) and _are_equal(outcome, one, other):
             copy = max(one, other, key=lambda name: (len(name), name))
             text = f"{both} files in {copy} have the names and sizes of files in "

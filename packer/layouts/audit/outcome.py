@@ -139,6 +139,11 @@ class Outcome:
         return found
 
     @cached_property
+    def paths(self) -> frozenset[str]:
+        """The folders that hold samples, relative to `root`."""
+        return frozenset("/".join(one.folders) for one in self._some)
+
+    @cached_property
     def top(self) -> tuple[str, ...]:
         """The folders that hold all samples."""
         return _shared([one.folders for one in self._some])

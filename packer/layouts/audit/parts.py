@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from itertools import islice
 
 from packer.layouts.audit.outcome import Outcome, Question, Seen, below
 from packer.layouts.audit.tokens import Affix, tokens, unpadded
@@ -21,7 +20,6 @@ from packer.words import listed
 _LEAST = 3  # names in common, or folders
 _MOST = 12  # folders that may be parts of one sample
 _IN_SCENE = 6  # pictures
-_FOLDERS = 20  # in which they are looked for
 _FILES = 10_000  # that are no images and are looked at
 _NEARLY = 0.9
 _SHOWN = 3  # readings of one kind
@@ -106,9 +104,9 @@ def _files_of_each(outcome: Outcome, inner: Mapping[tuple[str, ...], Sequence[Se
     names = Counter(
         name
         for folder, name in (os.path.split(item.name) for item in outcome.listing.skipped[:_FILES])
-        if any(folder.endswith("/".join(folders)) for folders in islice(inner, _FOLDERS))
+        if folder in outcome.paths
     )
-    least = max(2, 0.8 * min(len(inner), _FOLDERS))
+    least = max(2, 0.8 * len(inner))
     return sorted(name for name, count in names.items() if count >= least)
 
 

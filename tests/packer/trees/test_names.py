@@ -7,7 +7,6 @@ from packer.trees.names import (
     have_roles,
     infixes,
     is_role,
-    labelled,
     share_a_word,
     windows,
 )
@@ -131,14 +130,3 @@ def test_words_within_the_names_of_pictures_of_one_sample() -> None:
     assert infixes(names) == ("_GT_", "_NOISY_")
     assert infixes(["a_GT_1.png", "a_GT_2.png", "b_GT_1.png", "b_NOISY_9.png"]) == ()
     assert infixes(["1.png"]) == ()
-
-
-def test_names_that_begin_with_a_class() -> None:
-    names = [f"{kind}.{n}.jpg" for kind in ("cat", "dog") for n in range(2)]
-    assert labelled(names) == (".", {"cat", "dog"})
-    assert labelled([f"obj{k}__{n}.png" for k in (1, 2) for n in (0, 5)]) == (
-        "__",
-        {"obj1", "obj2"},
-    )
-    for others in (names[1:], [f"IMG_{n}.jpg" for n in range(4)], [*names, "a.jpg"], []):
-        assert labelled(others) == ("", frozenset())

@@ -62,7 +62,7 @@ def test_a_file_that_lists_no_colours_is_refused_with_the_reason(
     tmp_path: Path, data: bytes, reason: str
 ) -> None:
     (tmp_path / "class_dict.csv").write_bytes(data)
-    with pytest.raises(ArgumentError, match=rf"class_dict.csv'?: .*{reason}"):
+    with pytest.raises(ArgumentError, match=rf": .*{reason}"):
         Mask("mask.png", colors=tmp_path / "class_dict.csv")
 
 
