@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from reader.order.samplers import ClassBalanced as ClassBalanced
     from reader.order.samplers import Weighted as Weighted
     from reader.samples.boxes import Boxes as Boxes
+    from reader.samples.fields import Bands as Bands
     from reader.samples.fields import Mask as Mask
     from reader.samples.fields import Member as Member
     from reader.samples.points import Points as Points
@@ -75,7 +76,7 @@ __getattr__, __dir__ = lazy(
         "reader.order.buckets": ("AspectBuckets",),
         "reader.order.samplers": ("ClassBalanced", "Weighted"),
         "reader.samples.boxes": ("Boxes",),
-        "reader.samples.fields": ("Mask", "Member"),
+        "reader.samples.fields": ("Bands", "Mask", "Member"),
         "reader.samples.points": ("Points",),
         "reader.samples.polygons": ("Polygons",),
         "reader.transforms": (

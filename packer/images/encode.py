@@ -4,7 +4,7 @@ Members of an image keep their bytes, except PNGs, which are banded like images.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from packer.errors import BadImage, Unbandable, Untileable, message_of
-from packer.images import banding, probe, tiles
+from packer.images import arrays, banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, tile
@@ -105,13 +105,19 @@ def transcoders(policy: Policy) -> dict[str, str]:
     return {**found, "Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
 
 
-def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
+def encode(
+    image: bytes | Pixels | Image.Image, policy: Policy, members: Collection[str] = ()
+) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
+    So is a picture of an array (``.npy``), which itself is among the `members` if that loses any.
     """
     dropped: tuple[str, ...] = ()
-    if isinstance(image, bytes):
+    if isinstance(image, bytes) and image.startswith(arrays.MAGIC):
+        picture, lost = arrays.picture_of(image, policy.limits, is_kept="npy" in members)
+        encoded, dropped = _pixels_encoded(picture, policy), (lost,) if lost else ()
+    elif isinstance(image, bytes):
         info = probe.probe(image, policy.limits)
         encoded, dropped = _file_encoded(image, info, policy), info.dropped
     else:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
+from packer.layouts.arrays.one_each import OneEach
 from packer.layouts.folders.ambiguities import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
@@ -65,7 +66,7 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
             )
         if reading is None and not plain:
             _refuse_several(candidate)
-            refuse_foreign(candidate)
+            reading = _of_arrays(candidate)
         if reading is None:
             reading = (_by_templates if options.has_templates else _folders)(candidate)
         # A tar of samples names what it cannot read itself, and is not listed twice.
@@ -223,6 +224,22 @@ def _by_templates(candidate: Candidate) -> Interpretation:
         )
     templates = Templates.of(options)
     return Interpretation("folder", templates.what, partial(TemplateSource, tree, templates))
+
+
+def _of_arrays(candidate: Candidate) -> Interpretation | None:
+    """Return the interpretation of arrays that are one image each; refuse formats of others."""
+    options = candidate.options
+    is_plain = not (options.pairs or options.class_depth or options.of_table)
+    found = OneEach.of(candidate.tree) if candidate.tree and is_plain else None
+    if found and found.is_certain:
+        chosen = replace(options, images=(found.template,))
+        return _by_templates(replace(candidate, options=chosen))
+    try:
+        refuse_foreign(candidate)
+    except UnusableInput as error:
+        readings = {"Or, if each is one image": ("--images", found.template)} if found else {}
+        raise UnusableInput(f"{error}{choices(candidate.path, readings)}") from None
+    return None
 
 
 def _tree(candidate: Candidate) -> Tree:

@@ -121,7 +121,7 @@ class Files:
     spool: Path | None = None  # the file of what the scan has made
 
     def member_files(self, sample: Sample) -> list[str]:
-        """Return the files of the source that hold the sample's members, and no other sample."""
+        """Return the files of the source that hold only members of the sample, not its image."""
         stem = os.path.splitext(sample.name)[0]
         found: list[str] = []
         for ext, place in zip(sample.members, places_of(sample)[1:], strict=True):
@@ -130,7 +130,7 @@ class Files:
             elif place is not None:
                 made = _is_made(place)
                 found += [p for p in place if isinstance(p, str)] if made else [f"{stem}.{ext}"]
-        return found
+        return [path for path in found if path != sample.name]
 
     def read(self, sample: Sample) -> Content:
         """Return the sample's image and members; they must be as they were scanned."""

@@ -88,7 +88,7 @@ class ShardBuilder:
         if isinstance(content.image, ImageElsewhere):
             encoded = no_image(*content.image)
         else:
-            encoded = encode(content.image, policy)
+            encoded = encode(content.image, policy, found)
         if (size := sum(map(len, found.values()))) > (most := policy.limits.bytes):
             raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
         if encoded.info.format in found:

@@ -98,8 +98,10 @@ class Grouping:
     refused: dict[str, str]  # files of an image's stem that cannot be its members, with the reason
 
 
-def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
-    """Sort a folder's file names into images and what belongs to them.
+def group(
+    names: Iterable[str], words: Collection[str] = MAPS, kinds: Collection[str] = PICTURES
+) -> Grouping:
+    """Sort a folder's file names into images, which have the extensions `kinds`, and their members.
 
     A file belongs to an image if its name is the image's stem, a dot and an extension: ``x.json``,
     ``x.tokens.npy``, ``x.mask.png``. Files that belong to no image count as samples of their own;
@@ -110,7 +112,7 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
     rest: list[str] = []
     for name in names:
         stem, ext = os.path.splitext(name)
-        (images[stem] if ext[1:].lower() in PICTURES else rest).append(name)
+        (images[stem] if ext[1:].lower() in kinds else rest).append(name)
     for stem in [stem for stem in images if "." in stem and _word(stem, images) in words]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}

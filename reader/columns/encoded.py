@@ -47,7 +47,7 @@ class EncodedColumn(Column):
             "several views": bool(recipe.further),
             "map_sample": recipe.map_sample is not None,
             **other,
-            "masks, boxes, points, polygons or further pictures": any(
+            "masks, bands, boxes, points, polygons or further pictures": any(
                 member.follows_image for member in recipe.members
             ),
             "Dataset(channels=1)": dataset.channels == 1,

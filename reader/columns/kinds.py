@@ -12,15 +12,30 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from reader.columns.column import Column
-from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn, NumbersColumn
+from reader.columns.member import ArrayColumn, BandsColumn, MaskColumn, MemberColumn, NumbersColumn
 from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
 from reader.format.manifest import BoxEncoding
 from reader.format.mask_colors import MaskColors
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes
-from reader.samples.fields import BUILT_IN, Field, Mask, Member, ResolvedField, name_of, written
-from reader.samples.members import DecodedField, JsonField, OverlayField, PictureField
+from reader.samples.fields import (
+    BUILT_IN,
+    Bands,
+    Field,
+    Mask,
+    Member,
+    ResolvedField,
+    name_of,
+    written,
+)
+from reader.samples.members import (
+    BandsField,
+    DecodedField,
+    JsonField,
+    OverlayField,
+    PictureField,
+)
 from reader.samples.overlays import Overlay
 from reader.samples.points import Points
 from reader.samples.polygons import Polygons
@@ -69,6 +84,23 @@ def _member(
     return DecodedField(field, ext, ext, is_optional, is_array and not is_optional, decode)
 
 
+def _bands(field: Bands, ext: str, is_optional: bool, _: Recorded | None) -> ResolvedField:
+    if field.decode is None and kind_of(ext) != "npy":
+        raise ArgumentError(
+            f"Bands reads arrays (.npy), not {ext!r}. Give Bands(..., decode=f), where f returns "
+            "the array for the member's bytes."
+        )
+    decode = field.decode or DECODERS["npy"]
+    return BandsField(field, ext, ext, is_optional, not is_optional, decode)
+
+
+def _bands_column(seen: Seen) -> Column:
+    if seen.array is None:
+        return MemberColumn(seen.name)
+    kind, shape = seen.array.dtype.str, (len(seen.array), *seen.room)
+    return BandsColumn(seen.name, False, None, kind, shape, not seen.is_one_size)
+
+
 def _picture(field: Field, ext: str, is_optional: bool, known: Recorded | None) -> ResolvedField:
     colors = known if isinstance(known, MaskColors) else None
     if isinstance(field, Mask):
@@ -104,6 +136,7 @@ KINDS: dict[type, Kind] = {
     str: Kind(_member),
     Member: Kind(_member),
     Mask: Kind(_picture),
+    Bands: Kind(_bands, _bands_column),
     **dict.fromkeys((Boxes, Points, Polygons), Kind(_overlay)),
 }
 
@@ -113,7 +146,8 @@ def kind_for(field: object) -> Kind:
         if isinstance(field, base):
             return kind
     raise ArgumentError(
-        f"A field is a name, a reader.Member, Mask, Boxes, Points or Polygons, not {field!r}."
+        "A field is a name, a reader.Member, Mask, Bands, Boxes, Points or Polygons, not "
+        f"{field!r}."
     )
 
 

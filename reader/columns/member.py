@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reader.batch.layout import ArraySpec, BatchArrays
 from reader.columns.column import Column, StoredBatch
@@ -123,3 +124,20 @@ class MaskColumn(ArrayColumn):
     def _rows(self, arrays: BatchArrays) -> list[Any]:
         shapes = zip(arrays[self.name], arrays["shape"].tolist(), strict=True)
         return [in_own_shape(room, *shape) for room, shape in shapes]
+
+
+@dataclass
+class BandsColumn(ArrayColumn):
+    """Arrays (bands, height, width) of one number of bands, smaller ones at the beginning."""
+
+    def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
+        return _in_own_shape(arrays[self.name][row], *shape[1:])
+
+    def _rows(self, arrays: BatchArrays) -> list[Any]:
+        shapes = zip(arrays[self.name], arrays["shape"].tolist(), strict=True)
+        return [_in_own_shape(room, *shape) for room, shape in shapes]
+
+
+def _in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    bands, *lengths = room.shape
+    return in_own_shape(room.reshape(*lengths, bands), height, width).reshape(-1, height, width)

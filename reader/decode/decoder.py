@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reader.decode.bands import BandCut
 from reader.decode.formats import part, read_bands, read_picture
 from reader.decode.plan import View, join, plan
-from reader.decode.resize import nearest, resized
+from reader.decode.resize import resized
 from reader.decode.splice import Box
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError, lacks_memory
@@ -155,9 +155,8 @@ class Decoder:
         if view.transpose:
             height, width = width, height
         if view.filter is not None:
-            top, left, *extent = view.shown
-            shown = (top - view.box[0], left - view.box[1], extent[0], extent[1])
-            pixels = resized(pixels, shown, (height, width), view.filter, view.transpose)
+            size = height, width
+            pixels = resized(pixels, view.shown_in_box, size, view.filter, view.transpose)
         elif pixels.shape[:2] != (height, width):
             down, across = pixels.shape[0] / height, pixels.shape[1] / width
             method = cv2.INTER_AREA if min(down, across) >= 2 else cv2.INTER_LINEAR
@@ -176,19 +175,13 @@ def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
         out[:] = pixels
 
 
-def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
-    """Return the output of `view` for `pixels`, those of its box, without mixing values."""
+def draw_mask(view: View, pixels: Pixels, fill: float, filter: str = "nearest") -> Pixels:
+    """Return the output of `view` for `pixels`, those of its box, in their own type."""
     top, left, height, width = view.target
     out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
     if height and width:
-        lengths = (width, height) if view.transpose else (height, width)
-        rows, columns = (
-            nearest(start - first, extent, length, limit)
-            for start, first, extent, length, limit in zip(
-                view.shown, view.box, view.shown[2:], lengths, pixels.shape, strict=False
-            )
-        )
-        shown = pixels[rows].take(columns, axis=1)
+        size = (width, height) if view.transpose else (height, width)
+        shown = resized(pixels, view.shown_in_box, size, filter, view.transpose)
         if view.transpose:
             shown = shown.swapaxes(0, 1)
         shown = shown[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]

@@ -49,6 +49,11 @@ class View:
         return bool(self.target[2] and self.target[3])
 
     @property
+    def shown_in_box(self) -> Area:
+        top, left, height, width = self.shown
+        return top - self.box[0], left - self.box[1], height, width
+
+    @property
     def is_mirrored(self) -> bool:
         """Whether the output shows the stored image as a mirror does."""
         return self.transpose ^ self.hflip ^ self.vflip

@@ -147,7 +147,7 @@ class Loader(LikeDataLoader):
                 Memory is reserved for two more. None: at least two chunks for each worker, and up
                 to 16 batches within 64 MiB.
             drop_last: leave out the samples that do not fill a step.
-            fields: the fields of a batch: names, Member, Mask, Boxes, Points, Polygons.
+            fields: the fields of a batch: names, Member, Mask, Bands, Boxes, Points, Polygons.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3);
                 returns the dict with the same fields, or None to drop the sample like one that
                 cannot be read. Values keep their type and shape; an image (H, W, 3) becomes

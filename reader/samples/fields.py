@@ -1,7 +1,8 @@
 """The fields of a sample: a name of `BUILT_IN`, or a member by its extension (``mask.png``).
 
-`Member` has a user's decoder; `Mask`, `Boxes`, `Points` and `Polygons` describe a member that is
-transformed with the image. A ``?`` after an extension gives None for a sample without the member.
+`Member` has a user's decoder; `Mask`, `Bands`, `Boxes`, `Points` and `Polygons` describe a member
+that is transformed with the image. A ``?`` after an extension gives None for a sample without the
+member.
 """
 
 import os
@@ -12,7 +13,7 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reader.checks import FUNCTION, TEXT, Rule, check, is_integer, or_none
+from reader.checks import FUNCTION, TEXT, Rule, check, is_integer, is_number, or_none
 from reader.errors import ArgumentError
 from reader.format import MaskColors
 from reader.format.files import open_regular
@@ -37,6 +38,13 @@ _OF_MASK: dict[str, Rule] = {
         "a list of colours (red, green, blue), or the path of a file that has them",
     ),
     "ignore": (or_none(lambda given: is_integer(given) and 0 <= given <= 255), "from 0 to 255"),
+}
+
+_OF_BANDS: dict[str, Rule] = {
+    "member": TEXT,
+    "interpolation": (lambda given: given in ("nearest", "bilinear"), '"nearest" or "bilinear"'),
+    "fill": (is_number, "a number"),
+    "decode": FUNCTION,
 }
 
 
@@ -129,7 +137,49 @@ class Member:
         check(vars(self), {"member": TEXT, "decode": FUNCTION})
 
 
-Field = str | Mask | Overlay | Member
+@dataclass(frozen=True)
+class Bands:
+    """An array over the image, such as the bands of a satellite, delivered as (bands, H, W).
+
+    The member is an array (height, width) or (height, width, bands) in the coordinates of the
+    stored image, of any type of numbers, which is kept. It is transformed with the image.
+
+    Attributes:
+        member: its extension, such as ``"npy"``. With a final ``?``, a sample without it has None.
+        interpolation: "nearest", which does not mix values, or "bilinear" as Pillow has it,
+            computed in float32.
+        fill: value of the padding of a crop or Letterbox.
+        decode: returns the array for the member's bytes; None: a ``.npy``.
+
+    Example:
+        >>> with packer.Writer("satellite", progress=False) as writer:
+        ...     for number in range(4):
+        ...         picture = np.zeros((40, 60, 3), np.uint8)
+        ...         writer.write({"image": picture, "npy": np.zeros((40, 60, 12), np.uint16)})
+        >>> bands = reader.Bands("npy", interpolation="bilinear")
+        >>> with reader.Loader(
+        ...     "satellite",
+        ...     batch_size=2,
+        ...     transforms=[reader.RandomResizedCrop(32), reader.RandomHorizontalFlip()],
+        ...     fields=("image", bands),
+        ... ) as loader:
+        ...     images, arrays = next(iter(loader))
+        >>> arrays.shape, arrays.dtype
+        (torch.Size([2, 12, 32, 32]), torch.uint16)
+    """
+
+    __module__ = "reader"
+
+    member: str
+    interpolation: str = "nearest"
+    fill: float = 0
+    decode: Decode | None = None
+
+    def __post_init__(self) -> None:
+        check(vars(self), _OF_BANDS)
+
+
+Field = str | Mask | Bands | Overlay | Member
 
 
 @dataclass(frozen=True)

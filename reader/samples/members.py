@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reader.dataset.dataset import Dataset
 from reader.decode.colours import ColourTable
 from reader.decode.decoder import draw_mask
-from reader.decode.formats import Pixels, has_colours, read_colours, read_values
+from reader.decode.formats import Pixels, has_colours, part, read_colours, read_values
 from reader.decode.plan import View
 from reader.errors import SampleError
 from reader.format.bands import bands_of
@@ -112,8 +112,7 @@ class PictureField(ResolvedField):
             return outs
         fill = self.field.fill if isinstance(self.field, Mask) else 0
         values = read_values(views) if self.colors is None else self._classes(views, planned)
-        parts = zip(views, values, strict=True)
-        return [draw_mask(view, pixels, fill) for view, pixels in parts]
+        return [draw_mask(*each, fill) for each in zip(views, values, strict=True)]
 
     @cached_property
     def _table(self) -> ColourTable:
@@ -131,3 +130,24 @@ class PictureField(ResolvedField):
                 f'reader.Mask("{self.ext}", ignore=255) to make such pixels 255'
             )
             raise planned.shard.error(planned.row, reason, self.ext) from None
+
+
+@dataclass(frozen=True)
+class BandsField(DecodedField):
+    follows_image: ClassVar[bool] = True
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        image, array = planned.view.image, np.asarray(self.decode(data))
+        size, filter = (image.height, image.width), self.field.interpolation
+        if array.shape[:2] != size or array.ndim > 3 or array.dtype.kind not in "biuf":
+            raise ValueError(
+                f"it has {array.dtype} {array.shape}; numbers of shape {size} or "
+                f"({size[0]}, {size[1]}, bands) are required, as its image is stored. If bands "
+                "come first, pack np.moveaxis(array, 0, -1)"
+            )
+        is_exact = array.dtype.kind == "f" or np.can_cast(array.dtype, np.float32)
+        if filter != "nearest" and not is_exact:
+            raise ValueError(f'{array.dtype} has no {filter} resize; use interpolation="nearest"')
+        array = array.reshape(*size, -1)
+        drawn = (draw_mask(v, part(array, v.box), self.field.fill, filter) for v in planned.views)
+        return [np.moveaxis(bands, -1, 0) for bands in drawn]

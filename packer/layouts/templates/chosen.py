@@ -40,9 +40,14 @@ class Templates:
         return list(dict.fromkeys(["", *(template.folder for template in self.images)]))
 
     @property
+    def texts(self) -> list[str]:
+        """The templates of images, as they are written."""
+        return [template.text for template in self.images]
+
+    @property
     def what(self) -> str:
         """They are, for a person."""
-        text = f"images at {listed([template.text for template in self.images])}"
+        text = f"images at {listed(self.texts)}"
         lists = [f"{one.file}" for one in self.lists]
         return f"{text}, with {listed(lists)}" if lists else text
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from packer.errors import BadImage, Lacking
 from packer.keys import clashing
+from packer.layouts.arrays.one_each import is_array, is_in_picture
 from packer.layouts.folders.source import words_of
 from packer.layouts.templates.chosen import MemberFiles, Templates
 from packer.layouts.templates.joined import Joined
@@ -29,6 +30,7 @@ from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import group
 from packer.trees.tree import Tree
 from packer.trees.walk import names_an_image, not_entered
+from reader.format.members import PICTURES
 
 _ROLES = frozenset({"split", "label", "class", KEY})
 _NO_TEMPLATE = "no template of --images matches it"
@@ -44,6 +46,7 @@ class TemplateSource:
         """Read the lists, and find members, classes and splits by passes over the folders."""
         self._tree, self.templates = tree, templates
         self._words = words_of(tree, templates.masks)  # of members, see `sidecars.members_named`
+        self._kinds = {*PICTURES, *(["npy"] if any(map(is_array, templates.texts)) else [])}
         self._members = tuple(map(MemberFiles, templates.members))
         self._folders: Sequence[str] = ()  # that hold files; those of images in ImageFolder's order
         self._taken = HashIndex(array("Q"))  # the files of members
@@ -108,11 +111,17 @@ class TemplateSource:
         self, folder: str, names: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the path and the fields of what may be an image in a folder."""
-        for name in group(names, self._words).samples:
+        for name in group(names, self._words, self._kinds).samples:
             path = inside(folder, name)
             fields = self._fields(path)
-            if fields is not None and (names_an_image(name) or self._tree.ignored(path) is None):
+            if fields is not None and (names_an_image(name) or self._ignored(path) is None):
                 yield path, fields
+
+    def _ignored(self, path: str) -> Skipped | None:
+        """Return what to report of a file that is not meant as an image; an array is, if named."""
+        found = self.templates.match(path) if is_array(path) else None
+        is_named = found is not None and is_array(self.templates.texts[found[0]])
+        return None if is_named else self._tree.ignored(path)
 
     def _images(self) -> Iterator[tuple[str, dict[str, str]]]:
         for folder in self._folders:
@@ -172,7 +181,7 @@ class TemplateSource:
                 yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
                 continue
             yield from map(self._named, self._tree.repeated(folder))
-            grouping = group(names, self._words)
+            grouping = group(names, self._words, self._kinds)
             for name, reason in grouping.refused.items():
                 yield self._named(Skipped(inside(folder, name), reason))
             fields = {name: self._fields(inside(folder, name)) for name in grouping.samples}
@@ -182,7 +191,7 @@ class TemplateSource:
                 files = {ext: inside(folder, file) for ext, file in sidecars.items()}
                 if path in lists or self._is_taken(path):
                     continue
-                if no_image := self._tree.ignored(path):
+                if no_image := self._ignored(path):
                     yield self._named(no_image)
                 elif (found := fields[name]) is not None:
                     yield from self._sample(path, found, files, name in whole)
@@ -209,6 +218,8 @@ class TemplateSource:
             if members.setdefault(ext, file) != file:
                 reason = f"{members[ext]!r} takes its place as .{ext}"
                 yield self._named(Skipped(file, reason))
+        if is_array(path) and not is_in_picture(self._tree, path):
+            members.setdefault("npy", path)
         files = {ext: self._relative(file) for ext, file in members.items()}
         top, name = self.tree, self._relative(path)
         newest = self._joined.newest_ns if self._joined else 0

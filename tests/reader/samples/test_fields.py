@@ -140,7 +140,7 @@ def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
         ({"image", "label"}, "fields is a sequence"),
         (("txt", "txt?"), "Two fields are named 'txt'"),
         (("image?",), "Every sample has 'image'"),
-        ((3,), "A field is a name, a reader.Member, Mask, Boxes, Points or Polygons, not 3"),
+        ((3,), "A field is a name, a reader.Member, Mask, Bands, Boxes, Points or Polygons, not 3"),
         ((Member("jsn", decode=len),), "There is no field 'jsn'"),
         ((Member("image", decode=len),), "Every sample has 'image'"),
         ((Boxes("npy"),), "Boxes reads JSON .*, not 'npy'. Pack boxes as lists"),
