@@ -109,6 +109,17 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
+    "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
+    "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",
+    "which take up to": "a hint on further runs",
+    "has masks of the images in": "tests/packer/layouts/folders/test_pairs.py",
+    "list different colours of classes": "a file of the user's",
+    "has the colours of": "no fault",
+    "has classes that are not whole numbers": "names of the user's",
+    "Classes are numbers in the order of text": "tests/packer/plan/test_classes.py",
+    "would be measured on classes": "tests/packer/plan/test_classes.py",
+    "requires a source whose classes are known": "names of the user's",
+    "to leave out the classes without images": "tests/packer/run/test_pack.py",
     "needs numba or jpegtran": "installs packages",
     " on a larger disk": "a disk of the user's",
     "shares no paths": "two machines",
@@ -282,7 +293,7 @@ MADE: dict[str, Row] = {
     "boxes": Row("0.jpg", {"a.json": coco("0.jpg")}),
     "a list without {key}": Row(
         TWO,
-        {"l.txt": "a/0.jpg x\nb/1.jpg y\n"},
+        {"l.txt": "a/0.jpg x\nb/1.jpg y\na/0.jpg x\n"},
         "--images {{label}}/{{key}} --labels 'l.txt: {{p}} {{q}}'",
         "Add {{key}}",
         "--images {{label}}/{{key}} --labels 'l.txt: {{label}}/{{key}} {{q}}'",
