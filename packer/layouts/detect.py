@@ -34,7 +34,7 @@ from packer.trees.walk import not_entered
 from packer.words import choices, command, option, unpacked_to
 
 _FOLDERS = 20  # that are looked into for datasets
-_UNFILTERED = ("webdataset", "cifar", "idx")  # kinds whose files are not found by a tree
+_UNFILTERED = ("cifar", "idx")  # kinds whose files are not found by a tree
 _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
     "coco": "COCO's annotations (.json), or a folder that has them beside or among its images",
     "voc": "folders JPEGImages and Annotations, or images and XML in VOC's form",
@@ -49,12 +49,14 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
 }
 
 
-def read(src: Path, options: SourceOptions) -> Interpretation:
+def read(src: Path, options: SourceOptions, *, is_part: bool = False) -> Interpretation:
     """Return the one interpretation of a folder, an archive or a list that fits.
 
     It raises UnusableInput where none fits, or several do and `options` chooses none of them.
+    A source of which it is a part looks itself whether options are heeded.
     """
-    candidate = Candidate(src, options, partial(read, options=options))
+    elsewhere = partial(read, options=replace(options, ignore=()), is_part=True)
+    candidate = Candidate(src, options, elsewhere)
     with _explained(candidate):
         # Whatever else it could be.
         plain = options.kind in ("folder", "flat") or options.has_templates
@@ -72,7 +74,7 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
     leftovers = (*reading.leftovers, *(tree.refused if tree else ()), *_ignored(candidate, reading))
-    opening = partial(_open_checked, candidate, reading.open)
+    opening = partial(_open_checked, candidate, reading.open, is_part)
     return replace(reading, open=opening, leftovers=leftovers)
 
 
@@ -155,7 +157,8 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
     if not (globs := candidate.options.ignore):
         return
     tree = candidate.tree
-    if tree is None or reading.kind in _UNFILTERED:
+    is_in_file = reading.kind == "webdataset" and candidate.path.is_file()
+    if tree is None or is_in_file or reading.kind in _UNFILTERED:
         raise UnusableInput(
             f"{option('ignore')} requires a folder or an archive of images, and "
             f"{candidate.path} is {reading.what}."
@@ -177,6 +180,7 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
 def _open_checked(
     candidate: Candidate,
     opening: Callable[[Sequence[str] | None], Source],
+    is_part: bool,
     classes: Sequence[str] | None,
 ) -> Source:
     src, options = candidate.path, candidate.options
@@ -184,7 +188,7 @@ def _open_checked(
         source = opening(classes)
     if options.pairs and "pairs" not in source.facts.heeds:
         raise UnusableInput(f"{option('pairs')} requires a folder of images, and {src} is not one.")
-    if options.of_table and "columns" not in source.facts.heeds:
+    if options.of_table and not is_part and "columns" not in source.facts.heeds:
         raise UnusableInput(
             f"{option('root')} and the names of columns require a list of images, and {src} is "
             "not one."

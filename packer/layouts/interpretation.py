@@ -16,7 +16,7 @@ class Candidate:
     """A folder or file that recognisers look at.
 
     Attributes:
-        elsewhere: gives the interpretation of another path, with the same options.
+        elsewhere: gives the interpretation of another path, with the options but what is ignored.
         listed: its tree, where that is known already.
     """
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.tables.classes import is_number
+from packer.tables.classes import NONE, is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
 from packer.tables.table import Delimited, JsonLines, Record, Table
@@ -130,6 +130,17 @@ def find(
     return Found(TableView(table, replace(columns, pictures=pictures), found[image], split))
 
 
+def known_columns(table: Table, options: SourceOptions) -> SourceOptions:
+    """Return the options without the columns that this one of several tables does not have."""
+    known, label, split = table.columns, options.label_column, options.split_column
+    return replace(
+        options,
+        image_column=options.image_column if options.image_column in known else None,
+        label_column=label if label in (None, *known) else NONE,
+        split_column=split if split in (NONE, *known) else None,
+    )
+
+
 def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOptions) -> TableView:
     """Return the table whose images are those that its column of paths names, found or not."""
     if table.fault:
@@ -189,9 +200,11 @@ def _ambiguity(
         )
     if lookup.ambiguity:
         first, second = lookup.ambiguity
+        advice = f"Pass the folder of its images with {option('root')}."
+        if images.tree.form:
+            advice = "Write the whole paths into that column."
         return UnusableInput(
-            f"{where}: the image in its column {column!r} may be {first} or {second}. Pass the "
-            f"folder of its images with {option('root')}."
+            f"{where}: the image in its column {column!r} may be {first} or {second}. {advice}"
         )
     if lookup.resolver and lookup.share <= needed:
         chosen = option("image_column", column)

@@ -69,9 +69,13 @@ class Survey:
         for (one, ours), (other, theirs) in combinations(labelled, 2):
             if count := len(np.intersect1d(ours, theirs, assume_unique=True)):
                 first, second = one.where, other.where
-                root = str(one.resolver.images.tree.root)
+                text = f"{first} and {second} both name {count} of the images."
+                tree = one.resolver.images.tree
+                if tree.form:
+                    raise UnusableInput(text)
+                root = str(tree.root)
                 raise UnusableInput(
-                    f"{first} and {second} both name {count} of the images. Pack the one that has "
+                    f"{text} Pack the one that has "
                     f"the labels: {command(first, '--root', root)}\n"
                     f"or the other one: {command(second, '--root', root)}"
                 )

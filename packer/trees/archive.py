@@ -12,7 +12,7 @@ import tempfile
 import weakref
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ from packer.trees.walk import BEGINNING, TABLES, not_entered, passed_over, skipp
 _NO_ARCHIVES = (*TABLES, ".npz", ".npy")  # whose names tell enough
 _CHUNK = 1 << 20
 _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
+
+Entry = tuple[str, tuple[int, ...]]  # a file's path, and its numbers
 
 
 class _Folder:
@@ -66,8 +68,14 @@ class _Unpacked:
 class ArchiveTree(Tree):
     """The content of an archive, or of a folder in it."""
 
-    def __init__(self, path: Path, zipped: bool, globs: Globs | None = None) -> None:
-        """Read the table of contents."""
+    def __init__(
+        self,
+        path: Path,
+        zipped: bool,
+        globs: Globs | None = None,
+        entries: Iterable[Entry | Skipped] | None = None,
+    ) -> None:
+        """Read the table of contents, but for `entries` that are known already."""
         self.root = path
         self.files = Files(path)
         self.unpack = _unpacking(path, zipped)
@@ -81,7 +89,9 @@ class ArchiveTree(Tree):
         self._passed_over: dict[str, dict[str, str]] = {}
         self._hidden: list[str] = []
         self._unpacked = _Unpacked()
-        for item in zip_entries(path) if zipped else _tar_entries(path):
+        if entries is None:
+            entries = zip_entries(path) if zipped else _tar_entries(path)
+        for item in entries:
             if isinstance(item, Skipped):
                 self.refused.append(item)
                 continue
@@ -241,7 +251,7 @@ def _unpacking(path: Path, zipped: bool) -> str:
     return f"mkdir -p FOLDER && tar -xf {source} -C FOLDER"
 
 
-def _tar_entries(path: Path) -> Iterator[tuple[str, tuple[int, ...]] | Skipped]:
+def _tar_entries(path: Path) -> Iterator[Entry | Skipped]:
     for item in members(path):
         if isinstance(item, Skipped):
             yield item

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from published.making import images, named, of, parquet, tar
+from published.making import images, lines, named, of, parquet, tar
 from published.row import Layout, Truth
 
 _WDS = "https://github.com/webdataset/webdataset#the-webdataset-format"
@@ -203,8 +203,26 @@ def _mixed() -> list[Layout]:
         for k in range(2)
     }
     folders = tar(images(f"{kind}/{n}.jpg" for kind in ("cat", "dog") for n in range(3)))
+    pairs = [(f"{n:06}", ("cat", "dog")[n % 2], ("train", "val")[n // 3]) for n in range(6)]
+    bare = [[(f"{key}.jpg", "") for key, *_ in part] for part in (pairs[:4], pairs[4:])]
+    labelled = {f"{key}.jpg": of(kind, split=split) for key, kind, split in pairs}
+    rows = lines(["file,label,split", *(f"{key}.jpg,{kind},{split}" for key, kind, split in pairs)])
+    keyed = lines(["__key__,label,split", *map(",".join, pairs)])
+    texts = [json.dumps({"file_name": f"{k}.jpg", "text": f"a {k}"}) for k, *_ in pairs]
+    captioned = {f"{key}.jpg": of(holds=[f"a {key}"]) for key, *_ in pairs}
+    tables = [
+        _shards(
+            f"tars of images only beside {what}", _WDS, bare, truth, more={f"shards/{name}": text}
+        )
+        for what, name, text, truth in (
+            ("a table of files", "labels.csv", rows, labelled),
+            ("a table of keys", "labels.csv", keyed, labelled),
+            ("metadata.jsonl", "metadata.jsonl", lines(texts), captioned),
+        )
+    ]
     missing = _joined(_cls(f"{n}", "cls", str(n)) for n in range(3))[:-1]
     return [
+        *tables,
         _shards(
             "tars of images only",
             _WDS,

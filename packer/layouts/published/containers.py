@@ -1,6 +1,6 @@
 """Files that hold many images: CIFAR's batches, arrays, MNIST's also, and tars of samples."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,10 +9,11 @@ from packer.layouts.arrays.cifar import CifarSource
 from packer.layouts.arrays.idx import IdxSource
 from packer.layouts.arrays.named import ARRAYS, ArraysSource
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.tars.parts import PartsSource, split_parts
+from packer.layouts.tars.labelled import labelled
+from packer.layouts.tars.parts import PartsSource, is_index, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
 from packer.samples.labels import class_order
-from packer.samples.records import Skipped
+from packer.samples.records import Skipped, Source
 from packer.trees.compressed import is_gzip
 from packer.trees.tar_reader import is_tar
 from packer.trees.tree import Tree
@@ -100,24 +101,29 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     else:
         if tree.level().images or (tree.level().folders and tree.shape.below("")):
             return None  # tars beside folders of images are not the dataset
-        parts = split_parts(path)
+        parts = split_parts(tree)
         if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
             passed = tree.level().skipped.items()
             leftovers = tuple(not_entered(f"{name}/", reason) for name, reason in passed)
-            opening = partial(_open_parts, path, parts, candidate.elsewhere)
+            opening = partial(_open_parts, candidate, tree, parts)
             return Interpretation("webdataset", "archives, one for each split", opening, leftovers)
-    if not WebDatasetSource.recognises(path):
+    if not WebDatasetSource.recognises(path, tree):
         return None
-    return Interpretation("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))
+    opening = partial(_open_tars, candidate)
+    return Interpretation("webdataset", "WebDataset tars", opening)
+
+
+def _open_tars(candidate: Candidate, classes: Sequence[str] | None) -> Source:
+    path, tree = candidate.path, candidate.tree if candidate.path.is_dir() else None
+    source = WebDatasetSource.open(path, classes, tree)
+    return labelled(source, tree, candidate.options, classes) if tree else source
 
 
 def _open_parts(
-    src: Path,
-    paths: dict[str, Path],
-    interpret: Callable[[Path], Interpretation],
-    classes: Sequence[str] | None,
-) -> PartsSource:
+    candidate: Candidate, tree: Tree, paths: dict[str, Path], classes: Sequence[str] | None
+) -> Source:
     """Return a source for each split, with the classes of all."""
+    src, interpret = candidate.path, candidate.elsewhere
     known, boxes = packed(src)
     classes = classes or known or None
     parts = {split: interpret(path).open(classes) for split, path in paths.items()}
@@ -125,4 +131,8 @@ def _open_parts(
     for split, part in parts.items():
         if part.classes and part.classes != names:
             parts[split] = interpret(paths[split]).open(names)
-    return PartsSource(src, tuple(parts.items()), names, boxes)
+    of_parts = {path.name for path in paths.values()}
+    others = (name for name in tree.names() if name not in of_parts and not is_index(name))
+    beside = tuple(filter(None, map(tree.ignored, others)))
+    source = PartsSource(src, tuple(parts.items()), names, boxes, beside)
+    return labelled(source, tree, candidate.options, classes)

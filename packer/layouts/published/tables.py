@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -11,11 +10,12 @@ from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.layouts.folders.ambiguities import open_folders
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.options.declared import SourceOptions
+from packer.layouts.tars.parts import split_parts
 from packer.samples.records import Skipped, Source
 from packer.tables.classes import NONE
 from packer.tables.find import (
     find,
+    known_columns,
     open_table,
     plain_view,
     refuse_parquet,
@@ -80,6 +80,9 @@ def tables(candidate: Candidate) -> Interpretation | None:
     tree, options = candidate.tree, candidate.options
     if tree is None:
         return None
+    are_archives = tree.counts.get(".tar") or (tree.counts.get(".zip") and split_parts(tree))
+    if options.root is None and are_archives and not tree.shape.below(""):
+        return None  # they name images in these
     paths = list(_tables(tree))
     only = tree.level().only
     wraps = only and not splits_of([only])
@@ -101,7 +104,9 @@ def tables(candidate: Candidate) -> Interpretation | None:
         try:
             table = open_table(tree, path)
             has |= set(table.columns)
-            found = find(table, tree.root / path, images, _of(table, options), folders, split)
+            found = find(
+                table, tree.root / path, images, known_columns(table, options), folders, split
+            )
         except UnusableInput as error:
             if table is None and path.endswith(PARQUET):
                 aside[path] = str(error)
@@ -150,17 +155,6 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Interpretation("table", what, open_tables, general=True)
-
-
-def _of(table: Table, options: SourceOptions) -> SourceOptions:
-    """Return the options without the columns that this one of several tables does not have."""
-    known, label, split = table.columns, options.label_column, options.split_column
-    return replace(
-        options,
-        image_column=options.image_column if options.image_column in known else None,
-        label_column=label if label in (None, *known) else NONE,
-        split_column=split if split in (NONE, *known) else None,
-    )
 
 
 def _tables(tree: Tree) -> Iterator[str]:

@@ -18,9 +18,11 @@ from packer.samples.places import Files, places_of
 from packer.samples.records import Facts, Place, Sample, Skipped, Source
 from packer.trees.names import SPLITS
 from packer.trees.shape import inside
-from packer.trees.walk import is_litter, look, with_parents
+from packer.trees.tree import Tree
+from packer.trees.walk import TABLES, is_litter
 
 _INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
+_TEXTS = (*TABLES, ".txt", ".md")  # beside the archives
 _ENERGON = ".nv-meta/split.yaml"
 _TIMM = ("_info.json", "info.json")
 _MAX_BYTES = 1 << 24  # of such a list
@@ -31,11 +33,11 @@ def is_index(name: str) -> bool:
     return is_litter(name) or name.endswith(_INDEXES)
 
 
-def split_parts(folder: Path) -> dict[str, Path]:
-    """The archives and folders in `folder`, by split; empty if they are not named as splits are."""
-    found = look(str(folder), with_parents(folder))
-    names = sorted(name for name in (*found.folders, *found.files) if not is_index(name))
-    parts = {re.sub(r"\.(tar|zip)\Z", "", name): folder / name for name in names}
+def split_parts(tree: Tree) -> dict[str, Path]:
+    """The archives and folders in a folder, by split; empty if they are not named as splits are."""
+    files = (name for name in tree.names() if not is_index(name) and not name.endswith(_TEXTS))
+    names = sorted((*tree.level().folders, *files))
+    parts = {re.sub(r"\.(tar|zip)\Z", "", name): tree.root / name for name in names}
     return parts if len(parts) == len(names) and SPLITS.issuperset(parts) else {}
 
 
@@ -47,9 +49,11 @@ class PartsSource:
     parts: tuple[tuple[str, Source], ...]  # by split; all with the same classes by name
     classes: tuple[str, ...]  # class names in label order
     boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
+    beside: tuple[Skipped, ...] = ()  # files beside the parts
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
+        yield from self.beside
         for split, source in self.parts:
             assert isinstance(source.files, Files), "it is a file on the disk"
             prefix = os.path.relpath(source.files.root, self.folder)
@@ -63,7 +67,8 @@ class PartsSource:
     def facts(self) -> Facts:
         """The remarks of its parts, and those on missing labels."""
         remarks = dict.fromkeys(one for _, part in self.parts for one in part.facts.remarks)
-        return Facts(remarks=tuple(remarks), unlabelled=self._unlabelled, boxes=self.boxes)
+        heeds = frozenset[str]().union(*(part.facts.heeds for _, part in self.parts))
+        return Facts(heeds, tuple(remarks), self._unlabelled, boxes=self.boxes)
 
     def _unlabelled(self) -> Iterator[str]:
         for _, part in self.parts:

@@ -26,7 +26,8 @@ from packer.trees.folder import FolderTree
 from packer.trees.names import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
 from packer.trees.tar_reader import Member, image_of, members, samples
-from packer.trees.walk import TABLES, is_litter, look, not_entered, with_parents
+from packer.trees.tree import Tree
+from packer.trees.walk import TABLES, is_litter, not_entered
 from packer.words import listed
 from reader.format import FormatError, Manifest, manifest
 
@@ -42,21 +43,22 @@ class WebDatasetSource:
     """A tar, or a folder of them."""
 
     folder: Path
-    only: str = ""  # the one tar that is meant; "" for all in the folder
+    tars: tuple[str, ...]  # those that are meant
+    tree: Tree | None = None  # the folder, where all in it are meant
     classes: tuple[str, ...] = ()  # empty where labels are only numbers
     splits: Mapping[str, str] = field(default_factory=dict)  # of each tar, such as train-000.tar
     boxes: Encodings = field(default_factory=dict)
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
 
     @classmethod
-    def recognises(cls, path: Path) -> bool:
+    def recognises(cls, path: Path, tree: Tree | None = None) -> bool:
         """Whether a tar, or the first of a folder's, holds samples of several members, or of one.
 
         The latter only if tars are numbered: others may be classes. Class folders have no ``cls``.
         """
         tars = [path]
         if path.is_dir():
-            tars = [path / name for name in _tars(path)]
+            tars = [path / name for name in _tars(tree or FolderTree(path))]
             if not tars or _are_numbered(tars):
                 return bool(tars)
         firsts = [run for run in islice(runs_of(tars[0]), _LOOKED_AT) if len(run) > 1]
@@ -72,27 +74,34 @@ class WebDatasetSource:
         return False
 
     @classmethod
-    def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
-        """Return the tar at `path`, or those in it; what packer wrote has its classes beside it."""
+    def open(
+        cls, path: Path, classes: Sequence[str] | None = None, tree: Tree | None = None
+    ) -> "WebDatasetSource":
+        """Return the tar at `path`, or those in it; what packer wrote has its classes beside it.
+
+        `tree` is that of a folder, where some of its files are ignored.
+        """
         if path.is_dir():
+            tree = tree or FolderTree(path)
             known, boxes = packed(path)
-            source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
+            tars = _tars(tree)
+            splits = _splits_of_tars(path, tars)
+            source = cls(path, tars, tree, tuple(classes or known), splits, boxes)
         else:
-            source = cls(path.parent, path.name, tuple(classes or ()))
-        tars = [source.only] if source.only else _tars(path)
-        dotted = (name for name in tars if keys_end_at_last_dot(source.folder / name))
+            source = cls(path.parent, (path.name,), classes=tuple(classes or ()))
+        dotted = (name for name in source.tars if keys_end_at_last_dot(source.folder / name))
         source = replace(source, dotted=frozenset(dotted))
         if source.classes:
             return source
-        return replace(source, classes=_class_names(source.folder, tars, source.dotted))
+        return replace(source, classes=_class_names(source.folder, source.tars, source.dotted))
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the tars in the order of their names."""
         number_of = {name: number for number, name in enumerate(self.classes)}
-        if not self.only:
-            yield from self._beside()
+        if self.tree is not None:
+            yield from self._beside(self.tree)
         earlier = KeySet()  # of the tars before: many sets number again in each
-        for tar in [self.only] if self.only else _tars(self.folder):
+        for tar in self.tars:
             own, folder = array("Q"), escape(tar.removesuffix(".tar"))
             for record in self._tar(tar, number_of):
                 if isinstance(record, Sample):
@@ -118,14 +127,14 @@ class WebDatasetSource:
         """The reader of the samples."""
         return Files(self.folder)
 
-    def _beside(self) -> Iterator[Skipped]:
-        level = look(str(self.folder), with_parents(self.folder))
+    def _beside(self, tree: Tree) -> Iterator[Skipped]:
+        level = tree.level()
         for name, reason in level.skipped.items():
             yield not_entered(f"{name}/", reason)
         for name in level.folders:
             yield Skipped(f"{name}/", "it is a folder beside the tars")
-        tars = set(_tars(self.folder))
-        for name in level.files:
+        tars = set(self.tars)
+        for name in tree.names():
             stem, ext = os.path.splitext(name)
             if name in tars:
                 continue
@@ -134,7 +143,7 @@ class WebDatasetSource:
             elif ext in _REPEATS and f"{stem}.tar" in tars:
                 yield Skipped(name, f"{stem}.tar has the same content", ignored=True)
             else:
-                yield FolderTree(self.folder).ignored(name) or Skipped(name, "it is not a tar")
+                yield tree.ignored(name) or Skipped(name, "it is not a tar")
 
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[Sample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
@@ -212,8 +221,7 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
     return (), {}
 
 
-def _splits_of_tars(folder: Path) -> dict[str, str]:
-    tars = _tars(folder)
+def _splits_of_tars(folder: Path, tars: Sequence[str]) -> dict[str, str]:
     if found := listed_splits(folder):
         if missing := [name for name in tars if name not in found]:
             raise UnusableInput(
@@ -234,9 +242,8 @@ def _splits_of_tars(folder: Path) -> dict[str, str]:
     return {name: splits[stem] for name, stem in series.items()}
 
 
-def _tars(folder: Path) -> list[str]:
-    names = (name for name in os.listdir(folder) if name.endswith(".tar") and not is_litter(name))
-    return sorted(name for name in names if not (folder / name).is_dir())
+def _tars(tree: Tree) -> tuple[str, ...]:
+    return tuple(name for name in tree.names() if name.endswith(".tar") and not is_litter(name))
 
 
 def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:
