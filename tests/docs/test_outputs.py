@@ -23,7 +23,7 @@ def test_the_quick_start_shows_what_its_commands_print(
     page = (ROOT / "docs" / "quick-start.md").read_text()
     shown = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     script = ROOT / "scripts" / "sample_images.py"
-    subprocess.run([sys.executable, script, "./images", "20"], check=True, stdout=subprocess.PIPE)
+    subprocess.run([sys.executable, script, "./images", "100"], check=True, stdout=subprocess.PIPE)
     packed = call_packer("pack", "./images", "./shards").stdout
     verified = call_packer("verify", "./shards").stdout
     found = [text.replace(str(tmp_path), "/home/me") for text in (packed, verified)]

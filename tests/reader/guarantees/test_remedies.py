@@ -54,9 +54,10 @@ PIECES = (  # of messages whose remedies are pasted below
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
+    "resize; use interpolation=": "tests/reader/columns/test_kinds.py",
     "ignore= is for masks coded by colour": "colours of the user's",
     "has other colours of classes in masks": "colours of the user's",
-    "which is none of the": "tests/reader/samples/test_members.py",
+    "which is none of the": "tests/reader/decode/test_colours.py",
     "A Mix is of datasets": "datasets of the user's",
     "of the Mix has no sample": "tests/reader/dataset/test_mix.py",
     "is for a Mix without numbers": "tests/reader/order/test_mixed.py",
