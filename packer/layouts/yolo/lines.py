@@ -27,17 +27,17 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
     return _read(data, classes, keypoints)[0]
 
 
-def check(classes: int, keypoints: int, data: bytes) -> Made:
+def check(classes: int, keypoints: int, data: bytes) -> Made | None:
     """Return a label file without the lines of objects that are none of the image.
 
-    BadImage: it is not sound; `classes` are 0 where not known.
+    None: all objects lie in the image. BadImage: it is not sound; `classes` are 0 where not known.
     """
     _, lines, kept = _read(data, classes or None, keypoints)
     if kept.left_out:
         left_out = {int(name.removeprefix(_LINE)) for name, _ in kept.left_out}
         lines = [line for number, line in enumerate(lines, 1) if number not in left_out]
         data = "".join(lines).encode()
-    return kept.made(data)
+    return kept.made(data) if kept.left_out or kept.reaching else None
 
 
 def _read(data: bytes, classes: int | None, keypoints: int) -> tuple[str, list[str], Kept]:
