@@ -35,7 +35,7 @@ _BOXES = {
         *("centerx centery width height", "cx cy w h"),
     ),
 }
-ALL_IN_ONE = ("bbox", "box", "boundingbox", "bndbox")
+_ALL_IN_ONE = ("bbox", "box", "boundingbox", "bndbox")
 _NOTHING = ("", "nan", "none", "null", "[]")
 
 
@@ -55,7 +55,7 @@ class Box:
             for names in map(str.split, each):
                 if known.keys() >= set(names):
                     return cls(tuple(known[name] for name in names), format or kind)
-        name = next((name for name in ALL_IN_ONE if name in known), None)
+        name = next((name for name in _ALL_IN_ONE if name in known), None)
         return None if name is None else cls((known[name],), format or "")
 
     def numbers(self, fields: Mapping[str, Any]) -> list[float] | None:

@@ -11,13 +11,13 @@ from typing import Any
 
 from packer.errors import BadImage
 from packer.samples.records import Skipped
-from packer.tables.columns import ALL_IN_ONE
+from packer.tables.names import BOXES
 from packer.tables.table import Record, Table
 from packer.trees.shape import plain
 
 _HEAD = 1000  # rows of which one has objects
 _BOX = "bbox"
-_SEVERAL = dict.fromkeys(("bboxes", "boxes", *ALL_IN_ONE), _BOX)
+_SEVERAL = dict.fromkeys(BOXES, _BOX)
 _SINGLE = {**_SEVERAL, "categories": "category", "labels": "label", "classes": "class"}
 
 
