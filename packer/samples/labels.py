@@ -116,11 +116,11 @@ class Objects:
 
     def json(self) -> Made:
         """Return the member ``json``."""
-        kept, boxes, categories, fields = Kept(self.size), self.boxes, self.categories, self.fields
+        boxes, categories, fields = self.boxes, self.categories, self.fields
+        name_of = self.names.__getitem__ if self.names else "object {}".format
+        kept = Kept(self.size, name_of, self._is_equal)
         for at, box in enumerate(boxes or ()):
-            name = self.names[at] if self.names else f"object {at}"
-            key = (*box, categories[at] if categories else None)
-            kept.add(at, name, self._corners(box), key, self._is_equal)
+            kept.add(at, self._corners(box), (*box, categories[at] if categories else None))
         if kept.left_out:
             boxes, categories = (
                 list and [list[at] for at in kept.numbers] for list in (boxes, categories)

@@ -32,43 +32,45 @@ class Made(bytes):
 
 @dataclass
 class Kept:
-    """The objects of one image that are kept; `size` is None where it is not known."""
+    """The objects of one image that are kept, by number.
+
+    `size` is None where it is not known; `name_of` an object is for a person; one repeats another
+    of the same key if they are `equal`.
+    """
 
     size: Size | None
+    name_of: Callable[[int], str]
+    equal: Callable[[int, int], bool] = lambda one, other: True
     numbers: list[int] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     reaching: int = 0
-    _same: dict[Hashable, list[tuple[int, str]]] = field(default_factory=dict)
+    _same: dict[Hashable, int] = field(default_factory=dict)
 
-    def add(
-        self,
-        number: int,
-        name: str,
-        corners: tuple[float, float, float, float],
-        key: Hashable,
-        equal: Callable[[int, int], bool] = lambda one, other: True,
-    ) -> None:
-        """Add an object; it repeats one of the same `key` to which it is `equal`, by number."""
+    def add(self, number: int, corners: tuple[float, float, float, float], key: Hashable) -> None:
+        """Add an object, or leave it out."""
         left, top, right, bottom = corners
         width, height = self.size or (math.inf, math.inf)
         if left >= right or top >= bottom:
-            self.left_out.append((name, "it has no area"))
+            self._leave_out(number, "it has no area")
         elif right <= 0 or bottom <= 0 or left >= width or top >= height:
-            self.left_out.append((name, f"it does not touch its image{self._of}"))
+            self._leave_out(number, f"it does not touch its image{self._of}")
         else:
-            same = self._same.setdefault(key, [])
-            for other, first in same:
-                if equal(number, other):
-                    self.left_out.append((name, f"it repeats {first}"))
+            while (other := self._same.setdefault(key, number)) != number:
+                if self.equal(number, other):
+                    self._leave_out(number, f"it repeats {self.name_of(other)}")
                     return
-            same.append((number, name))
+                key = key, other
             self.numbers.append(number)
-            across, down = (_ROUNDED * width, _ROUNDED * height) if self.size else (1, 1)
-            self.reaching += (
-                min(left + across, top + down) < 0
-                or right > width + across
-                or bottom > height + down
-            )
+            if left < 0 or top < 0 or right > width or bottom > height:
+                across, down = (_ROUNDED * width, _ROUNDED * height) if self.size else (1, 1)
+                self.reaching += (
+                    min(left + across, top + down) < 0
+                    or right > width + across
+                    or bottom > height + down
+                )
+
+    def _leave_out(self, number: int, reason: str) -> None:
+        self.left_out.append((self.name_of(number), reason))
 
     @property
     def _of(self) -> str:

@@ -34,9 +34,7 @@ def check(classes: int, keypoints: int, data: bytes) -> Made | None:
     """
     _, lines, kept = _read(data, classes or None, keypoints)
     if kept.left_out:
-        left_out = {int(name.removeprefix(_LINE)) for name, _ in kept.left_out}
-        lines = [line for number, line in enumerate(lines, 1) if number not in left_out]
-        data = "".join(lines).encode()
+        data = "".join(lines[number - 1] for number in kept.numbers).encode()
     return kept.made(data) if kept.left_out or kept.reaching else None
 
 
@@ -49,14 +47,14 @@ def _read(data: bytes, classes: int | None, keypoints: int) -> tuple[str, list[s
     keypoints = keypoints or _key_points(list(rows.values()))
     found = ""
     faults = []
-    kept = Kept(FRACTIONS)
+    kept = Kept(FRACTIONS, f"{_LINE}{{}}".format)
     for number, words in rows.items():
         kind = _kind(len(words), keypoints)
-        if fault := _fault(words, kind, classes):
+        numbers = _numbers(words)
+        if fault := _fault(words, numbers, kind, classes):
             faults.append(f"{_LINE}{number}: {fault}")
         else:
-            numbers = tuple(map(float, words))
-            kept.add(number, f"{_LINE}{number}", _corners(numbers[1:], kind), numbers)
+            kept.add(number, _corners(numbers[1:], kind), numbers)
         found = kind if found != OUTLINE else found
     if faults:
         raise BadImage(first_of(faults))
@@ -92,16 +90,22 @@ def _corners(places: Sequence[float], kind: str) -> tuple[float, float, float, f
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _fault(words: list[str], kind: str, classes: int | None) -> str:
+def _numbers(words: Sequence[str]) -> tuple[float, ...]:
     try:
-        label, *rest = map(float, words)
+        return tuple(map(float, words))
     except ValueError:
+        return ()
+
+
+def _fault(words: Sequence[str], numbers: tuple[float, ...], kind: str, classes: int | None) -> str:
+    if not numbers:
         return f"not numbers: {' '.join(words)[:40]!r}"
     if not kind:
         return (
             f"{len(words)} numbers; a box has {_BOX}, an outline an odd number from 7, and poses "
             "without visibilities need kpt_shape in the data.yaml"
         )
+    label, *rest = numbers
     if not label.is_integer() or label < 0:
         return f"class {words[0][:20]}, which is not a class number"
     if classes is not None and label >= classes:
