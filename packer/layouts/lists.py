@@ -58,8 +58,8 @@ class Lists:
         sources: the files that it is read from, relative to the tree.
         ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
             the reason.
-        parse: makes the ``json`` of the bytes of a row's source, or None of one that is only
-            checked; raises BadImage.
+        parse: makes a member of the bytes of a row's source, in its place where it is one, and
+            otherwise the ``json``; None: nothing; raises BadImage.
         leftover_reason: why an image that no row names is ignored; "": it is rejected.
         boxes: how the members hold boxes.
         advice: how a Loader reads what `boxes` does not describe, a sentence.
@@ -206,9 +206,10 @@ class ListedSource:
         for path in files:
             path_inside(self.tree.root, path)
         parts = SampleParts(self.tree, row.image)
-        if row.source:
-            self._parse(row.source, parts)
+        own = self._parse(row, parts) if row.source else ""
         for ext, member in row.members.items():
+            if ext == own:
+                continue
             if isinstance(member, bytes):
                 parts.add_made(ext, member, self.lists.mtime_ns)
                 continue
@@ -217,15 +218,20 @@ class ListedSource:
         label = -1 if row.label is None else number_of[row.label]
         return parts.sample(keys.of(row.image), label, row.split)
 
-    def _parse(self, path: str, parts: SampleParts) -> None:
+    def _parse(self, row: Row, parts: SampleParts) -> str:
+        """Add what is made of a row's source; return its extension, "" for nothing."""
+        path = row.source
         with _naming(os.path.splitext(path)[1][1:], path):
             data, mtime_ns = self.tree.read(path, self.tree.measure(path)[0])
         try:
             made = self.lists.parse(data)
         except BadImage as error:
             raise Damaged(f"{path!r}, {error}") from error
-        if made is not None:
-            parts.add_made("json", made, mtime_ns, [path])
+        if made is None:
+            return ""
+        ext = next((ext for ext, member in row.members.items() if member == path), "json")
+        parts.add_made(ext, made, mtime_ns, [path])
+        return ext
 
 
 @contextmanager

@@ -21,7 +21,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from packer.errors import BadImage, first_of
 from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Objects, class_order, in_json
+from packer.samples.outside import Made
 from packer.samples.records import Skipped
+from packer.tables.columns import size_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 
@@ -73,7 +75,7 @@ def open_objects(
     order = class_order(tree.root, names, classes)
     number_of = {name: number for number, name in enumerate(order)}
 
-    def made(data: bytes) -> bytes:
+    def made(data: bytes) -> Made:
         try:
             return parse(data).numbered(number_of).json()
         except KeyError as error:
@@ -145,7 +147,8 @@ def parsed(data: bytes) -> Objects:
     others = dict.fromkeys(field for item in found for field in item)
     fields = {field: [item.get(field) for item in found] for field in others}
     where = [f"object {number} ({name})" for number, name in enumerate(names)]
-    return Objects(boxes, "xyxy", names, fields, names=where)
+    size = size_of({one.tag: one.text for one in root.iterfind("size/*")})
+    return Objects(boxes, "xyxy", names, fields, names=where, size=size)
 
 
 def document(data: bytes) -> Element:

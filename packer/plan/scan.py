@@ -1,6 +1,6 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,10 +14,11 @@ from packer.options.declared import PackOptions
 from packer.plan.existing import Digests, ExistingSamples, column, digest
 from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
+from packer.samples.outside import made_in
 from packer.samples.places import Files, Spool
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped, Source
 from packer.samples.table import SampleTable
-from packer.words import option
+from packer.words import many, option
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Scanned:
     listing: SampleTable
     classes: tuple[str, ...]  # class names in label order
     fingerprint: str  # of everything the source holds, also of what is packed already
-    remarks: tuple[str, ...] = ()  # on samples that are there already, and on the splits
+    remarks: tuple[str, ...] = ()  # on objects, on samples that are there already, on the splits
 
 
 def scan(
@@ -47,6 +48,7 @@ def scan(
     listing.skipped += leftovers
     keys = bytearray()
     own_splits = set()
+    reaching: list[int] = []  # objects outside of each image that has some
     facts = source.facts
     with progress.phase("scan", None, "items" if facts.is_late else "files") as advance:
         for record in source.scan():
@@ -57,6 +59,12 @@ def scan(
                 listing.skipped += _too_large(source.files, record, options.limits.bytes)
             else:
                 keys += digest(record.key.encode())
+                for made, file in made_in(record.places):
+                    listing.skipped += [
+                        Skipped(f"{file or record.name}: {place}", reason, damaged=True)
+                        for place, reason in made.left_out
+                    ]
+                    reaching += [made.reaching] if made.reaching else ()
                 if options.split is not None:
                     own_splits.add(record.split)
                     if not options.stratify and record.split in ("", *options.split):
@@ -79,12 +87,12 @@ def scan(
         kept = kept[different]
     fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
-    remarks: tuple[str, ...] = ()
+    remarks = tuple(_outside(reaching))
     shares = (options.split or {}) if options.stratify else {}
     if existing is not None and len(existing.digests):
         if not facts.is_late:
             own = digests[kept]
-            remarks = tuple(existing.differences(listing, own, digests, names, shares))
+            remarks += tuple(existing.differences(listing, own, digests, names, shares))
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], existing.digests)))
         listing.skipped = skipped
@@ -92,6 +100,14 @@ def scan(
     if shares:
         remarks += stratify(listing, shares, names, existing)
     return Scanned(facts, files, listing, names, fingerprint, remarks)
+
+
+def _outside(reaching: Sequence[int]) -> Iterator[str]:
+    if reaching:
+        count, images = sum(reaching), many(len(reaching), "image")
+        what = "1 object of 1 image reaches" if count == 1 else f"{count} objects of {images} reach"
+        them = "it" if len(reaching) == 1 else "them"
+        yield f"{what} outside of {them}; the reader clips what it reads."
 
 
 def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from packer.errors import BadImage, UnusableInput, first_of
 from packer.options.declared import PYTHON, SourceOptions
+from packer.samples.outside import Kept, Made, Size
 from packer.words import listed
 from reader.format import BoxEncoding, Manifest, MaskColors
 
@@ -78,7 +79,10 @@ def in_json(
 
 @dataclass(frozen=True)
 class Objects:
-    """The annotated objects of one image; each list has one entry for each object."""
+    """The annotated objects of one image; each list has one entry for each object.
+
+    Those that are none of the image are left out of its JSON, see `outside`.
+    """
 
     boxes: Sequence[Any] | None  # four numbers each; None: these objects have none
     format: str = "xywh"  # of the boxes, "xyxy", "xywh" or "cxcywh"
@@ -86,6 +90,9 @@ class Objects:
     fields: Mapping[str, Any] = field(default_factory=dict)  # what else is said of them
     image: Mapping[str, Any] = field(default_factory=dict)  # what is said of the image
     names: Sequence[str] = ()  # of the objects, for errors; none: "it"
+    size: Size | None = None  # of the image, in the unit of the boxes
+    number: str = ""  # the field that only numbers the objects, if there is one
+    behind: Mapping[str, Any] = field(default_factory=dict)  # also of the image, behind the objects
 
     def __post_init__(self) -> None:
         boxes = self.boxes or ()
@@ -110,11 +117,34 @@ class Objects:
             boxes.append([x, y, third, fourth])
         return replace(self, boxes=None if self.boxes is None else boxes, format="xywh")
 
-    def json(self) -> bytes:
+    def json(self) -> Made:
         """Return the member ``json``."""
-        own = {"boxes": self.boxes, "categories": self.categories}
+        boxes, categories, fields = self.boxes, self.categories, self.fields
+        name_of = self.names.__getitem__ if self.names else "object {}".format
+        kept = Kept(self.size, name_of, self._is_equal)
+        for at, box in enumerate(boxes or ()):
+            kept.add(at, self._corners(box), (*box, categories[at] if categories else None))
+        if kept.left_out:
+            boxes, categories = (
+                list and [list[at] for at in kept.numbers] for list in (boxes, categories)
+            )
+            fields = {name: [list[at] for at in kept.numbers] for name, list in fields.items()}
+        own = {"boxes": boxes, "categories": categories}
         found = {**self.image, **{key: value for key, value in own.items() if value is not None}}
-        return to_json(found | {k: value for k, value in self.fields.items() if k not in found})
+        others = {**fields, **self.behind}
+        return kept.made(to_json(found | {k: v for k, v in others.items() if k not in found}))
+
+    def _is_equal(self, one: int, other: int) -> bool:
+        lists = (list for name, list in self.fields.items() if name != self.number)
+        return all(list[one] == list[other] for list in lists)
+
+    def _corners(self, box: Sequence[float]) -> tuple[float, float, float, float]:
+        x, y, third, fourth = box
+        if self.format == "xyxy":
+            return x, y, third, fourth
+        if self.format == "cxcywh":
+            x, y = x - third / 2, y - fourth / 2
+        return x, y, x + third, y + fourth
 
     def _fault(self, box: Any) -> str:
         if not isinstance(box, list) or len(box) != 4 or not all(map(_is_coordinate, box)):

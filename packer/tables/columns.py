@@ -9,6 +9,7 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
+from packer.samples.outside import FRACTIONS, Size
 from packer.tables.classes import NONE
 from packer.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be_split
 from packer.tables.table import Table
@@ -73,25 +74,27 @@ class Box:
         return numbers
 
 
-def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:
+def possible(numbers: Sequence[float], size: Size | None) -> set[str]:
     """Return which of "xyxy" and "xywh" four numbers may be."""
     x, y, third, fourth = numbers
     found = {"xyxy", "xywh"}
-    if third <= x or fourth <= y:
+    if third < x or fourth < y:
         found.discard("xyxy")
     if size and (x + third > size[0] + 1 or y + fourth > size[1] + 1):
         found.discard("xywh")
     return found
 
 
-def size_of(fields: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the width and height of the image, if a row has them beside its box."""
+def size_of(fields: Mapping[str, Any]) -> Size | None:
+    """Return the width and height of the image, if a row or a record has them beside its boxes."""
     known = {plain(name): value for name, value in fields.items()}
     for width, height in (("width", "height"), ("imagewidth", "imageheight")):
         try:
-            return float(known[width]), float(known[height])
+            size = float(known[width]), float(known[height])
         except (KeyError, TypeError, ValueError):
             continue
+        if min(size) > 0:
+            return size
     return None
 
 
@@ -181,6 +184,12 @@ class Columns:
         if self.rule is not None:
             return self.rule.of(fields)
         return None if self.split is None else fields.get(self.split)
+
+    def size_of(self, fields: Mapping[str, Any]) -> Size | None:
+        """Return the size of a record's image in the unit of its box, if it is known."""
+        if self.box is None or self.box.normalized:
+            return FRACTIONS
+        return size_of({n: value for n, value in fields.items() if n not in self.box.names})
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that go into the sample's JSON unchanged."""

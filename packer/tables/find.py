@@ -13,6 +13,7 @@ from packer.options.declared import SourceOptions
 from packer.tables.classes import NONE, is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
+from packer.tables.nested import Unfolded
 from packer.tables.table import Delimited, JsonLines, Record, Table
 from packer.tables.view import TableView
 from packer.trees.names import SPLITS, splits_of
@@ -119,6 +120,7 @@ def find(
             f"one with the image by {option('image_column')}; the others become members.",
             {f"{name!r} holds the image": ("--image-column", name) for name in images_alone},
         )
+    table = Unfolded.of(table)
     columns = Columns.find(table, options, where, image, head)
     pictures = {
         name: _member(name)
@@ -127,7 +129,10 @@ def find(
     }
     if columns.label in pictures:
         columns = replace(columns, label=None)
-    return Found(TableView(table, replace(columns, pictures=pictures), found[image], split))
+    columns = replace(columns, pictures=pictures)
+    return Found(
+        TableView(table, columns, found[image], split, grouped=isinstance(table, Unfolded))
+    )
 
 
 def known_columns(table: Table, options: SourceOptions) -> SourceOptions:
@@ -155,7 +160,9 @@ def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOpt
             f"column with {option('image_column')}, and the folder of the images with "
             f"{option('root')}."
         )
-    return TableView(table, Columns.find(table, options, where, columns[0]), ImageResolver(images))
+    table = Unfolded.of(table)
+    found = Columns.find(table, options, where, columns[0])
+    return TableView(table, found, ImageResolver(images), grouped=isinstance(table, Unfolded))
 
 
 def split_of_name(stem: str) -> str:

@@ -13,6 +13,7 @@ LABEL = (
     *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
     *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
 )
+BOXES = ("bbox", "bboxes", "boxes", "box", "boundingbox", "bndbox")  # with all four numbers
 SPLIT = "split"
 MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")

@@ -24,11 +24,12 @@ from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
 from packer.tables.classes import Labels, label_text
 from packer.tables.columns import Columns, split_text
-from packer.tables.names import IMAGE
+from packer.tables.names import BOXES, IMAGE, LABEL
 from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
 from packer.tables.view import could_have_labels
 from packer.trees.names import SPLITS
+from packer.trees.shape import plain
 from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
@@ -77,9 +78,13 @@ class ParquetImages:
 
     @property
     def facts(self) -> Facts:
-        """Which columns could be labels, where there are none."""
+        """How a Loader reads boxes, and which columns could be labels, where there are none."""
         columns = frozenset({"columns"})
-        return Facts(columns, unlabelled=lambda: [could_have_labels(self.table, self.columns)])
+        return Facts(
+            columns,
+            tuple(filter(None, map(_boxes_in, self.table.schema))),
+            lambda: [could_have_labels(self.table, self.columns)],
+        )
 
     @property
     def files(self) -> Files:
@@ -162,6 +167,25 @@ def _labels(
             with suppress(BadImage):  # the scan names it
                 texts.add(label_text(record.fields.get(column)))
     return Labels.of(texts, classes, where)
+
+
+def _boxes_in(column: pa.Field) -> str:
+    """Return a sentence on how the boxes within a column are read; "" if it has none."""
+    kind, path = column.type, f"{column.name}."
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind, path = kind.value_type, f"{path}*."
+    if not pa.types.is_struct(kind):
+        return ""
+    names = {plain(one.name): one.name for one in kind}
+    box = next((names[name] for name in BOXES if name in names), None)
+    label = next((names[name] for name in (*LABEL, "categories") if name in names), None)
+    if box is None:
+        return ""
+    labels = f', labels="{path}{label}"' if label else ""
+    return (
+        f"The boxes of the column {column.name!r} are in the json as they are: read them with "
+        f'reader.Boxes("json", path="{path}{box}"{labels}, format="xywh"), or "xyxy" for corners.'
+    )
 
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:

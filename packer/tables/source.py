@@ -247,7 +247,7 @@ class TableSource:
             split = view.split_of(rows, name)
             for ext, path in view.further(first.fields).items():
                 parts.add(ext, path)
-            if data := view.json_of(rows, self.labels.number_of):
+            if data := view.json_of(records, self.labels.number_of):
                 parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
             return parts.sample(keys.of(name, first.where), label, split, block=first.block)
         except BadImage as error:

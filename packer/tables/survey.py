@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
 from packer.options.declared import FORMATS, SourceOptions
+from packer.samples.outside import BEYOND
 from packer.samples.records import Skipped
 from packer.tables.classes import (
     LIST,
@@ -238,11 +239,13 @@ class _Boxes:
 
     def __init__(self, box: Box) -> None:
         self._box, self._formats, self._most = box, set(FORMATS[:2]), 0.0
+        self._is_whole = True  # whether all numbers are, as pixels may be
 
     def look_at(self, fields: Mapping[str, Any]) -> None:
         with suppress(BadImage):
             if four := self._box.numbers(fields):
                 self._most = max(self._most, *map(abs, four))
+                self._is_whole = self._is_whole and not any(number % 1 for number in four)
                 if not self._box.format:
                     self._formats &= possible(four, size_of(fields))
 
@@ -256,7 +259,7 @@ class _Boxes:
                     f"{option('box_format', 'xyxy')} or {option('box_format', 'xywh')}."
                 )
             (format,) = self._formats
-        is_normalized = 0 < self._most <= 1
+        is_normalized = 0 < self._most <= (1 if self._is_whole else 1 + BEYOND)
         return view.with_columns(box=replace(self._box, format=format, normalized=is_normalized))
 
 

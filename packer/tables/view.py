@@ -111,10 +111,11 @@ class TableView:
             return -1
         return number_of((self._labels(rows[0]) or [""])[0])
 
-    def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> bytes:
+    def json_of(self, records: Sequence[Record], number_of: Callable[[str], int]) -> bytes:
         """The JSON of what is stored of an image beside its label; empty if that is nothing."""
+        rows = [record.fields for record in records]
         if self.columns.is_object:
-            return self._objects(rows, number_of).as_xywh().json()
+            return self._objects(records, number_of).as_xywh().json()
         fields = self._fields(rows, number_of)
         return to_json(fields) if fields else b""
 
@@ -127,15 +128,18 @@ class TableView:
             others["labels"] = [number_of(text) for text in self._labels(rows[0])]
         return others
 
-    def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:
+    def _objects(self, records: Sequence[Record], number_of: Callable[[str], int]) -> Objects:
         columns = self.columns
         objects: list[Fields] = []
+        places: list[str] = []
         boxes: list[list[float]] = []
         image: dict[str, Any] = {}
-        for row in rows:
+        for record in records:
+            row = record.fields
             box = columns.box.numbers(row) if columns.box else None
             if box is not None:
                 boxes.append(box)
+                places.append(record.where)
             outlines = (value for name, value in row.items() if plain(name) in RUN_LENGTHS)
             if box is not None or (columns.box is None and any(outlines)):
                 objects.append(row)
@@ -143,12 +147,15 @@ class TableView:
                 label = {columns.label: row.get(columns.label)} if columns.label else {}
                 image["image"] = columns.others(row) | label
         texts = [label_text(columns.label_of(row)) for row in objects]
+        others = columns.others(records[0].fields)
         return Objects(
             boxes if columns.box else None,
             columns.box.format if columns.box else "xywh",
             None if columns.label is None else [number_of(text) for text in texts],
-            {name: [row.get(name) for row in objects] for name in columns.others(rows[0])},
+            {name: [row.get(name) for row in objects] for name in others},
             image,
+            places,
+            columns.size_of(records[0].fields),
         )
 
 

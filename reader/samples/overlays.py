@@ -16,7 +16,7 @@ from reader.format.members import at_path, kind_of
 Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
 Own = TypeVar("Own", bound="Overlay")
 
-_BEYOND = 0.5  # of the image's size: coordinates further outside are not fractions
+_BEYOND = 1  # of the image's size: coordinates further outside are not fractions
 _ROUNDING = 1e-9  # of an area: what products of floats may be off
 
 PATH: Rule = or_none(is_text), "a path, or None"

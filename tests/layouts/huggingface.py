@@ -94,7 +94,8 @@ ROWS = [
             {"train/0001": None, "train/0002": None},
             {"train/0001": "train", "train/0002": "train"},
             members=("json",),
-            json={"train/0001": {"objects": OBJECTS}},
+            classes=("0",),
+            json={"train/0001": {"boxes": OBJECTS["bbox"], "categories": [0]}},
         ),
         contents={
             "train/metadata.jsonl": json.dumps({"file_name": "0001.png", "objects": OBJECTS})

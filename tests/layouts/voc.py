@@ -21,9 +21,9 @@ def xml(*objects: tuple[str, tuple[float, ...]], more: str = "") -> str:
 
 
 DOG = xml(("dog", (1, 2, 16, 12)))
-BOTH = xml(("person", (3, 1, 9, 16)), ("cat", (45.5, 2, 47, 3)))
+BOTH = xml(("person", (3, 1, 9, 16)), ("cat", (5.5, 2, 7, 3)))
 DOG_JSON = {"boxes": [[1, 2, 16, 12]], "categories": [1], "difficult": [0], "truncated": [1]}
-BOTH_JSON = {"boxes": [[3, 1, 9, 16], [45.5, 2, 47, 3]], "categories": [2, 0]}
+BOTH_JSON = {"boxes": [[3, 1, 9, 16], [5.5, 2, 7, 3]], "categories": [2, 0]}
 NAMES = ("cat", "dog", "person")
 
 

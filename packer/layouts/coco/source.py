@@ -28,6 +28,7 @@ from packer.layouts.lists import ListedSource, Lists, Row
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
+from packer.tables.columns import size_of
 from packer.tables.images import path_inside
 from packer.trees.folder import FolderTree
 from packer.trees.names import splits_of
@@ -134,7 +135,8 @@ class _Images:
         entry, *annotations = self._entries(places)
         part = self.parts[places[-1][0]]
         is_class = part.kind == CLASSES
-        data = _described(entry, annotations, self.class_of, not is_class).json()
+        described = _described(entry, annotations, self.class_of, not is_class)
+        data = replace(described, size=size_of(entry)).json()
         label = _class_of_image(annotations, self.class_of) if is_class else -1
         members: dict[str, str | bytes] = {"json": data}
         if part.kind == PANOPTIC and annotations:
@@ -192,8 +194,7 @@ def _described(
         for name in names
         if name not in ("image_id", "bbox")
     }
-    if captions := [item["caption"] for item in annotations if "caption" in item]:
-        fields["captions"] = captions
+    captions = [item["caption"] for item in annotations if "caption" in item]
     boxed = objects if has_boxes and class_of else []
     return Objects(
         [item.get("bbox") for item in boxed] if has_boxes and class_of else None,
@@ -201,6 +202,8 @@ def _described(
         fields=fields,
         image={"image": image},
         names=[f"annotation {item.get('id')}" for item in boxed],
+        number="id",
+        behind={"captions": captions} if captions else {},
     )
 
 

@@ -25,6 +25,7 @@ from packer.trees.walk import is_named_as_image
 
 _CLASSES = ("class", "type", "label", "name", "category", "object")  # VIA's names for a class
 _CAPTION = re.compile(r"(.+?)(?:#\d+\t|\| *\d+ *\| ?)(.*)")
+_PLACES = {"x", "points", "rle"}  # of Label Studio's regions
 _HEADS = (b"image_name|", b"image,caption")
 _YOLO_LINE = re.compile(r"(.+?\.\w+)((?: -?[\d.]+(?:,-?[\d.]+){4})*)\s*")
 
@@ -51,16 +52,34 @@ def _yolo_keras(data: bytes) -> Any:
 
 
 def _label_studio(record: Any) -> Any:
-    """Leave cancelled annotations out; several people's would be objects twice."""
+    """Leave cancelled annotations out; several people's would be objects twice.
+
+    What is said of a region, such as a choice or a text, becomes a field of its object by the name
+    of the control; what is said of the image stays in the annotation, and choices are its labels.
+    """
     whole = [one for one in record["annotations"] if not one.get("was_cancelled")]
     if len(whole) > 1:
         raise ValueError(f"{len(whole)} people's annotations; export one of them")
-    values = [one["value"] | one for work in whole for one in work.get("result", ())]
+    results = [one for work in whole for one in work.get("result", ())]
+    has_regions = any("x" in one["value"] for one in results)
+    regions: dict[Any, Any] = {}
+    of_image = []
+    for at, one in enumerate(results, 1):
+        value, region = one["value"], regions.get(one.get("id"))
+        if region is not None:
+            new = {name: found for name, found in value.items() if name not in region}
+            region |= {n if n.endswith("labels") else one["from_name"]: new[n] for n in new}
+        elif "choices" in value or (has_regions and not _PLACES & value.keys()):
+            of_image.append(one)
+        else:
+            regions[one.get("id", -at)] = value | one
     images = [text for text in record["data"].values() if _is_image(text)]
-    objects = [_percents(one) for one in values if "choices" not in one and "x" in one["value"]]
-    shapes = [one for one in values if "choices" not in one and "x" not in one["value"]]
+    objects = [_percents(one) for one in regions.values() if "x" in one]
+    shapes = [one for one in regions.values() if "x" not in one]
+    labels = [name for one in of_image for name in one["value"].get("choices", ())]
     works = [{name: one for name, one in work.items() if name != "result"} for work in whole]
-    labels = [name for one in values for name in one.get("choices", ())]
+    if has_regions and of_image:
+        works[0]["result"] = of_image
     made = {"_image": images[0], "_objects": objects + shapes, "_labels": labels}
     return record | {"annotations": works} | made
 

@@ -22,7 +22,9 @@ from packer.layouts.exports.form import Described, Form, NoImage, dig
 from packer.layouts.exports.open_images import descriptions
 from packer.layouts.lists import ListedSource, Lists, Row
 from packer.samples.labels import Encodings, Objects, class_order, to_json
+from packer.samples.outside import FRACTIONS
 from packer.samples.records import Skipped
+from packer.tables.columns import size_of
 from packer.tables.find import split_of_name
 from packer.tables.images import ImageIndex
 from packer.trees.names import splits_of
@@ -272,6 +274,7 @@ class _Export:
             },
             image,
             [f"object {at}" for at in range(len(boxed))] if self.has_boxes else (),
+            FRACTIONS if form.scale else size_of(one.rest),
         )
         return label, objects.json()
 

@@ -32,8 +32,8 @@ def read(
                 Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
             else:
                 path.write_text(content if isinstance(content, str) else json.dumps(content))
-        (told,) = run_pack(root / "src", root / "dst").remarks
-        (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', told)
+        remarks = "\n".join(run_pack(root / "src", root / "dst").remarks)
+        (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', remarks)
         found = {}
         loader = reader.Loader(
             root / "dst",

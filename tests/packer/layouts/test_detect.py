@@ -56,7 +56,12 @@ def write_coco(images: Path) -> Path:
     content = {
         "images": [{"id": number, "file_name": f"{number}.jpg"} for number in range(COUNT)],
         "annotations": [
-            {"id": number, "image_id": number * 7 % COUNT, "category_id": 1, "bbox": [0, 0, 1, 1]}
+            {
+                "id": number,
+                "image_id": number * 7 % COUNT,
+                "category_id": 1,
+                "bbox": [0, 0, 1, 1 + number],
+            }
             for number in range(2 * COUNT)
         ],
         "categories": [{"id": 1, "name": "cat"}],

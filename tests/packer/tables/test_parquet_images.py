@@ -278,3 +278,16 @@ def test_a_further_column_of_images_is_a_member(
     first = source.files.read(next(iter(samples.values())))
     assert first.members == {"mask.jpg": jpegs[4], "json": b'{"text":"a"}'}
     assert list(skipped.values()) == ["its column 'Mask' holds no image, only a path"]
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_how_boxes_within_a_column_are_read_is_said(
+    write: Write, opened: Opened, is_list: bool
+) -> None:
+    objects: list[Any] = [{"bbox": [[1, 2, 3, 4]], "category": [1]}] * 4
+    if is_list:
+        objects = [[{"bbox": [1, 2, 3, 4], "category": 1}]] * 4
+    path = write("train.parquet", objects=objects)
+    (remark,) = opened(path).facts.remarks
+    star = "*." if is_list else ""
+    assert f'path="objects.{star}bbox", labels="objects.{star}category"' in remark

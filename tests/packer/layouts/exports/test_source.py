@@ -138,3 +138,27 @@ def test_tracks_that_are_damaged_are_refused(
 ) -> None:
     with pytest.raises(UnusableInput, match=r"annotations\.xml is no sound XML"):
         scan(tracked(write_files, tmp_path / "src", jpegs[0], text))
+
+
+def test_label_studios_choices_and_texts_stay_with_their_box_or_their_image(
+    lay_out: Lay, scan: Any
+) -> None:
+    place = {"x": 10, "y": 10, "width": 20, "height": 20}
+
+    def result(region: str, name: str, kind: str, **value: Any) -> dict[str, Any]:
+        return {"id": region, "from_name": name, "type": kind, "value": value}
+
+    results = [
+        result("1", "kind", "rectanglelabels", **place, rectanglelabels=["car"]),
+        result("1", "hidden", "choices", **place, choices=["half"]),
+        result("1", "plate", "textarea", **place, text=["B 1"]),
+        result("2", "weather", "choices", choices=["sun"]),
+        result("3", "note", "textarea", text=["at noon"]),
+    ]
+    task = {"data": {"image": "1.jpg"}, "annotations": [{"id": 5, "result": results}]}
+    found = scan(lay_out("1.jpg", a__json=[task]))
+    ((data, *_),) = [place for place in found.samples[0].places if isinstance(place, list)]
+    read = json.loads(data)
+    assert (read["boxes"], read["categories"]) == ([[0.1, 0.1, 0.2, 0.2]], [0])
+    assert (read["hidden"], read["plate"], read["labels"]) == ([["half"]], [["B 1"]], [1])
+    assert read["image"]["annotations"] == [{"id": 5, "result": results[3:]}]

@@ -22,6 +22,11 @@ LINES = st.lists(st.lists(NUMBERS, min_size=4, max_size=9).map(" ".join), max_si
         ("\ufeff0 0.5 0.5 1 1\r\n\r\n", BOX),
         ("3.0 0.5 0.5 1e-1 1", BOX),
         ("0 0.95 0.5 0.3 1.0001", BOX),  # reaches beyond the edge, and is rounded
+        ("0 0.5 0.5 1.2 0.1", BOX),  # as a tile of a larger image has them
+        ("0 -0.1 0 1 0 1 1", OUTLINE),
+        ("0 0.5 0.5 0.4 0.4 0.4 0.4 2 0.6 0.6 1", POSE),
+        ("0 0.5 0.5 0.4 0.4 0.4 0.4 2.0 0 0 0.000000", POSE),
+        ("0 0.1 0.1 0.9 0.1 0.9 0.9 1 0.9 0.1 0", OUTLINE),  # a corner far from such a box
         ("0 0 0 1 0 1 1", OUTLINE),
         ("0 0.5 0.5 1 1\n0 0 0 1 0 1 1", OUTLINE),
         ("0 0 0 1 0 1 1\n0 0.5 0.5 1 1", OUTLINE),
@@ -50,8 +55,8 @@ def test_key_points_are_known_by_their_number_alone() -> None:
         ("cat 0.5 0.5 1 1", "not numbers: 'cat 0.5 0.5 1 1'"),
         ("0 320 240 20 20", "not fractions from 0 to 1"),
         ("0 0.5 0.5 nan 1", "a number that is not finite: '0 0.5 0.5 nan 1'"),
-        ("0 0.5 0.5 1.2 0.1", "line 1: not fractions from 0 to 1: '0 0.5 0.5 1.2 0.1'"),
-        ("0 -0.1 0 1 0 1 1", "not fractions"),
+        ("0 0.5 0.5 2.2 0.1", "line 1: not fractions from 0 to 1: '0 0.5 0.5 2.2 0.1'"),
+        ("0 -1.1 0 1 0 1 1", "not fractions"),
         ("0 0.5 0.5 -0.1 1", "a box of negative size"),
     ],
 )
