@@ -29,7 +29,8 @@ def copied_class(outcome: Outcome) -> Question | None:
     for one, other in _pairs(where.values()):
         small, large = sorted((one, other), key=lambda name: len(files[name]))
         both = len(files[small] & files[large])
-        if plain(small) not in plain(large) and plain(large) not in plain(small):
+        shorter, longer = sorted((plain(one), plain(other)), key=len)
+        if not shorter or shorter not in longer:
             continue  # class folders may share images
         if both >= max(_LEAST, _NEARLY * len(files[small])) and _are_equal(outcome, one, other):
             copy = max(one, other, key=lambda name: (len(name), name))

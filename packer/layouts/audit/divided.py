@@ -133,8 +133,8 @@ def only_class(outcome: Outcome) -> Question | None:
     """All images are in one folder, which would be the only class."""
     if outcome.kind != "folder" or len(outcome.classes) != 1 or not outcome.has_labels:
         return None
-    if any(outcome.listing.by_split()):
-        return None
+    if any(outcome.listing.by_split()) or outcome.listing.rejected:
+        return None  # those of other classes may be rejected
     (name,) = outcome.classes
     folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])
     readings: dict[str, tuple[str, ...]] = {"It is a class": ("--as", "folder")}

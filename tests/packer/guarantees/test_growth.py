@@ -39,7 +39,6 @@ NOT_GROWN = {
     ("GTSRB: folders of classes, and tables that name their images", "classes"),
     ("MVTec AD, one object", "classes"),
     ("classes mask and no_mask", "classes"),  # mask1000 would be a mask
-    ("train in train, images alone", "images"),  # many cats may be a class
     ("ImageNet with its devkit", "classes"),
     ("ImageNet as Kaggle has it", "classes"),
     ("Oxford 102 Flowers", "images"),
@@ -48,7 +47,11 @@ NOT_GROWN = {
     ("Stanford Dogs", "classes"),
     ("CVAT for images: boxes, a polygon, a tag, subsets", "images"),  # records of several lines
     ("WIDER FACE", "images"),
-    ("train in train, images alone", "images"),  # several cats and dogs are classes in names
+    # Many classes of one image may be samples.
+    ("classes with accents, one of which continues the other by a word for images", "classes"),
+    ("train, dev and test", "classes"),
+    ("faces with and without masks", "classes"),
+    ("class folders with arrays and an archive beside them", "classes"),
 }
 
 Run = Callable[[], Work | None]
