@@ -12,6 +12,7 @@ from packer.layouts.audit.ask import ask
 from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
+from packer.layouts.evidence_parts import refuse_evidence_in_parts
 from packer.layouts.interpretation import Interpretation
 from packer.layouts.mask_colors import find_mask_colors
 from packer.options.declared import PackOptions, SourceOptions
@@ -88,6 +89,7 @@ def prepare(
     unread: tuple[str, ...] = ()
     if isinstance(given, LocalSource):
         listing = scanned.listing
+        refuse_evidence_in_parts(source, listing, given.path)
         unread, adopted = refuse_evidence(source, listing, given.path, options.source, sentence)
         if adopted is not None:
             options = replace(options, source=adopted)
