@@ -54,7 +54,7 @@ def _paths(n: int, *patterns: str) -> dict[str, bytes]:
 
 
 def _classes(n: int) -> dict[str, bytes]:
-    return _paths(n, "class{:03}/1.jpg")
+    return _paths(n, "class{:03}/1.jpg", "class{:03}/2.jpg")
 
 
 def _files(n: int) -> dict[str, bytes]:
@@ -171,7 +171,11 @@ KINDS = [
     Kind("class folders", "classes", _classes),
     Kind("class folders", "files a class", _files),
     Kind("class folders", "shards", _files, plan=_ONE_SHARD_EACH),
-    Kind("class folders", "folders in a class", lambda n: _paths(n, "cat/a{:03}/1.jpg")),
+    Kind(
+        "class folders",
+        "folders in a class",
+        lambda n: _paths(n, "cat/a{:03}/1.jpg", "cat/a{:03}/2.jpg"),
+    ),
     Kind(
         "class folders",
         "classes of two levels",
@@ -227,7 +231,7 @@ KINDS = [
     Kind(
         "class folders",
         "folders of other things",
-        lambda n: _with(_paths(n, "logs{:03}/train.log"), "cat/1.jpg", "dog/1.jpg"),
+        lambda n: _with(_paths(n, "logs{:03}/1.log", "logs{:03}/2.log"), "cat/1.jpg", "dog/1.jpg"),
     ),
     Kind(
         "class folders",
@@ -264,7 +268,9 @@ KINDS = [
     Kind(
         "images and masks",
         "folders",
-        lambda n: _paths(n, "images/{:03}/1.jpg", "masks/{:03}/1.png"),
+        lambda n: _paths(
+            n, *(f"{top}{{:03}}/{k}.png" for top in ("images/", "masks/") for k in "12")
+        ),
     ),
     Kind(
         "images and masks",
@@ -311,13 +317,17 @@ KINDS = [
     Kind(
         "tar",
         "files of one name",
-        lambda n: {"a.tar": tar({**_paths(n, "c{:03}/1.jpg"), **_paths(n, "./c{:03}/1.jpg")})},
+        lambda n: {
+            "a.tar": tar(_paths(n, *(f"{top}c{{:03}}/{k}.jpg" for top in ("", "./") for k in "12")))
+        },
         "a.tar",
     ),
     Kind(
         "tar of tars",
         "tars",
-        lambda n: {"a.tar": tar({f"c{i:03}.tar": tar({"1.jpg": b""}) for i in range(n)})},
+        lambda n: {
+            "a.tar": tar({f"c{i:03}.tar": tar({"1.jpg": b"", "2.jpg": b""}) for i in range(n)})
+        },
         "a.tar",
     ),
     Kind(

@@ -81,9 +81,9 @@ def _alike(
         return None
     if len(stems) + len(files) < 2:
         return None
-    texts = {re.sub(r"\d+", "", stem) for stem in stems}
+    texts = {re.sub(r"[\d#]+", "", stem) for stem in stems}
     if "" in texts:
-        return None
+        return None  # class folders whose images are counted
     is_counted = len(texts) < len(stems) and (len(stems) > 2 or count <= _LEAST)
     return (names, count, bool(sign)) if files or not is_counted else None
 

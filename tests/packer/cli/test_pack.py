@@ -242,8 +242,8 @@ def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(
     for number in range(12):
         folder = tmp_path / "src" / f"class{number:02}"
         folder.mkdir(parents=True)
-        for path in sorted(source.rglob("*.jpg"))[:2]:
-            shutil.copy(path, folder)
+        for at, path in enumerate(sorted(source.rglob("*.jpg"))[:2]):
+            shutil.copy(path, folder / f"{at}.jpg")
     command = ("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
     lines = run_packer(*command).stdout.splitlines()
     assert sum(line.startswith("class ") for line in lines) == 10

@@ -379,7 +379,7 @@ def test_random_crops_of_jpegs_of_all_kinds_are_exact(
 
     sizes = ((64, 96), (203, 301), (21, 500), (350, 31))
     files = {
-        f"{kind} {height}.jpg".replace(":", ""): encode(
+        f"{kind}{height}.jpg".translate(str.maketrans("", "", ": ")): encode(
             make_image(height, height, width, mode), "JPEG", **options
         )
         for kind, (mode, options) in JPEGS.items()
