@@ -107,7 +107,7 @@ def planted(
         add("train", f"half{at}.jpg", half)
         add("train", f"bare{at}.jpg", photograph(180 + at), is_boxed=False)
         add("train", f"outside{at}.jpg", photograph(140 + at), [200, 100, 200, 90])
-        add("train", f"empty{at}.jpg", photograph(150 + at), [100, 100, 0, 50])
+        add("train", f"sound{at}.jpg", photograph(150 + at))
         add("train", f"rare{at}.jpg", photograph(190 + at), category=4)
         add("train", f"damaged{at}.jpg", photograph(160 + at))
         path = source / "train2017" / f"damaged{at}.jpg"

@@ -47,7 +47,6 @@ def names(made: Reported, page: str, kind: str) -> set[str]:
         ("cut_off", "half"),
         ("without_boxes", "bare"),
         ("boxes_outside", "outside"),
-        ("empty_boxes", "empty"),
     ],
 )
 def test_both_images_of_a_fault_are_found_and_shown(
@@ -169,7 +168,7 @@ def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
 
 def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
     kinds = sorted(finding.kind for finding in of_planted[0].findings)
-    assert len(kinds) == len(set(kinds)) == 16
+    assert len(kinds) == len(set(kinds)) == 15
 
 
 def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
