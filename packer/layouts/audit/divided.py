@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 
 from packer.layouts.audit.outcome import Outcome, Question, below
+from packer.samples.records import EmptyClass
 from packer.trees.names import are_counters, chunks, splits_of
 from packer.trees.outright import by_templates
 from packer.trees.shape import IMAGES, plain
@@ -133,8 +134,10 @@ def only_class(outcome: Outcome) -> Question | None:
     """All images are in one folder, which would be the only class."""
     if outcome.kind != "folder" or len(outcome.classes) != 1 or not outcome.has_labels:
         return None
-    if any(outcome.listing.by_split()) or outcome.listing.rejected:
-        return None  # those of other classes may be rejected
+    if any(outcome.listing.by_split()):
+        return None
+    if any(isinstance(item, EmptyClass) for item in outcome.listing.skipped):
+        return None  # another class has lost its images
     (name,) = outcome.classes
     folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])
     readings: dict[str, tuple[str, ...]] = {"It is a class": ("--as", "folder")}
