@@ -7,10 +7,10 @@ from itertools import islice
 import numpy as np
 
 from packer.layouts.audit.outcome import Outcome, Question, below
-from packer.samples.records import EmptyClass
 from packer.trees.names import are_counters, chunks, splits_of
 from packer.trees.outright import by_templates
 from packer.trees.shape import IMAGES, plain
+from packer.trees.walk import names_an_image
 from packer.words import listed, many
 
 _FEW = 0.1  # of the samples that most classes have
@@ -136,7 +136,8 @@ def only_class(outcome: Outcome) -> Question | None:
         return None
     if any(outcome.listing.by_split()):
         return None
-    if any(isinstance(item, EmptyClass) for item in outcome.listing.skipped):
+    rejected = (name for name, _ in outcome.listing.rejected if names_an_image(name))
+    if any(name.rpartition("/")[0] not in outcome.paths for name in rejected):
         return None  # another class has lost its images
     (name,) = outcome.classes
     folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])
