@@ -1,7 +1,7 @@
 """What the audit of a scan asks: ten variations of each question, named after it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from published.row import Layout, Truth
 from published.words import labelled, plain
@@ -89,6 +89,16 @@ def _deeper_classes() -> None:
         _add("deeper classes", name, _files(files), truth)
 
 
+def _of_parts(question: str, name: str, keys: Sequence[str], templates: Sequence[str]) -> None:
+    """Samples of several pictures: the path of each by the key, that of the image first."""
+    files = [template.format(key) for template in templates for key in keys]
+    truth = {
+        templates[0].format(key): plain("", files=tuple(t.format(key) for t in templates[1:]))
+        for key in keys
+    }
+    _add(question, name, _files(files), truth)
+
+
 def _scenes() -> None:
     """A folder for each sample, which holds its parts."""
     parts = {
@@ -103,14 +113,9 @@ def _scenes() -> None:
         "InstructPix2Pix": ("original.jpg", "edited.jpg"),
         "flow": ("frame_a.png", "frame_b.png", "occlusion.png"),
     }
+    folders = [f"{word}{n}" for n, word in enumerate(("arch", "boat", "cafe", "dune", "elm"))]
     for name, some in parts.items():
-        folders = [f"{word}{n}" for n, word in enumerate(("arch", "boat", "cafe", "dune", "elm"))]
-        files = [f"{folder}/{part}" for folder in folders for part in some]
-        truth = {
-            f"{folder}/{some[0]}": plain("", files=tuple(f"{folder}/{part}" for part in some[1:]))
-            for folder in folders
-        }
-        _add("scenes", name, _files(files), truth)
+        _of_parts("scenes", name, folders, [f"{{}}/{part}" for part in some])
 
 
 def _affixes() -> None:
@@ -128,13 +133,7 @@ def _affixes() -> None:
         "front/f- and rear/r-": ("front/f-{}.jpg", "rear/r-{}.jpg"),
     }
     for name, templates in ways.items():
-        keys = [f"{n:03}" for n in range(10, 16)]
-        files = [template.format(key) for template in templates for key in keys]
-        truth = {
-            templates[0].format(key): plain("", files=tuple(t.format(key) for t in templates[1:]))
-            for key in keys
-        }
-        _add("affixes", name, _files(files), truth)
+        _of_parts("affixes", name, [f"{n:03}" for n in range(10, 16)], templates)
 
 
 def _labels_in_names() -> None:

@@ -27,12 +27,12 @@ def copied_class(outcome: Outcome) -> Question | None:
         for file in some:
             where[file].append(name)
     for one, other in _pairs(where.values()):
-        small, large = sorted((one, other), key=lambda name: len(files[name]))
-        both = len(files[small] & files[large])
         shorter, longer = sorted((plain(one), plain(other)), key=len)
         if not shorter or shorter not in longer:
             continue  # class folders may share images
-        if both >= max(_LEAST, _NEARLY * len(files[small])) and _are_equal(outcome, one, other):
+        both = len(files[one] & files[other])
+        fewer = min(len(files[one]), len(files[other]))
+        if both >= max(_LEAST, _NEARLY * fewer) and _are_equal(outcome, one, other):
             copy = max(one, other, key=lambda name: (len(name), name))
             text = f"{both} files in {copy} have the names and sizes of files in "
             text += f"{one if copy == other else other}: it may be a copy."

@@ -27,11 +27,14 @@ def unlabelled_folders(outcome: Outcome) -> Question | None:
     names = outcome.names
     if outcome.has_labels or outcome.listing.members or len(names) < 2 or _mean_nothing(outcome):
         return None
-    meaning = "Folders mean nothing"
-    readings = {"Folders are classes": by_templates([f"{outcome.start}{{label}}/{{key}}"])}
-    field = by_templates([f"{outcome.start}{{folder}}/{{key}}"])
-    readings |= {"Folders are a field of the json": field, meaning: ("--as", outcome.kind)}
-    return Question(f"the folders {listed(names)} divide the images, but give no label.", readings)
+    return Question(
+        f"the folders {listed(names)} divide the images, but give no label.",
+        {
+            "Folders are classes": by_templates([f"{outcome.start}{{label}}/{{key}}"]),
+            "Folders are a field of the json": by_templates([f"{outcome.start}{{folder}}/{{key}}"]),
+            "Folders mean nothing": ("--as", outcome.kind),
+        },
+    )
 
 
 def _mean_nothing(outcome: Outcome) -> bool:
@@ -66,17 +69,16 @@ def deeper_folders(outcome: Outcome) -> Question | None:
     fields = [f"{{folder{n}}}" if level > 2 else "{folder}" for n in range(1, level)]
     for at in range(1, level - 1):  # a folder that all have means nothing
         if len({each[at] for each in outcome.by_folder if len(each) == level}) == 1:
-            fields[at] = below("", folders[at])
+            fields[at] = below(folders[at])
     inner = "/".join([*fields, "{label}"])
+    one = "{label}" if depth == 1 else f"{{label:{depth}}}"
     joined = f"{{label:{level}}}"
     return Question(
         f"the folders {listed(sorted(names))} divide the images of {above} and others further.",
         {
             f"{last} is a class": by_templates([f"{outcome.start}{inner}/{{key}}"]),
             f"{'/'.join(folders)} is a class": by_templates([f"{outcome.start}{joined}/{{key}}"]),
-            f"{above} is a class": by_templates([f"{outcome.start}{{label:{depth}}}/{{key}}"])
-            if depth > 1
-            else by_templates([f"{outcome.start}{{label}}/{{key}}"]),
+            f"{above} is a class": by_templates([f"{outcome.start}{one}/{{key}}"]),
         },
     )
 
@@ -88,12 +90,12 @@ def strange_class(outcome: Outcome) -> Question | None:
     counts = outcome.counts()
     usual = float(np.median(counts[counts > 0]))
     few = np.flatnonzero((counts > 0) & (counts <= _FEW * usual)) if usual >= _LEAST else ()
-    found = [outcome.classes[int(number)] for number in few]
-    found = [name for name in found if plain(name.rpartition("/")[2]) in _ASIDE]
+    each = {outcome.classes[int(number)]: int(counts[number]) for number in few}
+    found = [name for name in each if plain(name.rpartition("/")[2]) in _ASIDE]
     if not found:
         return None
-    count = int(sum(counts[outcome.classes.index(name)] for name in found))
-    text = f"{listed(found)} would be a class with {many(count, 'image')}; most have {usual:.0f}."
+    images = many(sum(map(each.__getitem__, found)), "image")
+    text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
     ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
     return Question(text, {"Leave it out": ignoring, "It is a class": ("--as", "folder")})
 

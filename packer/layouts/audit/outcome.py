@@ -16,7 +16,6 @@ from packer.samples.records import Facts, Reader, Source
 from packer.samples.table import SampleTable
 from packer.trees.names import splits_of
 from packer.trees.outright import literal
-from packer.trees.shape import inside
 
 _MOST = 20_000  # samples that are looked at
 _OF_EACH = 1_000  # of one folder
@@ -244,9 +243,6 @@ def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return first[: [*same, False].index(False)]
 
 
-def below(start: str, *names: str) -> str:
-    """Return the template of a path that begins with `start`, by its literal names."""
-    path = ""
-    for name in names:
-        path = inside(path, literal(name))
-    return f"{start}{path}"
+def below(*names: str) -> str:
+    """Return the template of a path by its literal names."""
+    return "/".join(map(literal, names))

@@ -12,6 +12,7 @@ from functools import reduce
 
 from packer.layouts.audit.outcome import Outcome, Question, Seen, below
 from packer.layouts.audit.tokens import Affix, tokens, unpadded
+from packer.layouts.folders.contents import member
 from packer.trees.names import have_roles
 from packer.trees.outright import by_templates
 from packer.trees.shape import IMAGES, may_be_masks, plain
@@ -117,9 +118,7 @@ def _is_mask(name: str) -> bool:
 def _member(name: str) -> str:
     """Return the name of a member from that of a file."""
     stem, _, ext = name.rpartition(".")
-    word = "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in stem.lower())
-    word = re.sub("_+", "_", word)
-    return f"{word.strip('_') or 'picture'}.{ext.lower()}"
+    return f"{member(stem) or 'picture'}.{ext.lower()}"
 
 
 def affixed_folders(outcome: Outcome) -> Question | None:
@@ -191,7 +190,7 @@ def _question(
             continue  # numbers with other zeros: no template joins them
         ways = {name: _way(outcome, where[name], affixes[name]) for name in names}
         lacks = any(keys[main] - keys[name] for name in others)
-        members = {_folder_member(name) + "?" * lacks: ways[name] for name in others}
+        members = {(member(name) or "picture") + "?" * lacks: ways[name] for name in others}
         meaning = f"Each image in {main} has members of the others"
         readings[meaning] = by_templates([ways[main]], members)
     first = by_name[names[0]][0]
@@ -203,8 +202,4 @@ def _question(
 
 
 def _way(outcome: Outcome, folders: Sequence[str], affix: Affix) -> str:
-    return f"{outcome.start}{below('', *folders)}/{affix.put('{key}')}"
-
-
-def _folder_member(name: str) -> str:
-    return "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name.lower())
+    return f"{outcome.start}{below(*folders)}/{affix.put('{key}')}"

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -173,8 +173,13 @@ def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
         source = open_folders(tree, None, Pairs())
     except UnusableInput:
         return None
-    are_numbered = len({_WORDNET.sub(r"\1", name) for name in source.classes}) < 2  # patients
+    are_numbered = len(_unnumbered(source.classes)) < 2  # patients
     return None if are_numbered or source.layout.pairs else source.layout
+
+
+def _unnumbered(names: Iterable[str]) -> set[str]:
+    """Return names of classes without the numbers in them."""
+    return {_WORDNET.sub(r"\1", name) for name in names}
 
 
 def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
@@ -185,7 +190,7 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
     classes = {layout.class_in(path) for path in filled} - {""}
-    kinds = {_WORDNET.sub(r"\1", name) for name in classes}
+    kinds = _unnumbered(classes)
     is_of_boxes = all(part.columns.box and part.columns.label is None for part in parts)
     if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
         return
