@@ -26,9 +26,11 @@ METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
 
 def escape(stem: str) -> str:
     """Return the key of a path without extension; `stem` as `os.fsdecode` gives it."""
-    folder, slash, base = stem.rpartition("/")
-    key = _quote(folder) + slash + _quote(base).replace(".", "%2E")
-    return "%5F" + key[1:] if METADATA.match(key) else key
+    key = stem if _UNSAFE.search(stem) is None else _quote(stem)
+    if "." in key:
+        folder, slash, base = key.rpartition("/")
+        key = folder + slash + base.replace(".", "%2E")
+    return "%5F" + key[1:] if key.startswith("__") and METADATA.match(key) else key
 
 
 def unescape(key: str) -> str:

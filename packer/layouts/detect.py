@@ -17,7 +17,6 @@ from packer.errors import Ambiguous, UnusableInput
 from packer.layouts import published
 from packer.layouts.arrays.one_each import OneEach
 from packer.layouts.folders.ambiguities import open_folders
-from packer.layouts.folders.pairs import Pairs
 from packer.layouts.foreign import refuse_foreign
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.lists import Recognise
@@ -273,7 +272,7 @@ def _folders(candidate: Candidate) -> Interpretation:
             raise UnusableInput(
                 f"{option('pairs')} requires a folder of images, and {path} is not one."
             )
-        pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
-        return open_folders(tree, classes, pairs, kind=kind, depth=depth)
+        kind, depth = options.kind, options.class_depth
+        return open_folders(tree, classes, options.pairs, kind=kind, depth=depth)
 
     return Interpretation(options.kind or "folder", f"folders of images{tree.form}", open_folder)

@@ -14,7 +14,7 @@ from packer.trees.names import SPLITS, split_of, splits_of
 from packer.trees.outright import (
     ALL,
     FLAT,
-    as_options,
+    as_templates,
     by_templates,
     end_of,
     in_each,
@@ -44,7 +44,6 @@ class Layout:
     top: str = ""  # the folder that holds all others and says nothing; "" if there is none
     splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})  # -> folder below top
     depth: int = 1  # how many levels of folders below a split name a class; `ALL`, `FLAT`
-    aside: frozenset[str] = frozenset()  # folders without images beside the classes, below the top
     pairs: Mapping[str, str] = field(default_factory=dict)  # member -> folder of masks
 
     @property
@@ -64,31 +63,23 @@ class Layout:
         base = enclosing(folder, self.bases)
         return "" if base is None else self.class_of(folder[len(base) :].strip("/")) or ""
 
-    def as_options(
+    def classes(self, shape: Shape) -> set[str]:
+        """Return the classes of the images of a tree."""
+        return {self.class_in(path) for path, count in shape.images.items() if count} - {""}
+
+    def as_templates(
         self, shape: Shape, with_classes: Collection[str], pairs: Mapping[str, str] = {}
-    ) -> tuple[str, ...]:
-        """Return the equivalent explicit options; none if no template is equivalent."""
+    ) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return the equal templates: of the images, and of each member; see `outright`."""
         usual = {
             base.split("/")[0]: split
             for split, base in self.splits.items()
             if split and shape.below(inside(self.top, base))
         }
         is_usual = splits_of(sorted(usual)) == usual
-        return as_options(
+        return as_templates(
             self.top, self.splits, self.depth, with_classes, is_usual=is_usual, pairs=pairs
         )
-
-    def classes(self, shape: Shape) -> set[str]:
-        """Return the names of all classes."""
-        found, bases = set(), set(self.bases)
-        aside = {inside(self.top, folder) for folder in self.aside}
-        for path, count in shape.images.items():
-            base = enclosing(path, bases)
-            if base is None or path == base or (self.depth == ALL and not count):
-                continue
-            if enclosing(path, aside) is None:
-                found.add(self.class_of(path[len(base) :].strip("/")) or "")
-        return found - {""}
 
 
 def interpret(
@@ -120,10 +111,7 @@ def interpret(
         for base in bases:
             refuse_doubtful_classes(shape, base, where, Layout(top, splits))
         _refuse_folders_of_images(shape, Layout(top, splits), where)
-    aside = frozenset(
-        inside(base, name)[len(top) :].strip("/") for base in bases for name in shape.aside(base)
-    )
-    return Layout(top, splits, 1 if depth is None else depth, aside)
+    return Layout(top, splits, 1 if depth is None else depth)
 
 
 def _top(shape: Shape) -> str:
@@ -268,7 +256,7 @@ def refuse_doubtful_classes(
 def _as_options(layout: Layout, shape: Shape) -> tuple[str, ...]:
     bases = layout.splits.items()
     with_classes = [s for s, base in bases if shape.with_images(inside(layout.top, base))]
-    return layout.as_options(shape, with_classes)
+    return by_templates(*layout.as_templates(shape, with_classes))
 
 
 def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> None:

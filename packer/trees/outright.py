@@ -14,7 +14,7 @@ _MAINS = 4  # folders of which the images may be those of samples
 SplitsOf = Callable[[list[str]], Mapping[str, str]]
 
 
-def as_options(
+def as_templates(
     top: str,
     splits: Mapping[str, str],
     depth: int,
@@ -22,8 +22,8 @@ def as_options(
     *,
     is_usual: bool = True,
     pairs: Mapping[str, str] = {},
-) -> tuple[str, ...]:
-    """Return the options for a layout of folders; none if no template is equivalent.
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the templates of a layout of folders: of the images, and of each member.
 
     `with_classes` are the splits that hold folders. `is_usual`: whether ``{split}`` gives the
     splits from their folders' names; the folders of `pairs` are relative to the source.
@@ -33,17 +33,15 @@ def as_options(
     ways = list(dict.fromkeys(inside(_any(base), ends[split]) for split, base in splits.items()))
     if len(ways) > 1 or not is_usual:
         ways = [f"{{split={s}}}{literal(base)}/{ends[s]}" for s, base in splits.items()]
-    if pairs and (len(ways) > 1 or "{split=" in ways[0] or "." in pairs.values()):
-        return ()
-    members = {name: inside(literal(folder), ways[0]) for name, folder in pairs.items()}
-    return by_templates([top + way for way in ways], members)
+    members = {name: inside(literal(folder), "{path}") for name, folder in pairs.items()}
+    return tuple(top + way for way in ways), members
 
 
 def by_templates(images: Collection[str], members: Mapping[str, str] = {}) -> tuple[str, ...]:
-    """Return templates as options; none if a folder's name cannot be part of a template."""
+    """Return templates as options."""
     found = [word for one in images for word in ("--images", one)]
     found += [word for name, one in members.items() for word in ("--member", f"{name}={one}")]
-    return () if "*" in "".join(found) else tuple(found)
+    return tuple(found)
 
 
 def without(role: str, templates: Sequence[str]) -> list[str]:
@@ -53,7 +51,7 @@ def without(role: str, templates: Sequence[str]) -> list[str]:
 
 def literal(text: str) -> str:
     """Return a text as a template has it."""
-    return text.replace("{", "{{").replace("}", "}}")
+    return text.replace("{", "{{").replace("}", "}}").replace("*", "[*]")
 
 
 def _end(depth: int) -> str:

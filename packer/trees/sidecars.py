@@ -4,7 +4,6 @@ A picture beside a picture, such as ``x.right.png`` beside ``x.jpg``, is a membe
 one is decided once for the whole source, by `members_named`.
 """
 
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -111,8 +110,9 @@ def group(
     images: dict[str, list[str]] = defaultdict(list)
     rest: list[str] = []
     for name in names:
-        stem, ext = os.path.splitext(name)
-        (images[stem] if ext[1:].lower() in kinds else rest).append(name)
+        stem, _, ext = name.rpartition(".")
+        is_picture = ext.lower() in kinds and stem.strip(".")
+        (images[stem] if is_picture else rest).append(name)
     for stem in [stem for stem in images if "." in stem and _word(stem, images) in words]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}

@@ -32,6 +32,7 @@ _LITTER = {  # in lower case
     *("thumbs.db", "ehthumbs.db", "desktop.ini", "picasa.ini", ".picasa.ini", ".nomedia"),
     *(".gitattributes", ".gitignore", ".gitkeep", "synoindex_media_info"),
 }
+_LITTER_BEGINS = ("._", ".nfs")  # no other litter is named as an image is
 _LITTER_FOLDERS = {
     *(".ipynb_checkpoints", "__pycache__", ".git", ".svn", ".hg", ".cache", ".huggingface"),
     *(".idea", ".vscode", "__macosx", ".appledouble", ".spotlight-v100", ".trashes", ".fseventsd"),
@@ -82,7 +83,7 @@ def is_named_as_image(name: str) -> bool:
 
 def is_litter(name: str) -> bool:
     """Return whether a file is a system's own: macOS leaves ``._x`` of ``x``, NFS ``.nfs1``."""
-    return name.lower() in _LITTER or name.startswith(("._", ".nfs"))
+    return name.startswith(_LITTER_BEGINS) or name.lower() in _LITTER
 
 
 def is_litter_folder(name: str) -> bool:
@@ -92,7 +93,7 @@ def is_litter_folder(name: str) -> bool:
 
 def names_an_image(name: str) -> bool:
     """Return whether a file is named as an image is, and is not litter."""
-    return is_named_as_image(name) and not is_litter(name)
+    return is_named_as_image(name) and not name.startswith(_LITTER_BEGINS)
 
 
 def is_file_error(error: OSError) -> bool:
@@ -113,10 +114,10 @@ def skipped(path: str, reason: str) -> Skipped:
 def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
     """Return what to report of a file that is not meant as an image; `begin` reads `BEGINNING`."""
     name = path.rpartition("/")[2]
+    if names_an_image(name):
+        return None
     if is_litter(name):
         return skipped(path, "")
-    if is_named_as_image(name):
-        return None
     if name.rpartition(".")[2].lower() in _DATA:
         return Skipped(path, _MAY_BE_DATA)
     try:

@@ -8,15 +8,15 @@ common.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.layouts.folders.contents import FLAT, FOLDER, FOLDERS, LEAST, MANY, Contents, nearly_all
-from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.parts import parts
-from packer.layouts.folders.source import FolderSource
-from packer.trees.meaning import interpret
+from packer.layouts.folders.reading import layout_of, templates_of
+from packer.layouts.templates.source import TemplateSource
+from packer.trees.meaning import Layout, interpret
 from packer.trees.names import (
     are_counters,
     chunks,
@@ -35,16 +35,24 @@ _SPLITS = ("train", "test", "val", "valid", "validation")
 
 def open_folders(
     tree: Tree,
-    classes: Sequence[str] | None,
-    pairs: Pairs,
+    classes: Sequence[str] | None = None,
+    pairs: Mapping[str, str] = {},
     *,
     kind: str | None = None,
     depth: int | None = None,
-) -> FolderSource:
+) -> TemplateSource:
     """Open a source of folders; raise UnusableInput where folders may be no classes."""
-    doubted = kind is None and depth is None and not pairs.folders
+    layout = certain_layout(tree, pairs, kind, depth)
+    return TemplateSource(tree, templates_of(tree, layout, pairs, kind), classes)
+
+
+def certain_layout(
+    tree: Tree, pairs: Mapping[str, str] = {}, kind: str | None = None, depth: int | None = None
+) -> Layout:
+    """Return what folders mean; raise UnusableInput where they may be no classes."""
+    doubted = kind is None and depth is None and not pairs
     try:
-        source = FolderSource.open(tree, classes, pairs, kind=kind, depth=depth)
+        layout = layout_of(tree, pairs, kind, depth)
     except OfOthers:
         raise
     except UnusableInput:
@@ -54,10 +62,9 @@ def open_folders(
             if found := _only_one(folders):
                 raise UnusableInput(f"{folders.where}: {found}") from None
         raise
-    if not doubted or source.layout.pairs:
-        return source
-    _refuse(Contents(tree, source.layout))
-    return source
+    if doubted and not layout.pairs:
+        _refuse(Contents(tree, layout))
+    return layout
 
 
 def _refuse(folders: Contents) -> None:

@@ -7,8 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
-from packer.layouts.folders.ambiguities import open_folders
-from packer.layouts.folders.pairs import Pairs
+from packer.layouts.folders.ambiguities import certain_layout
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.tars.parts import split_parts
 from packer.samples.records import Skipped, Source
@@ -170,11 +169,11 @@ def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
     if any(part.columns.label or part.columns.box or part.flags for part in parts):
         return None
     try:
-        source = open_folders(tree, None, Pairs())
+        layout = certain_layout(tree)
     except UnusableInput:
         return None
-    are_numbered = len(_unnumbered(source.classes)) < 2  # patients
-    return None if are_numbered or source.layout.pairs else source.layout
+    are_numbered = len(_unnumbered(layout.classes(tree.shape))) < 2  # patients
+    return None if are_numbered or layout.pairs else layout
 
 
 def _unnumbered(names: Iterable[str]) -> set[str]:
@@ -188,8 +187,7 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
         layout = interpret(tree.shape, candidate.path, depth=candidate.options.class_depth)
     except UnusableInput:
         return  # as folders they mean nothing certain
-    filled = (path for path, count in tree.shape.images.items() if count)
-    classes = {layout.class_in(path) for path in filled} - {""}
+    classes = layout.classes(tree.shape)
     kinds = _unnumbered(classes)
     is_of_boxes = all(part.columns.box and part.columns.label is None for part in parts)
     if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from packer.layouts.templates.lines import ListTemplate
-from packer.layouts.templates.template import Member, Template
+from packer.layouts.templates.template import PATH, Member, Template
 from packer.options.declared import SourceOptions
 from packer.tables.images import HashIndex, name_hash
 from packer.words import listed, option
@@ -15,21 +15,35 @@ from packer.words import listed, option
 
 @dataclass(frozen=True)
 class Templates:
-    """The parsed templates of a source."""
+    """The parsed templates of a source.
+
+    Attributes:
+        words: of pictures that are members, see `sidecars.members_named`; None: found by a scan.
+        required: the members beside an image that it must have.
+        empty: folders of splits without images, to be named.
+        stray: why a file that no template matches is none.
+        outright: the options that say the same; none where the caller has passed them, or no
+            template can.
+    """
 
     images: tuple[Template, ...]
     members: tuple[Member, ...] = ()
     lists: tuple[ListTemplate, ...] = ()
+    words: frozenset[str] | None = None
+    required: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    stray: str = "no template of --images matches it"
+    outright: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: SourceOptions) -> "Templates":
         """Parse the options; raise UnusableInput with the position of a fault."""
         images = tuple(Template.of(text, option("images")) for text in options.images or ("{key}",))
-        known = frozenset.intersection(*(template.names for template in images))
+        known = frozenset.intersection(*(template.names for template in images)) | {PATH}
         members = tuple(Member.all_of(options.members, known))
         return cls(images, members, tuple(map(ListTemplate.of, options.labels)))
 
-    @property
+    @cached_property
     def top(self) -> str:
         """The folder of all images, as far as the templates have it without a field."""
         return os.path.commonpath([template.folder for template in self.images])
@@ -72,6 +86,8 @@ class Templates:
             return None  # a member's
         for number, template in enumerate(self.images):
             if (fields := template.match(path)) is not None:
+                if self.members:
+                    fields.setdefault(PATH, os.path.splitext(path)[0][len(self.top) :].lstrip("/"))
                 return number, fields
         return None
 

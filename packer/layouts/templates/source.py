@@ -1,40 +1,43 @@
 """The images that ``--images`` names, with ``--member`` and ``--labels``, as a source.
 
-It goes through the folders twice: for classes, splits and the images of lists, then for samples.
-The order, names and keys of the samples are those of `folders` for the same files.
+All folders of images are such, their templates are given by their `folders.reading`. The order of
+samples is that of torchvision's ImageFolder: the sorted names of the classes are numbered, and
+nested folders below a class belong to it. Unlike in ImageFolder, a file counts by its content and
+not by its extension, so every file is either packed or named.
 """
 
 import os
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from packer.errors import BadImage, Lacking
 from packer.keys import clashing
 from packer.layouts.arrays.one_each import is_array, is_in_picture
-from packer.layouts.folders.source import words_of
-from packer.layouts.templates.chosen import MemberFiles, Templates
+from packer.layouts.templates.chosen import Templates
 from packer.layouts.templates.joined import Joined
 from packer.layouts.templates.lists import read_lists
+from packer.layouts.templates.survey import Survey
 from packer.layouts.templates.template import KEY
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.tables.classes import Labels, label_text
-from packer.tables.images import HashIndex, name_hash
 from packer.trees.names import splits_of
 from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, is_within
-from packer.trees.sidecars import group
+from packer.trees.sidecars import SHARED, group
 from packer.trees.tree import Tree
-from packer.trees.walk import names_an_image, not_entered
-from reader.format.members import PICTURES
+from packer.trees.walk import not_entered, skipped
 
 _ROLES = frozenset({"split", "label", "class", KEY})
-_NO_TEMPLATE = "no template of --images matches it"
-_NO_IMAGE = "no image has it as a member"
+_NO_IMAGE = "the source has no image of this path"
+_NO_IMAGES = "it is a class folder without images"
+_ALL_REJECTED = "it is a class folder whose images are all rejected"
+_EMPTY_SPLIT = "it is the folder of a split and holds no images"
+_CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
 
 
 class TemplateSource:
@@ -45,44 +48,21 @@ class TemplateSource:
     ) -> None:
         """Read the lists, and find members, classes and splits by passes over the folders."""
         self._tree, self.templates = tree, templates
-        self._words = words_of(tree, templates.masks)  # of members, see `sidecars.members_named`
-        self._kinds = {*PICTURES, *(["npy"] if any(map(is_array, templates.texts)) else [])}
-        self._members = tuple(map(MemberFiles, templates.members))
-        self._folders: Sequence[str] = ()  # that hold files; those of images in ImageFolder's order
-        self._taken = HashIndex(array("Q"))  # the files of members
+        self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
+        self._found = found = Survey(tree, templates)
         self._joined: Joined | None = None
-        labels: dict[str, None] = {}  # the different classes and splits in paths
-        splits: dict[str, None] = {}
-
-        def add(images: Iterable[tuple[str, Mapping[str, str]]]) -> None:
-            for _, fields in images if templates.has_values else ():
-                labels[fields.get("class", fields.get("label", ""))] = None
-                splits[fields.get("split", "")] = None
-
-        ranks: dict[str, Any] = {}
-        for folder, names in self._below():
-            for path in (inside(folder, name) for name in names):
-                for files in self._members:
-                    files.add(path)
-                if folder not in ranks and (found := templates.match(path)):
-                    ranks[folder] = templates.images[found[0]].rank(folder)
-            if folder not in ranks:
-                ranks[folder] = (), "", folder
-            if not self._members:
-                add(self._candidates(folder, names))
-        self._folders = sorted(ranks, key=ranks.__getitem__)
-        if self._members:
-            self._taken = HashIndex(array("Q", self._hashes_of_members()))
-            add(self._images() if templates.has_values else ())
+        splits = found.splits
         if templates.lists:
             rows = read_lists(tree, templates.lists)
             self._joined = Joined(tree, rows, templates.names, templates.folders)
-            self._joined.bind(self._images, self._fields)
-            splits.update(dict.fromkeys(map(str, self._joined.values("split"))))
+            self._joined.bind(found.images, found.fields)
+            splits |= dict.fromkeys(map(str, self._joined.values("split")))
         usual = splits_of(sorted(splits))
         is_clear = len(set(usual.values())) == len(usual)
         self._splits: Mapping[str, str] = usual if is_clear else {}  # value -> the usual name
-        self._labels = self._classes(set(labels), classes)
+        self._labels = self._classes(set(found.labels), classes)
+        names = self._joined.names if self._joined else templates.names
+        self._further = names - _ROLES  # fields that go into the json
 
     def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
         """Return the classes: those of paths sorted, ``{class}`` in the order of its list."""
@@ -96,48 +76,6 @@ class TemplateSource:
             return Labels.of(texts, classes, where).numbered(texts)
         return Labels(class_order(where, of_paths - {""}, classes), named=True)
 
-    def _below(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield each folder with the names of its files; members may be in other folders."""
-        tops = {files.member.template.folder for files in self._members}
-        for top in ("", *sorted(top for top in tops if top.startswith("../"))):
-            for folder, _ in self._tree.walk(top):
-                yield folder, self._tree.readable_names(folder) or []
-
-    def _fields(self, path: str) -> dict[str, str] | None:
-        found = self.templates.match(path)
-        return found and found[1]
-
-    def _candidates(
-        self, folder: str, names: Sequence[str]
-    ) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the path and the fields of what may be an image in a folder."""
-        for name in group(names, self._words, self._kinds).samples:
-            path = inside(folder, name)
-            fields = self._fields(path)
-            if fields is not None and (names_an_image(name) or self._ignored(path) is None):
-                yield path, fields
-
-    def _ignored(self, path: str) -> Skipped | None:
-        """Return what to report of a file that is not meant as an image; an array is, if named."""
-        found = self.templates.match(path) if is_array(path) else None
-        is_named = found is not None and is_array(self.templates.texts[found[0]])
-        return None if is_named else self._tree.ignored(path)
-
-    def _images(self) -> Iterator[tuple[str, dict[str, str]]]:
-        for folder in self._folders:
-            names = self._tree.readable_names(folder) or []
-            for path, fields in self._candidates(folder, names):
-                if not self._is_taken(path):
-                    yield path, fields
-
-    def _hashes_of_members(self) -> Iterator[int]:
-        for path, fields in self._images():
-            for files in self._members:
-                yield from (name_hash(file) for file in files.of(fields) if file != path)
-
-    def _is_taken(self, path: str) -> bool:
-        return len(self._taken) > 0 and name_hash(path) in self._taken
-
     @property
     def classes(self) -> tuple[str, ...]:
         """Class names in label order."""
@@ -145,9 +83,11 @@ class TemplateSource:
 
     @property
     def facts(self) -> Facts:
-        """How its lists were read."""
+        """How its lists were read; it may have parallel folders."""
         root = None if self._tree.unpack else self.tree.root
-        return Facts(remarks=self._joined.remarks if self._joined else (), root=root)
+        remarks = self._joined.remarks if self._joined else ()
+        outright = self.templates.outright
+        return Facts(heeds=frozenset({"pairs"}), remarks=remarks, root=root, outright=outright)
 
     @property
     def files(self) -> Reader:
@@ -167,75 +107,101 @@ class TemplateSource:
                 used.add(record.label)
             yield record
         yield from self._joined.skipped if self._joined else ()
+        for folder in self.templates.empty:
+            yield self._named(Skipped(f"{folder}/", _EMPTY_SPLIT, ignored=True))
+        of_paths = self._found.labels
         for number, name in enumerate(self.classes if "label" in self.templates.names else ()):
-            if number not in used:
-                reason = "it is a class of which all images are rejected"
-                yield EmptyClass(f"{name}/", reason, class_name=name)
+            if number not in used and (name in of_paths or self._joined):
+                folder = of_paths.get(name, name)
+                reason = _ALL_REJECTED if self._tree.shape.below(folder) else _NO_IMAGES
+                yield self._named(EmptyClass(f"{folder}/", reason, class_name=name))
 
     def _scan(self) -> Iterator[Sample | Skipped]:
         lists = self._joined.files if self._joined else frozenset()
-        for folder in self._folders:
+        members = self._found.members
+        for folder in self._found.folders:
             for name, reason in self._tree.level(folder).skipped.items():
                 yield self._named(not_entered(inside(folder, name), reason))
             if (names := self._tree.readable_names(folder)) is None:
                 yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
                 continue
             yield from map(self._named, self._tree.repeated(folder))
-            grouping = group(names, self._words, self._kinds)
+            grouping = group(names, self._found.words, self._found.kinds)
             for name, reason in grouping.refused.items():
                 yield self._named(Skipped(inside(folder, name), reason))
-            fields = {name: self._fields(inside(folder, name)) for name in grouping.samples}
+            fields = self._found.fields_in(folder, grouping.samples)
             whole = clashing(name for name, found in fields.items() if found is not None)
             for name, sidecars in grouping.samples.items():
                 path = inside(folder, name)
-                files = {ext: inside(folder, file) for ext, file in sidecars.items()}
-                if path in lists or self._is_taken(path):
+                if path in lists:
                     continue
-                if no_image := self._ignored(path):
+                files = sidecars and {ext: inside(folder, f) for ext, f in sidecars.items()}
+                if members and (of := next((one for one in members if one.has(path)), None)):
+                    if self._found.is_shared(path, of):
+                        yield self._named(skipped(path, SHARED))
+                        continue
+                    if self._found.is_taken(path):
+                        continue
+                    if fields[name] is None:
+                        yield from map(self._named, map(_unused, (path, *files.values())))
+                        continue
+                if no_image := self._found.ignored(path):
                     yield self._named(no_image)
                 elif (found := fields[name]) is not None:
                     yield from self._sample(path, found, files, name in whole)
                 else:
-                    is_member = any(one.has(path) for one in self._members)
-                    error = BadImage(_NO_IMAGE if is_member else _NO_TEMPLATE)
-                    yield from self._rejected(path, error, files)
+                    yield from self._rejected(path, BadImage(self.templates.stray), files.values())
 
     def _sample(
         self, path: str, of_path: Mapping[str, str], sidecars: Mapping[str, str], is_whole: bool
-    ) -> Iterator[Sample | Skipped]:
+    ) -> Iterable[Sample | Skipped]:
         try:
             fields = self._joined.fields_of(path, of_path) if self._joined else of_path
-            members = dict(self._members_of(path, of_path))
-            label, split = self._label(fields), self._split(fields)
-            more = {name: value for name, value in fields.items() if name not in _ROLES}
+            members = dict(self._members_of(path, of_path)) if self._found.members else {}
+            if self.templates.required:
+                self._check_required({*members, *sidecars})
+            label, split = self._values(fields)
+            more = {n: fields[n] for n in fields if n in self._further} if self._further else {}
             if more and "json" in {*members, *sidecars}:
                 raise BadImage(f"its json is a file, and {', '.join(more)} go into the json, too")
         except BadImage as error:
-            further = {f: f for one in self._members for f in one.of(of_path) if f != path}
-            yield from self._rejected(path, error, {**sidecars, **further})
-            return
-        for ext, file in sidecars.items():
-            if members.setdefault(ext, file) != file:
-                reason = f"{members[ext]!r} takes its place as .{ext}"
-                yield self._named(Skipped(file, reason))
-        if is_array(path) and not is_in_picture(self._tree, path):
+            further = [file for _, each in self._found.members_of(path, of_path) for file in each]
+            return self._rejected(path, error, [*sidecars.values(), *further])
+        replaced = [ext for ext, file in sidecars.items() if members.setdefault(ext, file) != file]
+        if self._found.has_arrays and is_array(path) and not is_in_picture(self._tree, path):
             members.setdefault("npy", path)
-        files = {ext: self._relative(file) for ext, file in members.items()}
-        top, name = self.tree, self._relative(path)
-        newest = self._joined.newest_ns if self._joined else 0
-        how: Any = {"label": label, "split": split, "keep_extension": is_whole}
-        json = (to_json(more), newest) if more else None
-        yield from sample_of_files(top, name, files, json=json, **how)
+        found = sample_of_files(
+            self.tree,
+            self._relative(path),
+            {ext: self._relative(file) for ext, file in members.items()} if members else {},
+            label=label,
+            split=split,
+            keep_extension=is_whole,
+            json=(to_json(more), self._joined.newest_ns if self._joined else 0) if more else None,
+        )
+        reasons = {ext: f"{members[ext]!r} takes its place as .{ext}" for ext in replaced}
+        others = [self._named(Skipped(sidecars[ext], why)) for ext, why in reasons.items()]
+        return chain(others, found) if others else found
 
     def _members_of(self, path: str, fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        for files in self._members:
-            found = [file for file in files.of(fields) if file != path]
-            if not found and not files.member.is_optional:
-                wanted = files.member.template.fill(fields)
-                name = files.member.name
-                raise Lacking(f"it has no {name}: there is no {wanted}", name)
+        for files, found in self._found.members_of(path, fields):
+            member = files.member
+            if not found and not member.is_optional:
+                wanted = member.template.fill(fields)
+                raise Lacking(f"it has no {member.name}: there is no {wanted}", member.name)
             for file in found:
-                yield files.member.extension(os.path.splitext(file)[1][1:].lower()), file
+                yield member.extension(os.path.splitext(file)[1][1:].lower()), file
+
+    def _check_required(self, members: Collection[str]) -> None:
+        for name in self.templates.required:
+            if not any(member.split(".")[0] == name for member in members):
+                raise Lacking(f"it has no {name} beside it", name)
+
+    def _values(self, fields: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the class and the split of an image; all of a folder may have the same fields."""
+        if fields is not self._last[0]:
+            self._last = fields, (self._label(fields), self._split(fields))
+        return self._last[1]
 
     def _label(self, fields: Mapping[str, Any]) -> int:
         text = label_text(fields.get("class", fields.get("label", "")))
@@ -251,20 +217,28 @@ class TemplateSource:
             raise BadImage(f"its split, {split!r}, is no name of letters, digits, _ and -")
         return split
 
-    def _rejected(self, path: str, error: BadImage, files: Mapping[str, str]) -> Iterator[Skipped]:
+    def _rejected(self, path: str, error: BadImage, files: Iterable[str]) -> Iterator[Skipped]:
         of_image = replace(Skipped.of(path, error), damaged=False)
         yield self._named(of_image)
-        for file in dict.fromkeys(files.values()):
+        for file in dict.fromkeys(files):
             reason = f"its image is rejected: {error}"
             yield self._named(replace(of_image, name=file, reason=reason))
 
     def _relative(self, path: str) -> str:
-        top = self.templates.top
-        if is_within(path, top):
-            return path[len(top) :].lstrip("/")
-        return os.path.relpath(path, top)
+        if not (top := self.templates.top):
+            return path
+        return path[len(top) + 1 :] if is_within(path, top) else os.path.relpath(path, top)
 
     def _named(self, item: Skipped) -> Skipped:
         name = item.name.rstrip("/")
         slash = item.name[len(name) :]
         return replace(item, name=self._relative(name) + slash) if self.templates.top else item
+
+
+def _unused(path: str) -> Skipped:
+    """Return what may be a member, and belongs to no image."""
+    if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
+        return Skipped(path, "it is another program's cache", ignored=True)
+    if os.path.basename(path) == _CLASS_NAMES:
+        return Skipped(path, "it lists the classes, and belongs to no image", ignored=True)
+    return skipped(path, _NO_IMAGE)

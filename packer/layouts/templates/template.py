@@ -1,20 +1,22 @@
 """Templates such as ``{split}/{label}/{key}``: parsed, matched with paths, and filled (pure)."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NoReturn
 
 from packer.errors import UnusableInput
 from packer.words import option
 
 KEY = "key"
+PATH = "path"  # in a member's template: the image's, below the folder of all, without extension
 NOTHING = "_"
 ALL = "all"
 LETTERS = "letters"
 _FIELD = re.compile(r"([A-Za-z_]\w*)(\??)(?:([:=])(.*))?", re.DOTALL)
 _GLOB = re.compile(r"(\*+)")
+_STAR = "\0"  # a star that stands for itself: no path has this sign
 _EXTENSION = r"(?:(?<=[^/])\.[^./]*)?"
 
 
@@ -37,6 +39,8 @@ def parse(text: str, what: str) -> tuple[str | Field, ...]:
         sign = text[at]
         if text[at : at + 2] in ("{{", "}}"):
             plain, at = plain + sign, at + 2
+        elif text[at : at + 3] == "[*]":
+            plain, at = plain + _STAR, at + 3
         elif sign == "{":
             end = text.find("}", at)
             if end < 0:
@@ -97,7 +101,7 @@ class Template(Form):
 
     A field stands for a part of one component, ``{key}`` at the beginning of the last component for
     all that is left. Where a path can be divided in several ways, the first fields are the longest.
-    A template that ends without an extension fits any.
+    A template that ends without an extension fits any. ``[*]`` is a star in a name.
     """
 
     what: str  # the option, for errors
@@ -140,7 +144,7 @@ class Template(Form):
     def folder(self) -> str:
         """The folder that it names outright, "" for none."""
         first = self.parts[0] if self.parts and isinstance(self.parts[0], str) else ""
-        return first.partition("*")[0].rpartition("/")[0]
+        return first.partition("*")[0].rpartition("/")[0].replace(_STAR, "*")
 
     @cached_property
     def is_open(self) -> bool:
@@ -166,7 +170,7 @@ class Template(Form):
                 one = f"[^/]+{few}"
                 if part.spec == LETTERS:
                     one = r"[^\W\d_]+"
-                elif part.name == KEY and self._begins_last(number):
+                elif part.name in (KEY, PATH) and self._begins_last(number):
                     one = f".+{few}"
                 elif part.spec:
                     more = "*" if part.spec == ALL else f"{{{int(part.spec) - 1}}}"
@@ -188,7 +192,7 @@ class Template(Form):
         pattern, pieces = "", _GLOB.split(text)
         for number, piece in enumerate(pieces):
             if not piece.startswith("*"):
-                pattern += re.escape(piece)
+                pattern += re.escape(piece.replace(_STAR, "*"))
             elif piece == "*":
                 pattern += "[^/]*"
             else:
@@ -204,8 +208,38 @@ class Template(Form):
 
     def match(self, path: str) -> dict[str, str] | None:
         """Return the value of each field of a path; None if it does not fit."""
-        found = self._pattern.fullmatch(path)
-        return None if found is None else {**found.groupdict(), **self.constants}
+        if not self.is_leaf:
+            found = self._pattern.fullmatch(path)
+            return None if found is None else {**found.groupdict(), **self.constants}
+        folder, _, name = path.rpartition("/")
+        if (fields := self._in_folder(folder)) is None:
+            return None
+        return {**fields, KEY: fields[KEY] + (name.rpartition(".")[0] or name)}
+
+    @cached_property
+    def is_leaf(self) -> bool:
+        """Whether all files of a folder fit, or none does: the last component is ``{key}``."""
+        last = self.shown[-1]
+        is_key = isinstance(last, Field) and last.name == KEY
+        return is_key and self._begins_last(self.parts.index(last))
+
+    @cached_property
+    def has_any_depth(self) -> bool:
+        """Whether a field has the names of all folders: ``{label:all}``."""
+        return any(field.spec == ALL for field in self.fields)
+
+    @cached_property
+    def _in_folder(self) -> Callable[[str], dict[str, str] | None]:
+        """Return the fields of the files in a folder, with the begin of their ``{key}``."""
+
+        @lru_cache(1)
+        def fields(folder: str) -> dict[str, str] | None:
+            found = self._pattern.fullmatch(f"{folder}/x" if folder else "x")
+            if found is None:
+                return None
+            return {**found.groupdict(), **self.constants, KEY: found[KEY][:-1]}
+
+        return fields
 
     def check_fill(self, known: Collection[str]) -> None:
         """Raise if the `known` fields do not make one path of it."""
@@ -221,7 +255,8 @@ class Template(Form):
 
     def fill(self, fields: Mapping[str, str]) -> str:
         """Return the path that these fields make, without an extension that is left open."""
-        return "".join(p if isinstance(p, str) else fields[p.name] for p in self.parts)
+        each = (p if isinstance(p, str) else fields[p.name] for p in self.parts)
+        return "".join(each).replace(_STAR, "*")
 
     def rank(self, folder: str) -> tuple[tuple[str, ...], str, str]:
         """Return what sorts the folders of images as ImageFolder's classes are."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packer.inspect.index import index_tar
-from packer.layouts.folders.source import FolderSource
+from packer.layouts.folders.ambiguities import open_folders
 from packer.layouts.tars.source import WebDatasetSource
 from packer.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError
@@ -90,7 +90,7 @@ def _webdataset(path: Path) -> None:
 
 
 def _archive(path: Path) -> None:
-    read_through(FolderSource.open(ArchiveTree(path, False)))
+    read_through(open_folders(ArchiveTree(path, False)))
 
 
 def _whatever_it_is(path: Path) -> None:

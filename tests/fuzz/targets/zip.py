@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.layouts.folders.source import FolderSource
+from packer.layouts.folders.ambiguities import open_folders
 from packer.trees.archive import ArchiveTree
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch
@@ -27,7 +27,7 @@ def one(data: bytes) -> None:
     """Read a zip as what it says it is, and as a zip."""
     path = scratch() / "fuzzed.zip"
     path.write_bytes(data)
-    for read in (opened, lambda path: read_through(FolderSource.open(ArchiveTree(path, True)))):
+    for read in (opened, lambda path: read_through(open_folders(ArchiveTree(path, True)))):
         try:
             read(path)
         except ShardfeedError:

@@ -198,7 +198,22 @@ def test_a_folder_beside_the_source_may_hold_members(
     )
     src = tmp_path / "src"
     by_template = tars(src, images="{label}/{key}", members={"mask": "../masks/{label}/{key}"})
+    assert by_template == tars(src, images="{label}/{key}", members={"mask": "../masks/{path}"})
     assert by_template == tars(src, pairs={"mask": tmp_path / "masks"})
+
+
+def test_the_path_of_an_image_begins_in_the_folder_of_all(
+    tmp_path: Path,
+    make_jpegs: Callable[..., Any],
+    write_files: Write,
+    tars: Callable[..., dict[str, bytes]],
+) -> None:
+    """A folder whose name has a star is named outright, and its images have a member elsewhere."""
+    src = write_files(
+        tmp_path / "src", make_jpegs("i*/a/1.png", "i*/b/2.png", "m/a/1.png", "m/b/2.png")
+    )
+    by_path = tars(src, images="i[*]/{label}/{key}", members={"mask": "m/{path}"})
+    assert by_path == tars(src, images="i[*]/{label}/{key}", members={"mask": "m/{label}/{key}"})
 
 
 def test_what_lacks_its_member_and_members_without_image_are_rejected(
@@ -214,7 +229,7 @@ def test_what_lacks_its_member_and_members_without_image_are_rejected(
         "../n/1.png": "its image is rejected: it has no mask: there is no m/1.png",
         "2.png": lacks,
         "../m/2.png": f"its image is rejected: {lacks}",
-        "../m/3.png": "no image has it as a member",
+        "../m/3.png": "the source has no image of this path",
     }
     optional = {"mask?": "m/{key}.png", "other?": "n/{key}.png"}
     found = scan(src, options=SourceOptions(images=("i/{key}",), members=optional))

@@ -47,6 +47,9 @@ def template(text: str) -> Template:
         ("{key}{split=train}", "1.jpg", {"split": "train", "key": "1"}),
         ("{key}_image", "1_image.jpg", {"key": "1"}),
         ("a{{b}}/{key}", "a{b}/1.jpg", {"key": "1"}),
+        ("a[*]/{key}", "a*/1.jpg", {"key": "1"}),
+        ("a[*]/{key}", "ab/1.jpg", None),
+        ("{key}", "a/..jpg", {"key": "a/."}),
         ("{key}", "a/.hidden", {"key": "a/.hidden"}),
     ],
 )

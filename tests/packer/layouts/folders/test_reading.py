@@ -1,16 +1,14 @@
 import os
 import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from image_folder import image_folder
 
 from packer.errors import BadImage, UnusableInput
-from packer.layouts.folders.pairs import Pairs
-from packer.layouts.folders.source import FolderSource
+from packer.layouts.folders.reading import layout_of, templates_of
+from packer.layouts.templates.source import TemplateSource
 from packer.samples.records import Content, EmptyClass, Sample, Skipped
 from packer.trees.folder import FolderTree
 
@@ -35,9 +33,18 @@ def make_files(tmp_path: Path) -> MakeFiles:
     return make
 
 
-def opened(root: Path, *classes: Sequence[str], **options: Any) -> FolderSource:
+def opened(
+    root: Path,
+    classes: Sequence[str] | None = None,
+    *,
+    pairs: Mapping[str, str] = {},
+    kind: str | None = None,
+    depth: int | None = None,
+) -> TemplateSource:
     """The source of a folder."""
-    return FolderSource.open(FolderTree(root), *classes, **options)
+    tree = FolderTree(root)
+    layout = layout_of(tree, pairs, kind, depth)
+    return TemplateSource(tree, templates_of(tree, layout, pairs, kind), classes)
 
 
 def samples(root: Path) -> list[Sample]:
@@ -390,7 +397,7 @@ def test_many_missing_classes_are_told_in_a_few_words(make_files: MakeFiles) -> 
 
 def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/b.jpg", "../masks/cat/a.png", "../masks/cat/b.PNG")
-    source = opened(root, pairs=Pairs({"mask": "../masks"}))
+    source = opened(root, pairs={"mask": "../masks"})
     found = [item for item in source.scan() if isinstance(item, Sample)]
     assert [(item.key, item.members) for item in found] == [
         ("cat/a", ("mask.png",)),
@@ -404,15 +411,13 @@ def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> N
 
 def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "../labels/a.txt")
-    source = opened(root, pairs=Pairs({"txt": "../labels"}))
+    source = opened(root, pairs={"txt": "../labels"})
     assert [item.members for item in source.scan() if isinstance(item, Sample)] == [("txt",)]
 
 
 def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "b.jpg", "../labels/a.txt", "../labels/c.txt", "../masks/b.png")
-    source = FolderSource.open(
-        FolderTree(root), pairs=Pairs({"txt?": "../labels", "mask?": "../masks"})
-    )
+    source = opened(root, pairs={"txt?": "../labels", "mask?": "../masks"})
     records = list(source.scan())
     members = {item.key: item.members for item in records if isinstance(item, Sample)}
     assert members == {"a": ("txt",), "b": ("mask.png",)}
@@ -424,7 +429,7 @@ def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None
     images = ("train/a.jpg", "train/b.jpg", "train/b.png", "val/c.jpg", "val/c.txt")
     labels = ("train.cache", "classes.txt", "train/a.txt", "train/b.txt", "val/c.txt")
     root = make_files(*images, *(f"../labels/{name}" for name in labels))
-    source = opened(root, pairs=Pairs({"txt?": "../labels"}))
+    source = opened(root, pairs={"txt?": "../labels"})
     records = list(source.scan())
     found = {item.name: item for item in records if isinstance(item, Skipped)}
     assert {name for name, item in found.items() if item.ignored} == {
@@ -444,12 +449,12 @@ def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFi
     root = make_files("a.jpg", "b.jpg", "b.txt", "../masks/a.png", "../masks/c.png")
     (root / "../masks/deep").mkdir()
     (root / "../masks/deep/d.png").write_bytes(b"x")
-    source = opened(root, pairs=Pairs({"mask": "../masks"}))
+    source = opened(root, pairs={"mask": "../masks"})
     records = list(source.scan())
     assert [item.key for item in records if isinstance(item, Sample)] == ["a"]
     reasons = {item.name: item.reason for item in records if isinstance(item, Skipped)}
-    assert "no mask in ../masks" in reasons["b.jpg"]
-    assert "no mask in ../masks" in reasons["b.txt"]
+    assert "no mask: there is no ../masks/b" in reasons["b.jpg"]
+    assert "no mask: there is no ../masks/b" in reasons["b.txt"]
     assert "no image" in reasons["../masks/c.png"]
     assert "no image" in reasons["../masks/deep/d.png"]
 
@@ -468,7 +473,7 @@ class Counted(str):
 
 def test_the_number_of_a_class_is_not_looked_for_among_all(make_files: MakeFiles) -> None:
     root = make_files(*(f"{number:03}/a.jpg" for number in range(200)))
-    source = replace(opened(root), classes=tuple(Counted(f"{n:03}") for n in range(200)))
+    source = opened(root, tuple(Counted(f"{n:03}") for n in range(200)))
     labels = [item.label for item in source.scan() if isinstance(item, Sample)]
     assert labels == list(range(200))
     assert Counted.compared < 1000
