@@ -3,7 +3,7 @@
 import io
 import json
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,13 @@ def write_files() -> Callable[..., Path]:
     return write
 
 
+def _listed(records: Iterable[Sample | Skipped]) -> SampleTable:
+    listing = SampleTable()
+    for record in records:
+        listing.add(replace(record, places=()) if isinstance(record, Sample) else record)
+    return listing
+
+
 class Scan:
     """What a source yields."""
 
@@ -130,19 +137,16 @@ class Scan:
         source = reading.open(classes)
         found = [*reading.leftovers, *source.scan()]
         if src is not None:
-            listing = SampleTable()
-            for record in found:
-                is_sample = isinstance(record, Sample)
-                listing.add(replace(record, places=()) if is_sample else record)
+            listing = _listed(found)
             given = options or SourceOptions()
             _, adopted = refuse_evidence(source, listing, src, given, reading.what)
             if adopted is not None:
                 reading = read(src, adopted)
                 source = reading.open(classes)
                 found = [*reading.leftovers, *source.scan()]
-            else:
-                seen = (source, source.files, listing, source.classes)
-                ask(Outcome.of(src, reading.kind, *seen), given)
+                listing = _listed(found)
+            seen = (source, source.files, listing, source.classes)
+            ask(Outcome.of(src, reading.kind, *seen), given)
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]

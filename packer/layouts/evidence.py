@@ -78,20 +78,30 @@ def refuse_evidence(
     unread = Unread(listing, source.classes, source.facts, folders)
     ways = list(readings(found, tree, src, options, unread))
     asked = options.kind or options.has_templates or options.pairs or options.of_table
-    if ways and ways[0].is_clear and not asked and not _has_siblings(found, leftovers):
+    if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):
         return (), ways[0].options(options)
     raise refusal(found, tree, src, options, len(listing), ways, summary)
 
 
-def _has_siblings(found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:
-    """Return whether tables beside those found are not read: records may refer to each other."""
+def _has_siblings(tree: Tree, found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:
+    """Return whether tables beside those found are not read: records may refer to each other.
 
-    def kind(path: str) -> tuple[str, str]:
-        return os.path.dirname(path), os.path.splitext(path)[1].lower()
+    Other texts are tables if they have as many lines.
+    """
+
+    def kind(path: str) -> tuple[str, ...]:
+        folder, ext = os.path.dirname(path), os.path.splitext(path)[1].lower()
+        is_table = ext in (*TEXT_TABLES, ".json")
+        return folder, ext, "" if is_table else str(tree.begin(path, CHUNK).count(b"\n"))
 
     read = {path for one in found for path in one.paths}
-    kinds = {kind(path) for path in read if path.lower().endswith((*TEXT_TABLES, ".json"))}
-    return any(kind(path) in kinds for path in leftovers if path not in read)
+    folders = {(os.path.dirname(path), os.path.splitext(path)[1]) for path in read}
+    beside = [
+        path
+        for path in leftovers
+        if path not in read and (os.path.dirname(path), os.path.splitext(path)[1]) in folders
+    ]
+    return bool(beside) and not set(map(kind, read)).isdisjoint(map(kind, beside))
 
 
 def find_evidence(
@@ -123,21 +133,25 @@ def find_evidence(
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     folders = Folders(packed.folders if texts else {})
+    classes = len(np.unique(listing.labels))
     counts = _counts(packed.folders if texts else {})
     covered = {path for one in found for path in one.paths}
+    sums: set[str] = set()  # of which a group with others is not judged
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
-        if covered.intersection(text.paths):
+        if covered.intersection(text.paths) or sums.intersection(text.paths):
             continue
         one = None
         if np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
+            sums.update(text.paths if decision.are_checksums else ())
         own_counts = counts.get(os.path.dirname(text.paths[0]), {})
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
-        if one := one or folders.named_by(text, tree):
+        if one := one or folders.named_by(text, tree) or folders.listed(text, classes):
             found.append(one)
             covered.update(text.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
+    found += folders.named_as(text for text in texts if not covered.intersection(text.paths))
     return _of_one_name(found), tuple(_remarks(groups.values(), few, texts))
 
 
@@ -184,7 +198,9 @@ def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
 
 
 def _stem(path: str) -> str:
-    return os.path.splitext(os.path.basename(path))[0]
+    """Return a file's name without its extension, nor that of an image: ``1.jpg.json``."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.splitext(stem)[0] if names_an_image(stem) else stem
 
 
 def _known(
@@ -278,6 +294,7 @@ def _stems(paths: Sequence[str]) -> list[Hashes]:
     return [
         stem_hashes([os.fsencode(stem[len(start) : len(stem) - len(end)]) for stem in stems])
         for start, end in affixes_of(stems)[:_CUTS]
+        if len(stems) > 2 or not (start and end)  # a number between words may be chance
     ]
 
 

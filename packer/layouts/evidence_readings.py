@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.layouts.detect import read
 from packer.layouts.templates.proposed import in_order, proposed
 from packer.layouts.texts import FOLDERS, ORDER, Evidence, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Facts, Sample
 from packer.samples.table import SampleTable
+from packer.tables.classes import separator_of
+from packer.tables.names import may_be_split
+from packer.tables.splits import SplitSurvey
 from packer.trees.names import splits_of
 from packer.trees.outright import by_templates, literal
 from packer.trees.tree import Tree
@@ -35,6 +38,9 @@ _MOST = 3  # readings that are named
 _TRIED = 12
 _LOOKED_AT = 100  # samples
 _FOLDER = "{folder}"
+_LABEL = re.compile(r"\{label(?::\w+)?\}")
+_COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
+_NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 _NOUNS = _CLASSES, _SPLITS = " as classes", " as splits"  # what lists of names may be
 
 
@@ -91,6 +97,8 @@ def readings(
 ) -> Iterator[Reading]:
     """Yield the readings that pack all images, what keeps all first."""
     base = unread.facts.outright or by_templates(options.images, options.members)
+    if len(unread.classes) == 1:  # which says nothing beside a text
+        base = tuple(_LABEL.sub(lambda _: literal(unread.classes[0]), word) for word in base)
     given = [word for one in options.labels for word in ("--labels", one)]
     sums = _sums_of_others(found, tree)
     for path in sums:
@@ -104,7 +112,8 @@ def readings(
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
-            reading = Reading(lists.meaning + meaning, words, lists.is_clear and is_whole)
+            is_clear = lists.is_clear and is_whole and not _leaves_splits(texts)
+            reading = Reading(lists.meaning + meaning, words, is_clear)
             if (made := _packed(reading, src, options)) and len(made[0]) >= len(unread.listing):
                 count += 1
                 table, classes, is_flat = made
@@ -173,14 +182,39 @@ def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
         )
     ]
     splits = [one.splits[order] for one, order in zip((before, table), orders, strict=True)]
-    if (before.labels >= 0).any():
-        is_same = _are_equal(*labels)
+    if len(unread.classes) > 1:
+        is_same = _are_equal(*labels) and not _are_numbered(unread.classes)
     else:
         are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
-        is_same = not classes or (are_words and not before.members)  # of a scene, or of a mask?
+        is_one_each = are_words and len(classes) > 1 and not _may_be_several(classes)
+        is_same = not classes or (is_one_each and not before.members)  # of a scene, or of a mask?
     is_same &= _are_equal(*(np.sort(one.key_hashes) for one in (before, table)))
     is_same &= not (before.splits != "").any() or _are_equal(*splits)
     return is_same and all(table.members.get(ext) == n for ext, n in before.members.items())
+
+
+def _are_numbered(classes: Sequence[str]) -> bool:
+    """Return whether names count one thing, such as patients, which a table may describe."""
+    found = list(map(_NUMBERED.fullmatch, classes))
+    return len({one and one[1] for one in found}) == 1 and all(found)
+
+
+def _may_be_several(classes: Sequence[str]) -> bool:
+    """Return whether classes of a table may be several labels, or objects, of an image.
+
+    A blank is part of a name, such as ``ice cream``.
+    """
+    try:
+        separator = separator_of([name.replace(" ", "") for name in classes], "label", None, "")
+    except Ambiguous:
+        return True
+    return bool(separator) or any(name[0] in "[{" for name in classes)
+
+
+def _leaves_splits(texts: Sequence[str]) -> bool:
+    """Return whether a column that no field reads as splits is called so."""
+    columns = [column or name for text in texts for name, column in _COLUMN.findall(text)]
+    return any(map(may_be_split, columns)) or bool(SplitSurvey(columns).flags)
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
@@ -259,7 +293,7 @@ def _ways(
     """Yield a meaning, the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
     if lists.level >= 0:
-        is_label = bool((listing.labels >= 0).any())
+        is_label = len(unread.classes) > 1
         field = "{label}" if is_label and not lists.has("label") else _FOLDER
         texts = [one.replace(_FOLDER[:-1], field[:-1]) for one in texts]
         if folders := _by_level(unread, lists.level, field):
@@ -270,7 +304,7 @@ def _ways(
     both = [role for role in roles if lists.has(role)]
     nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
     if not base:
-        yield "", (), texts, not (listing.labels >= 0).any() and not any(listing.by_split())
+        yield "", (), texts, len(unread.classes) < 2 and not any(listing.by_split())
         return
     beside = " beside the classes of folders" if "label" in roles else ""
     yield beside, base, texts, True
@@ -280,7 +314,7 @@ def _ways(
         own = [_renamed(text, both, "listed") for text in texts]
         yield f" beside the {nouns} of folders", base, own, True
     elif "label" in roles:
-        flat = [re.sub(r"\{label(:\w+)?\}", "{_}", word) for word in base]
+        flat = [_LABEL.sub("{_}", word) for word in base]
         yield ", and folders mean nothing", flat, texts, False
 
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,14 @@ _DIGEST = re.compile(  # in hexadecimal, or in base 64; what ls -l and dir print
     rb"|^\W*[-l](?:[-r][-w][-xsStT]){3}.*"
     rb"|\d{1,4}[-./]\d\d?[-./]\d{1,4}\s+\d\d?:\d\d\S*\s+(?:[AP]M\s+)?[\d.,]+\s"
 )
+_CHECKSUM = re.compile(  # a line that has no more than it
+    rb"\W*(?:[0-9a-f]{8}){4,16} [ *]?[^\t;|]+\.\w+|[\w-]+ \([^\t|]+\) = (?:[0-9a-f]{8}){4,16}", re.I
+)
+_LOGGED = re.compile(  # the beginning of a line
+    rb"\W*(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*)?\b(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b"
+)
+_NOTEBOOK = re.compile(rb'"nbformat"\s*:')
+_SHOWN = re.compile(rb"!\[[^\]\n]*\]\([^)\n]*\)|<img\b[^>]*>", re.I)  # in Markdown
 _DIGEST_NAMES = re.compile(rb"\b(?:md5|sha-?\d+|crc-?32|xxh\w+|blake\w+)\b", re.I)
 _NO_VALUE = re.compile(  # names of fields, and schemes of addresses
     rb'"[^"\n]*"\s*:|</?[\w:.-]+|[\w:.-]+=|\b(?:https?|s3|gs|ftp|file):'
@@ -78,6 +87,14 @@ class Decision:
         if 3 * listed < self._filled and self._count < min(_MANY, self._around / 2):
             return False  # it is about something else
         return self._text.is_spreadsheet or self._distinguishes_images()
+
+    @cached_property
+    def are_checksums(self) -> bool:
+        """Whether its lines hold no more than checksums and the paths of their images."""
+        ranges = ((self._starts[n], self._ends[n]) for n in self._lines.tolist())
+        lines = [self._text.text[start:end].strip() for start, end in ranges]
+        known = sum(bool(_CHECKSUM.fullmatch(line)) for line in lines)
+        return known >= max(1, _COMPLETE * len(lines))
 
     @property
     def _count(self) -> int:
@@ -171,16 +188,24 @@ class Decision:
         return first | last | is_field | (in_column & (count > 1) & (2 * count >= self._filled))
 
     def _are_enough(self, chosen: NDArray[np.bool_]) -> bool:
-        """Return whether bare words name nearly all images, or some by long names."""
+        """Return whether bare words name nearly all images, those of a split, or some in full."""
         bare = self._bare.take(chosen)
         distinct = len(np.unique(bare.keys))
         long = len(np.unique(bare.keys[bare.ends - bare.starts >= _LONG]))
+        sizes = np.unique(self._packed.splits, return_counts=True)[1]
+        if distinct > 1 and distinct in sizes and self._filled - distinct <= 1:
+            return True  # it has a line for each, and perhaps a head
         return distinct >= max(2, _NEARLY * self._images) or long >= max(2, _SOME * self._images)
 
     def _distinguishes_images(self) -> bool:
         """Return whether the lines that name images hold more than names, or name only some."""
-        if len(set(_GROUPS.findall(self._text.text))) > 1:
+        text = self._text.text
+        if len(set(_GROUPS.findall(text))) > 1 and not _NOTEBOOK.search(text):
             return True  # an object of classes or splits, each with the list of its images
+        if self._mentions_some():
+            return False
+        if self.are_checksums:
+            return False
         content = self._content.copy()
         change = np.zeros(len(content) + 1, np.int64)
         np.add.at(change, self._used.starts, 1)
@@ -207,12 +232,26 @@ class Decision:
             _count_up(found) or self._follow_from_classes(found)
         ):
             return True
-        if 2 * len(_OTHER_FILE.findall(self._text.text)) > self._filled:
+        if 2 * len(_OTHER_FILE.findall(text)) > self._filled:
             return False
         between = self._filled - len(np.union1d(self._image_lines, self._lines))
         if between > len(self._lines) / 2:
             return True  # of records of several lines
         return not self._is_known() or not self._has_the_same_folders()
+
+    def _mentions_some(self) -> bool:
+        """Return whether a notebook, a log or a page that shows images has the names of few."""
+        text = self._text.text
+        if 2 * self._count > self._images:
+            return False
+        if _NOTEBOOK.search(text):
+            return True
+        spans = [match.span() for match in _SHOWN.finditer(text)]
+        inside = np.zeros(len(self._used.keys), bool)
+        for start, end in spans:
+            inside |= (self._used.starts >= start) & (self._used.ends <= end)
+        logged = sum(bool(_LOGGED.match(text, int(start))) for start in self._starts)
+        return bool(inside.all()) or logged >= _NEARLY * self._filled
 
     def _is_in_sentences(self) -> bool:
         """Return whether most names stand between blanks, within a line."""
@@ -258,6 +297,8 @@ class Decision:
 
 
 def _count_up(fields: Sequence[bytes]) -> bool:
-    """Return whether these are numbers that count the lines."""
+    """Return whether these are numbers that count the lines, from 0 or 1 on."""
     numbers = [int(field) for field in fields if field.isdigit()]
-    return len(numbers) == len(fields) > 1 and set(map(int.__sub__, numbers[1:], numbers)) == {1}
+    return len(numbers) == len(fields) > 1 > numbers[0] - 1 and set(
+        map(int.__sub__, numbers[1:], numbers)
+    ) == {1}

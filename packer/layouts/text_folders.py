@@ -1,6 +1,8 @@
 """Tables that name the folders of images: patients, videos, products."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -10,7 +12,7 @@ from packer.layouts.templates.lists import read_lists
 from packer.layouts.templates.proposed import proposed
 from packer.layouts.texts import FOLDERS, LINE, Evidence, Text, as_number
 from packer.trees.tree import Tree
-from packer.words import shortened
+from packer.words import many, shortened
 
 _LOOKED_FOR = 12  # folders: a text that has no two of their names is passed over
 
@@ -32,6 +34,31 @@ class Folders:
                 found[at][name] = found[at].get(name, 0) + count
         return found
 
+    def named_as(self, texts: Iterable[Text]) -> Iterator[Evidence]:
+        """Yield records and rows of numbers in files that are named as folders of images are."""
+        alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for text in texts:
+            folder, name = os.path.split(text.paths[0])
+            stem, ext = os.path.splitext(name)
+            is_record = text.has_numbers or text.text.lstrip()[:1] in (b"<", b"{", b"[")
+            if not text.paths[1:] and is_record and any(stem in level for level in self._levels):
+                alike[folder, ext].append(text.paths[0])
+        for (folder, ext), paths in alike.items():
+            if len(paths) > 1:
+                names = f"{len(paths)} files {ext} in {folder}"
+                reason = f"has records, and {names} are named as folders of images"
+                yield Evidence(tuple(paths), len(paths), reason=reason)
+
+    def listed(self, text: Text, classes: int) -> Evidence | None:
+        """Return a list of the paths of folders, if they are more than the classes of images."""
+        lines = text.text.decode("utf-8", "replace").split("\n")
+        paths = [line.strip().strip("/") for line in lines if line.strip()]
+        known = sum("/" in path and path in self._images for path in paths)
+        if known < max(2, len(paths)) or known <= classes or text.paths[1:]:
+            return None
+        reason = f"lists {known:,} folders of images, and these have {many(classes, 'class')}"
+        return Evidence(text.paths, known, lines=tuple(paths[:2]), reason=reason, kind=FOLDERS)
+
     def named_by(self, text: Text, tree: Tree) -> Evidence | None:
         """Return a text as a table that has more to say of folders than their class."""
         if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
@@ -48,6 +75,8 @@ class Folders:
                 named, columns = _columns(tree, form)
                 known = [as_number(name) for name in named if as_number(name) in counts]
                 own = [counts.get(as_number(name), 0) for name in named]
+                if _count_more(named, counts):
+                    continue
                 if len(known) > 1 and sum(_varies(column, own) for column in columns) >= 2:
                     shown = [line.strip() for line in content.split("\n") if line.strip()]
                     lines = tuple(shortened(line, LINE) for line in shown[:2])
@@ -56,6 +85,13 @@ class Folders:
                         one.paths, one.count, False, lines, one.stems, reason, FOLDERS, level
                     )
         return None
+
+
+def _count_more(named: Sequence[str], folders: Collection[str]) -> bool:
+    """Return whether these are the numbers of rows, of which few may be folders, too."""
+    numbers = [int(name) for name in named if name.isdecimal()]
+    is_run = numbers == list(range(numbers[0], numbers[0] + len(named))) if numbers else False
+    return is_run and len(named) != len(folders)
 
 
 def _columns(tree: Tree, form: str) -> tuple[list[str], Iterator[list[str]]]:

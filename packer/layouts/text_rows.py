@@ -17,6 +17,8 @@ _MOST = 4  # bytes of a line, as a multiple of `LINE`
 _NEARLY = 0.9  # of the lines of captions have two words
 _SIGNS = ",\t;|"
 _WORDS = re.compile(r"[^\W\d_]+[\s,]+[^\W\d_]")
+_URL = re.compile(r"\w+://\S*")
+_DIGEST = re.compile(r"\b(?:[0-9a-f]{8}){4,16}\b|sha\d+=", re.IGNORECASE)
 _CODE = re.compile(r"(#|//|/\*|\*|<|import |from |def |[{}\]-])|.*[{};\\]$")
 
 
@@ -37,6 +39,7 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
             len(rows) not in images
             or len(rows) < _LEAST
             or any(map(_names_an_image, rows[:_LEAST]))
+            or all(map(_DIGEST.search, rows[:_LEAST]))
         ):
             continue
         shown = tuple(shortened(row, LINE) for row in rows[:2])
@@ -116,4 +119,4 @@ def _has_a_head(lines: Sequence[str]) -> bool:
 
 
 def _names_an_image(row: str) -> bool:
-    return any(is_named_as_image(word) for word in re.split(r"[\s,;:|\"']+", row))
+    return any(is_named_as_image(word) for word in re.split(r"[\s,;:|\"']+", _URL.sub("", row)))

@@ -52,6 +52,7 @@ def prepare(
     *,
     spool: Path,  # folder for what the scan makes for samples
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
+    chosen: SourceOptions | None = None,  # by the caller, where those of `options` were found
 ) -> Work:
     """Scan `src` and plan its shards; nothing is written."""
     if keys_of is not None:
@@ -92,10 +93,11 @@ def prepare(
         refuse_evidence_in_parts(source, listing, given.path)
         unread, adopted = refuse_evidence(source, listing, given.path, options.source, sentence)
         if adopted is not None:
-            options = replace(options, source=adopted)
-            return prepare(given, options, progress, classes, onto, spool=spool)
+            found = replace(options, source=adopted)
+            chosen = options.source
+            return prepare(given, found, progress, classes, onto, spool=spool, chosen=chosen)
         seen = (source, scanned.files, listing, scanned.classes)
-        ask(Outcome.of(given.path, reading.kind, *seen), options.source)
+        ask(Outcome.of(given.path, reading.kind, *seen), chosen or options.source)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)

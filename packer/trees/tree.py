@@ -170,7 +170,7 @@ class Tree(ABC):
         """Return what to report of a file that is not meant as an image; None for one that is."""
         if reason := self.examined.get(path):
             return Skipped(path, reason, ignored=True)
-        found = not_an_image(path, lambda: self.begin(path))
+        found = not_an_image(path, lambda size: self.begin(path, size))
         if found and is_unpacked(f"{self.root}/{path}"):
             return Skipped(path, UNPACKED, ignored=True)
         return found

@@ -8,6 +8,7 @@ labels or images and that nothing reads.
 
 import errno
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,8 @@ _LITTER_FOLDERS = {
     *(".idea", ".vscode", "__macosx", ".appledouble", ".spotlight-v100", ".trashes", ".fseventsd"),
     *(".temporaryitems", ".documentrevisions-v100", "$recycle.bin", "system volume information"),
     *("@eadir", "@recycle", "@recently-snapshot", "#recycle", "#snapshot", ".@__thumb"),
-    *(".snapshot", ".thumbnails", "lost+found", ".nv-meta"),
+    *(".snapshot", ".thumbnails", "lost+found", ".nv-meta", ".venv", ".github", ".gitlab", ".dvc"),
+    *(".tox", ".nox", ".eggs", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".devcontainer"),
 }
 
 _OTHER_IMAGES = frozenset(  # which cannot be packed
@@ -74,6 +76,9 @@ _BEGINNINGS = (
     *(b"P%c%c" % (kind, space) for kind in b"123456f" for space in b" \t\n\v\f\r"),
 )
 BEGINNING = 12  # bytes that tell
+_HDF5 = ("h5", "hdf5")
+_WEIGHTS = re.compile(rb"model_weights|layer_names|keras_version")  # of Keras
+_HEAD = 4096  # bytes that have these names
 
 
 def is_named_as_image(name: str) -> bool:
@@ -111,17 +116,18 @@ def skipped(path: str, reason: str) -> Skipped:
     return Skipped(path, reason)
 
 
-def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
-    """Return what to report of a file that is not meant as an image; `begin` reads `BEGINNING`."""
+def not_an_image(path: str, begin: Callable[[int], bytes]) -> Skipped | None:
+    """Return what to report of a file that is not meant as an image; `begin` reads so much."""
     name = path.rpartition("/")[2]
     if names_an_image(name):
         return None
     if is_litter(name):
         return skipped(path, "")
-    if name.rpartition(".")[2].lower() in _DATA:
-        return Skipped(path, _MAY_BE_DATA)
     try:
-        data = begin()
+        ext = name.rpartition(".")[2].lower()
+        if ext in _DATA and not (ext in _HDF5 and _WEIGHTS.search(begin(_HEAD))):
+            return Skipped(path, _MAY_BE_DATA)
+        data = begin(BEGINNING)
     except BadImage:
         return None
     is_image = data.startswith(_BEGINNINGS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")

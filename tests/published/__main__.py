@@ -7,7 +7,9 @@ a part of a name.
 import argparse
 import time
 from collections import Counter
+from contextlib import nullcontext
 
+from published.alone import only_folders
 from published.outcome import FAULTY, RIGHT, outcome_of
 from published.rows import all_layouts, expected, write
 
@@ -17,13 +19,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="parts of names; default: all layouts")
     parser.add_argument("--write", action="store_true", help="replace outcomes.txt")
     parser.add_argument("--brief", action="store_true", help="only counts, and what is wrong")
+    parser.add_argument("--alone", action="store_true", help="recognise plain folders only")
     given = parser.parse_args()
+    steps = {"steps": 0} if given.alone else {}
     begun = time.monotonic()
     known, found = expected(), {}
     for name, layout in sorted(all_layouts().items()):
         if given.names and not any(part in name for part in given.names):
             continue
-        outcome = outcome_of(layout)
+        with only_folders() if given.alone else nullcontext():
+            outcome = outcome_of(layout, **steps)
         found[name] = outcome.verdict
         if outcome.verdict in FAULTY or (outcome.verdict != RIGHT and not given.brief):
             print(f"\n== {name}: {outcome.verdict}")
@@ -38,6 +43,8 @@ def main() -> None:
     for verdict, count in Counter(found.values()).most_common():
         print(f"{count:5} {verdict}")
     print(f"{len(found):5} layouts, {time.monotonic() - begun:.1f} s")
+    if given.alone:
+        return
     changed = {name: verdict for name, verdict in found.items() if known.get(name) != verdict}
     for name, verdict in changed.items():
         print(f"changed: {name}: {known.get(name, 'new')} -> {verdict}")

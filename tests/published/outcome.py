@@ -85,8 +85,11 @@ class Outcome(NamedTuple):
     commands: tuple[tuple[str, str], ...] = ()
 
 
-def outcome_of(layout: Layout, folder: Path | None = None) -> Outcome:
-    """Lay `layout` out below `folder`, or a temporary one, pack it, and judge the dataset."""
+def outcome_of(layout: Layout, folder: Path | None = None, *, steps: int = _STEPS) -> Outcome:
+    """Lay `layout` out below `folder`, or a temporary one, pack it, and judge the dataset.
+
+    Commands that a refusal prints are run if there are `steps`.
+    """
     with contextlib.ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="published-")))
@@ -95,7 +98,7 @@ def outcome_of(layout: Layout, folder: Path | None = None) -> Outcome:
         stack.enter_context(_inside(root))
         src = str(root / layout.src) if layout.src else str(root)
         dst = str(folder / "packed")
-        return _tried(["pack", src, dst, *_ALWAYS, *layout.options], layout, dst, _STEPS)
+        return _tried(["pack", src, dst, *_ALWAYS, *layout.options], layout, dst, steps)
 
 
 def lay_out(layout: Layout, root: Path) -> None:

@@ -3,34 +3,23 @@
 from collections.abc import Callable
 
 from packer.errors import UnusableInput
-from packer.layouts.audit.copies import copied_class
-from packer.layouts.audit.divided import (
-    deeper_folders,
-    only_class,
-    partly_split,
-    single_samples,
-    strange_class,
-    unlabelled_folders,
-)
-from packer.layouts.audit.endings import variants
-from packer.layouts.audit.named import labels_in_names
+from packer.layouts.audit import copies, divided, endings, named, parts
 from packer.layouts.audit.outcome import Outcome, Question
-from packer.layouts.audit.parts import affixed_folders, scenes
 from packer.options.declared import SourceOptions
 from packer.words import choices
 
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
-    partly_split,
-    scenes,
-    affixed_folders,
-    variants,
-    unlabelled_folders,
-    deeper_folders,
-    copied_class,
-    strange_class,
-    single_samples,
-    labels_in_names,
-    only_class,
+    divided.partly_split,
+    parts.scenes,
+    parts.affixed_folders,
+    endings.variants,
+    divided.unlabelled_folders,
+    divided.deeper_folders,
+    copies.copied_class,
+    divided.strange_class,
+    divided.single_samples,
+    named.labels_in_names,
+    divided.only_class,
 )
 
 

@@ -16,9 +16,11 @@ from packer.words import listed, many
 _FEW = 0.1  # of the samples that most classes have
 _LEAST = 5  # samples that most classes have, beside which few are strange
 _SEVERAL = 10  # classes: of so many, most have more than one sample
-_ASIDE = frozenset(  # what holds pictures about a dataset
+_ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
     {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
     | {"screenshots", "teaser", "logo", "logos", "demo", "demos", "resources", "website", "paper"}
+    | {"venv", "env", "nodemodules", "src", "code", "scripts", "notebooks", "logs", "runs", "wandb"}
+    | {"results", "outputs", "output", "plots", "checkpoints", "lib"}
 )
 
 

@@ -1,12 +1,11 @@
 """Pictures beside each other in a folder that differ in a word of their names only (pure)."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from packer.layouts.audit.outcome import Outcome, Question
-from packer.layouts.folders.contents import member
+from packer.layouts.audit.outcome import Outcome, Question, as_parts, member_of
 from packer.trees.names import endings, infixes, is_of_masks, windows
-from packer.trees.outright import by_templates, literal
+from packer.trees.outright import literal
 from packer.words import listed
 
 _FEW = 4  # interpretations of one kind
@@ -26,30 +25,18 @@ def variants(outcome: Outcome) -> Question | None:
     if not (found := texts or infix):
         return None
     found = tuple(sorted(found, key=lambda text: (is_of_masks(text), text)))
-    readings = {}
-    for main in found[:_FEW]:
-        for way, meaning in _ways(outcome, is_infix=bool(infix)).items():
-            key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
-            members = {_ending(one, all_have): _put(key, one) for one in found if one != main}
-            words = by_templates([_put(key, main)], members)
-            readings[f"Images have {main}{meaning}"] = words
+    readings: dict[str, Sequence[str]] = {}
+    members = {one: member_of(*one.partition(".")[::2], is_optional=not all_have) for one in found}
+    for way, meaning in _ways(outcome, is_infix=bool(infix)).items():
+        key = f"{way}{{part}}{{}}{{key}}" if infix else f"{way}{{key}}{{}}"
+        ways = {one: key.replace("{}", literal(one), 1) for one in found}
+        readings |= as_parts(f"Images have {{}}{meaning}", ways, members, *found[:_FEW])
     between = "in" if infix else "at the end of"
     return Question(
         f"pictures beside each other differ in {listed(found)} {between} their names only: they "
         "may be parts of one sample.",
         readings | {"Each is a sample of its own": ("--as", "folder")},
     )
-
-
-def _put(key: str, text: str) -> str:
-    return key.replace("{}", literal(text), 1)
-
-
-def _ending(text: str, all_have: bool) -> str:
-    """Return the name of a member from what a file's name ends in."""
-    stem, _, ext = text.partition(".")
-    name = (member(stem) or "picture") + ("" if all_have else "?")
-    return f"{name}.{ext.lower()}" if ext else name
 
 
 def _ways(outcome: Outcome, *, is_infix: bool) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from packer.layouts.audit.outcome import Outcome, Question, Seen
+from packer.layouts.audit.outcome import Outcome, Question, Seen, as_parts
 from packer.layouts.audit.tokens import tokens, words, written
 from packer.trees.outright import by_templates, literal
 from packer.trees.shape import IMAGES
@@ -24,6 +24,7 @@ _DEVICES = frozenset(  # what cameras, phones and programs call their pictures
     | {"am", "pm", "copy", "edited", "hdr", "portrait", "night", "mp", "edit", "final", "new"}
     | {"train", "val", "test", "x", "sample", "im", "jpg", "jpeg", "png", "page", "pages"}
 )
+_PROGRAMS = ("screenshot", "screen shot", "snapchat", "screencapture")
 _COUNTED = (  # before a number that counts
     r"frame|page|p|wa|fold|part|seq|sequence|video|clip|scan|img|image|photo|pic|dsc|v|t|z|x|y|row"
     r"|col|scene|shot|take|copy|vol|slice|tile|patch|chunk|nr|no"
@@ -41,7 +42,8 @@ class Place(NamedTuple):
 
     def rank(self) -> tuple[bool, int, int]:
         """Sort words before numbers, words without numbers before others, few before many."""
-        return _are_numbers(self.values), _numbered(self.values), len(self.values)
+        numbered = sum(any(map(str.isdecimal, value)) for value in self.values)
+        return _are_numbers(self.values), numbered, len(self.values)
 
 
 def labels_in_names(outcome: Outcome) -> Question | None:
@@ -50,6 +52,8 @@ def labels_in_names(outcome: Outcome) -> Question | None:
         return None
     if outcome.has_labels and len(outcome.classes) > 1:
         return None
+    if all(one.stem.lower().startswith(_PROGRAMS) for one in outcome.seen):
+        return None  # the last word is that of another program
     by_split: dict[str, list[Seen]] = defaultdict(list)
     for one in outcome.seen:
         by_split[one.split].append(one)
@@ -79,100 +83,77 @@ def labels_in_names(outcome: Outcome) -> Question | None:
 
 
 def _as_parts(outcome: Outcome, place: Place, end: str) -> dict[str, Sequence[str]]:
-    readings: dict[str, Sequence[str]] = {}
     if re.search(r"\{(?!key\}|label[:}])", place.template):
         return {}
-    ways = {each: _LABEL.sub(literal(each), place.template) for each in place.values}
-    for main in sorted(ways)[:_SHOWN]:
-        members = {
-            f"{value.lower()}{end.lower()}": f"{outcome.start}{way}{end}"
-            for value, way in sorted(ways.items())
-            if value != main
-        }
-        image = f"{outcome.start}{ways[main]}{end}"
-        readings[f"Images have {main}, and members of the others"] = by_templates([image], members)
-    return readings
+    values = sorted(place.values)
+    ways = {
+        one: _LABEL.sub(literal(one), f"{outcome.start}{place.template}{end}") for one in values
+    }
+    members = {one: f"{one.lower()}{end.lower()}" for one in values}
+    meaning = "Images have {}, and members of the others"
+    return as_parts(meaning, ways, members, *values[:_SHOWN])
 
 
-def _are_numbers(values: Mapping[str, int]) -> bool:
+def _are_numbers(values: Iterable[str]) -> bool:
     return all(map(str.isdecimal, values))
 
 
 def _places(stems: Sequence[str]) -> list[Place]:
-    """Return the places at which values repeat: words, from both ends; letters before a number."""
-    return list(_places_in(stems)) if len(stems) >= _LEAST else []
+    """Return the places at which values repeat."""
+    found = []
+    for template, values, rests in _cuts(stems) if len(stems) >= _LEAST else ():
+        counts = Counter(values)
+        if _may_be_labels(counts, len(values)):
+            others = Counter(rests)
+            is_crossed = len(rests) >= _NEARLY * len(others) * len(counts)
+            found.append(Place(template, counts, is_crossed))
+    return found
 
 
-def _places_in(stems: Sequence[str]) -> Iterator[Place]:
+def _cuts(stems: Sequence[str]) -> Iterator[tuple[str, list[str], list[Any]]]:
+    """Yield a part of all names by its template, with its values and with the rests of names.
+
+    It is the letters before a number, a word of names that are all divided alike, or the first or
+    the last word of others.
+    """
+    pairs = [parts for parts in map(tokens, stems) if len(parts) == 2]
+    if len(pairs) == len(stems) and all(a.isalpha() and b.isdecimal() for a, b in pairs):
+        yield "{label:letters}{key}", [a for a, _ in pairs], [b for _, b in pairs]
     divided = [words(stem) for stem in stems]
-    if place := _letters(stems):
-        yield place
-    signs = Counter(tuple(_signs(parts)) for parts in divided).most_common(1)[0]
-    if signs[1] >= _NEARLY * len(stems) and len(signs[0]) > 0:
-        like = [parts for parts in divided if tuple(_signs(parts)) == signs[0]]
-        for at in range(len(like[0])):
-            if like[0][at][0].isalnum() and (place := _at(like, at)):
-                yield place
-        return
-    for at in (0, -1):
-        if place := _at_end(divided, at):
-            yield place
+    ((signs, count),) = Counter(map(_signs, divided)).most_common(1)
+    if count >= _NEARLY * len(stems) and signs:
+        like = [parts for parts in divided if _signs(parts) == signs]
+        for at, word in enumerate(like[0]):
+            values, template = [parts[at] for parts in like], _template(like, at)
+            is_counted = at > 1 and _COUNTED_WORD.fullmatch(like[0][at - 2])
+            if "{key}" in template and not (is_counted and _are_numbers(values)):
+                rests = [(*parts[:at], *parts[at + 1 :]) for parts in like]
+                yield from [(template, values, rests)] * word[0].isalnum()
+    elif all(len(parts) > 2 for parts in divided):
+        for at, beside, way in ((0, 1, "{label}|{key}"), (-1, -2, "{key}|{label}")):
+            between = {parts[beside] for parts in divided}
+            values = [parts[at] for parts in divided]
+            if len(between) == 1 and not _are_numbers(values):
+                rests = [tuple(parts[1:] if at == 0 else parts[:-1]) for parts in divided]
+                yield way.replace("|", literal(between.pop())), values, rests
 
 
-def _signs(parts: Sequence[str]) -> Iterator[str]:
-    """Yield what is between words, with a mark for each word."""
-    yield from (part if not part[0].isalnum() else "0" for part in parts)
+def _signs(parts: Sequence[str]) -> tuple[str, ...]:
+    """Return what is between words, with a mark for each word."""
+    return tuple("0" if part[0].isalnum() else part for part in parts)
 
 
-def _at(divided: Sequence[Sequence[str]], at: int) -> Place | None:
-    """Return the place of one word of names that are all divided alike."""
-    values = Counter(parts[at] for parts in divided)
-    if not _may_be_labels(values, len(divided)):
-        return None
-    if _are_numbers(values) and at > 1 and _COUNTED_WORD.fullmatch(divided[0][at - 2]):
-        return None
-    rests = Counter((*parts[:at], *parts[at + 1 :]) for parts in divided)
-    template, has_key = "", False
-    for number, part in enumerate(divided[0]):
+def _template(like: Sequence[Sequence[str]], at: int) -> str:
+    """Return the template of names that are divided alike, with ``{label}`` for a word of them."""
+    found = ""
+    for number, part in enumerate(like[0]):
         if number == at:
-            template += "{label}"
-        elif len({parts[number] for parts in divided}) == 1:
-            template += literal(written(part))
-        elif not has_key:
-            template, has_key = template + "{key}", True
+            found += "{label}"
+        elif len({parts[number] for parts in like}) == 1:
+            found += literal(written(part))
         else:
-            template += f"{{part{number}}}"
-    return Place(template, values, _cross(rests, values)) if has_key else None
-
-
-def _at_end(divided: Sequence[Sequence[str]], at: int) -> Place | None:
-    """Return the place of the first or the last word of names that differ otherwise."""
-    if any(len(parts) < 3 for parts in divided):
-        return None
-    beside = {parts[1 if at == 0 else -2] for parts in divided}
-    values = Counter(parts[at] for parts in divided)
-    if len(beside) != 1 or not _may_be_labels(values, len(divided)) or _are_numbers(values):
-        return None
-    sign = literal(beside.pop())
-    rests = Counter(tuple(parts[1:] if at == 0 else parts[:-1]) for parts in divided)
-    template = f"{{label}}{sign}{{key}}" if at == 0 else f"{{key}}{sign}{{label}}"
-    return Place(template, values, _cross(rests, values))
-
-
-def _letters(stems: Sequence[str]) -> Place | None:
-    """Return letters right before a number: ``cat1``."""
-    each = [tokens(stem) for stem in stems]
-    if not all(len(parts) == 2 and parts[0].isalpha() and parts[1].isdecimal() for parts in each):
-        return None
-    values = Counter(parts[0] for parts in each)
-    if not _may_be_labels(values, len(stems)):
-        return None
-    rests = Counter((parts[1],) for parts in each)
-    return Place("{label:letters}{key}", values, _cross(rests, values))
-
-
-def _cross(rests: Mapping[Any, int], values: Mapping[str, int]) -> bool:
-    return sum(rests.values()) >= _NEARLY * len(rests) * len(values)
+            found += f"{{part{number}}}" if "{key}" in found else "{key}"
+    return found
 
 
 def _may_be_labels(values: Mapping[str, int], count: int) -> bool:
@@ -187,8 +168,3 @@ def _may_be_labels(values: Mapping[str, int], count: int) -> bool:
     if known <= (_DEVICES | IMAGES) or all(map(_COUNTS.fullmatch, values)):
         return False
     return len(values) <= min(_MOST_WORDS, count // 2)
-
-
-def _numbered(values: Iterable[str]) -> int:
-    """Return how many words have a number in them."""
-    return sum(any(map(str.isdecimal, value)) for value in values)

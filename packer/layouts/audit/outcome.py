@@ -1,10 +1,11 @@
 """The samples of a scan as the audit sees them: their folders, names, classes and splits."""
 
 import os
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import BadImage
-from packer.samples.records import Facts, Reader, Source
+from packer.layouts.audit.tokens import shared
+from packer.layouts.folders.contents import member
+from packer.samples.records import Reader, Source
 from packer.samples.table import SampleTable
 from packer.trees.names import splits_of
-from packer.trees.outright import literal
+from packer.trees.outright import by_templates, literal
 
 _MOST = 20_000  # samples that are looked at
 _OF_EACH = 1_000  # of one folder
@@ -53,7 +56,6 @@ class Outcome:
     where: Path
     root: Path
     kind: str
-    facts: Facts
     files: Reader
     listing: SampleTable
     classes: Sequence[str]
@@ -71,7 +73,7 @@ class Outcome:
         """Return the outcome of a scan of a source, whose samples `files` reads."""
         tree = getattr(source, "tree", None)
         root = source.facts.root or (tree.root if tree else where)
-        return cls(where, root, kind, source.facts, files, listing, classes)
+        return cls(where, root, kind, files, listing, classes)
 
     @cached_property
     def prefix(self) -> str | None:
@@ -96,31 +98,20 @@ class Outcome:
     def _numbers(self) -> list[int]:
         """The numbers of some samples.
 
-        If there are many, the first ones of each folder, found by doubling steps: samples of one
-        folder usually follow each other.
+        If there are many, the first ones of each folder: samples of one folder usually follow each
+        other, so that few names tell where it ends.
         """
-        count, number = len(self.listing), 0
         found: list[int] = []
-        while number < count and len(found) < _MOST:
-            folder, begin = self._folder(number), len(found)
-            while number < count and len(found) - begin < _OF_EACH:
-                if self._folder(number) != folder:
-                    break
-                found.append(number)
-                number += 1
-            number = self._end_of(folder, number)
+        begin, every = 0, range(len(self.listing))
+        while begin < len(every) and len(found) < _MOST:
+            is_other = partial(self._is_beside, self._folder(begin))
+            end = bisect_left(every, True, begin, key=is_other)
+            found += every[begin : min(end, begin + _OF_EACH)]
+            begin = end
         return found
 
-    def _end_of(self, folder: str, number: int) -> int:
-        """Return the number of the first sample from `number` on that lies in another folder."""
-        last, step = number - 1, 1
-        while last + step < len(self.listing) and self._folder(last + step) == folder:
-            last, step = last + step, 2 * step
-        end = min(last + step, len(self.listing))
-        while end - last > 1:
-            middle = (last + end) // 2
-            last, end = (middle, end) if self._folder(middle) == folder else (last, middle)
-        return end
+    def _is_beside(self, folder: str, number: int) -> bool:
+        return self._folder(number) != folder
 
     def _folder(self, number: int) -> str:
         return self.listing.name_of(number).rpartition("/")[0]
@@ -145,7 +136,7 @@ class Outcome:
     @cached_property
     def top(self) -> tuple[str, ...]:
         """The folders that hold all samples."""
-        return _shared([one.folders for one in self._some])
+        return tuple(shared([one.folders for one in self._some]))
 
     @cached_property
     def _in_splits(self) -> list[Seen]:
@@ -159,7 +150,7 @@ class Outcome:
     @cached_property
     def wrapper(self) -> tuple[str, ...]:
         """The folders in that of each split which hold all of its samples."""
-        return _shared([one.folders for one in self._in_splits])
+        return tuple(shared([one.folders for one in self._in_splits]))
 
     @cached_property
     def seen(self) -> list[Seen]:
@@ -236,11 +227,25 @@ class Outcome:
                 yield from (("/".join(folders), one.stem) for one in samples)
 
 
-def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the names that all paths begin with."""
-    first, last = (min(paths), max(paths)) if paths else ((), ())
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)]
+def member_of(name: str, ext: str = "", *, is_optional: bool = False) -> str:
+    """Return the name of a member from what pictures are called, and their extension."""
+    found = (member(name) or "picture") + "?" * is_optional
+    return f"{found}.{ext.lower()}" if ext else found
+
+
+def as_parts(
+    meaning: str, ways: Mapping[str, str], members: Mapping[str, str], *mains: str
+) -> dict[str, Sequence[str]]:
+    """Return the readings in which `mains` are images, each with all others as its members.
+
+    `ways` are templates, and `members` names of members.
+    """
+    return {
+        meaning.replace("{}", main): by_templates(
+            [ways[main]], {members[one]: way for one, way in ways.items() if one != main}
+        )
+        for main in mains
+    }
 
 
 def below(*names: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from packer.trees.outright import literal
@@ -24,12 +25,12 @@ class Affix(NamedTuple):
     @classmethod
     def of(cls, stems: Sequence[str]) -> "Affix":
         """Find it; one name has none."""
-        tokens = [_TOKEN.findall(stem) for stem in stems]
-        if len(tokens) < 2:
+        each = list(map(tokens, stems))
+        if len(each) < 2:
             return cls("", "")
-        before = _common(tokens)
-        shortest = min(map(len, tokens))
-        after = _common([each[::-1] for each in tokens])[: max(0, shortest - len(before) - 1)]
+        shortest = min(map(len, each))
+        before = shared(each)[: shortest - 1]
+        after = shared([one[::-1] for one in each])[: max(0, shortest - len(before) - 1)]
         return cls("".join(before), "".join(after[::-1]))
 
     def strip(self, stem: str) -> str:
@@ -41,13 +42,10 @@ class Affix(NamedTuple):
         return f"{literal(self.before)}{key}{literal(self.after)}"
 
 
-def _common(tokens: Sequence[Sequence[str]]) -> list[str]:
-    found = []
-    for each in zip(*tokens, strict=False):
-        if len(set(each)) > 1:
-            break
-        found.append(each[0])
-    return found[: min(map(len, tokens)) - 1]
+def shared(each: Sequence[Sequence[str]]) -> list[str]:
+    """Return what all sequences begin with."""
+    alike = takewhile(lambda some: len(set(some)) == 1, zip(*each, strict=False))
+    return [first for first, *_ in alike]
 
 
 def words(stem: str) -> list[str]:

@@ -11,11 +11,11 @@ from functools import partial
 from packer.errors import UnusableInput
 from packer.layouts.folders.labels import refuse_labels
 from packer.layouts.templates.chosen import Templates
-from packer.layouts.templates.survey import words_of
+from packer.layouts.templates.survey import describes, words_of
 from packer.options.declared import SourceOptions
 from packer.trees.meaning import Layout, interpret
 from packer.trees.outright import by_templates
-from packer.trees.shape import inside
+from packer.trees.shape import Shape, inside
 from packer.trees.sidecars import MAPS
 from packer.trees.tree import Tree
 
@@ -41,6 +41,7 @@ def layout_of(
     if kind is None and not folders:
         refuse_labels(shape, tree.root, partial(_names, tree))
     stems = None if folders else partial(_stems, tree)
+    shape = shape.without(_described(tree, shape) if kind is None else ())
     return interpret(shape, tree.root, kind=kind, depth=depth, stems=stems)
 
 
@@ -55,6 +56,7 @@ def templates_of(
     chosen = frozenset(name.removesuffix("?") for name in beside)
     words = MAPS | chosen if kind else words_of(tree, leave, chosen)
     shape = tree.shape.without(leave)
+    shape = shape.without(_described(tree, shape) if kind is None else ())
     with_classes = [
         split for split, base in layout.splits.items() if shape.folders(inside(layout.top, base))
     ]
@@ -71,6 +73,19 @@ def templates_of(
         stray=f"it is beside {what}, and belongs to none of them",
         outright=by_templates(images, members) if is_said else (),
     )
+
+
+def _described(tree: Tree, shape: Shape) -> list[str]:
+    """Return the folders that only describe others: beside all images, or the only folders."""
+    path, found = "", list[str]()
+    while shape.below(path):
+        filled = shape.with_images(path)
+        others = (inside(path, name) for name in shape.folders(path) if name not in filled)
+        found += (other for other in others if describes(tree, other))
+        if shape.images.get(path) or len(filled) != 1:
+            break
+        path = inside(path, filled[0])
+    return found
 
 
 def _names(tree: Tree, path: str) -> Iterator[str]:

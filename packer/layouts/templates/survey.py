@@ -73,7 +73,7 @@ class Survey:
         if self.members and not by_folder:
             self._add(self.images())
         for label, folder in without.items():
-            if label not in self.labels and not _describes(tree, folder):
+            if label not in self.labels and not describes(tree, folder):
                 self.labels[label] = folder
 
     def _below(self) -> Iterator[tuple[str, Level]]:
@@ -175,7 +175,7 @@ def words_of(
         return MAPS
 
 
-def _describes(tree: Tree, folder: str) -> bool:
+def describes(tree: Tree, folder: str) -> bool:
     """Return whether a folder without images only describes others, and is no class."""
     above, _, name = folder.rpartition("/")
     if name in tree.shape.aside(above):
