@@ -146,7 +146,7 @@ class Scan:
                 found = [*reading.leftovers, *source.scan()]
                 listing = _listed(found)
             seen = (source, source.files, listing, source.classes)
-            ask(Outcome.of(src, reading.kind, *seen), given)
+            ask(Outcome(src, reading.kind, *seen), given)
         self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, Sample)]

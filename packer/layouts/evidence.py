@@ -31,6 +31,7 @@ from packer.layouts.name_tokens import (
     words_of,
 )
 from packer.layouts.named_text import Decision
+from packer.layouts.text_classes import ClassNumbers
 from packer.layouts.text_folders import Folders
 from packer.layouts.text_rows import in_order
 from packer.layouts.texts import ORDER, Evidence, Text, text_of
@@ -133,7 +134,7 @@ def find_evidence(
         if named >= min(2, len(listing)) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     folders = Folders(packed.folders if texts else {})
-    classes = len(np.unique(listing.labels))
+    classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
     counts = _counts(packed.folders if texts else {})
     covered = {path for one in found for path in one.paths}
     sums: set[str] = set()  # of which a group with others is not judged
@@ -147,7 +148,8 @@ def find_evidence(
             sums.update(text.paths if decision.are_checksums else ())
         own_counts = counts.get(os.path.dirname(text.paths[0]), {})
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
-        if one := one or folders.named_by(text, tree) or folders.listed(text, classes):
+        one = one or folders.named_by(text, tree) or folders.listed(text, classes)
+        if one := one or numbers.named_by(text):
             found.append(one)
             covered.update(text.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))

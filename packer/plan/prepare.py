@@ -97,7 +97,7 @@ def prepare(
             chosen = options.source
             return prepare(given, found, progress, classes, onto, spool=spool, chosen=chosen)
         seen = (source, scanned.files, listing, scanned.classes)
-        ask(Outcome.of(given.path, reading.kind, *seen), chosen or options.source)
+        ask(Outcome(given.path, reading.kind, *seen), chosen or options.source)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)

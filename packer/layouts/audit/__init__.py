@@ -1,7 +1,6 @@
 """What the outcome of a scan could have lost, asked before anything is written.
 
-It knows no recogniser. `outcome` is the table of samples and the folders that their names have;
-`divided`, `parts`, `endings`, `named` and `copies` are the questions, small pure functions over it,
-with `tokens` of names, and `ask` raises the first that finds something, with each interpretation as
-a command. Any option that chooses a layout has answered them.
+It knows no recogniser. `outcome` is the table of samples and the folders of their names; `divided`,
+`parts`, `endings`, `named` and `copies` are the questions, pure functions over it. `ask` raises the
+first that finds something, with a command for each interpretation.
 """

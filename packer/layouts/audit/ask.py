@@ -28,11 +28,9 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
 
     Nothing is asked if `options` choose a layout.
     """
-    if options.kind or options.has_templates or options.class_depth or options.pairs:
+    is_chosen = options.kind or options.has_templates or options.class_depth or options.pairs
+    if is_chosen or outcome.prefix is None or not len(outcome.listing):
         return
-    if outcome.prefix is None or not len(outcome.listing):
-        return
-    for question in QUESTIONS:
-        if found := question(outcome):
-            where = outcome.where
-            raise UnusableInput(f"{where}: {found.text} Choose:{choices(where, found.readings)}")
+    where = outcome.where
+    if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
+        raise UnusableInput(f"{where}: {found.text} Choose:{choices(where, found.readings)}")

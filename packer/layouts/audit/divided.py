@@ -2,13 +2,12 @@
 
 import glob
 from collections import defaultdict
-from itertools import islice
 
 import numpy as np
 
-from packer.layouts.audit.outcome import Outcome, Question, below
+from packer.layouts.audit.outcome import Outcome, Question
 from packer.trees.names import are_counters, chunks, splits_of
-from packer.trees.outright import by_templates
+from packer.trees.outright import by_templates, literal
 from packer.trees.shape import IMAGES, plain
 from packer.trees.walk import names_an_image
 from packer.words import listed, many
@@ -40,45 +39,42 @@ def unlabelled_folders(outcome: Outcome) -> Question | None:
 
 
 def _mean_nothing(outcome: Outcome) -> bool:
-    names = outcome.names
-    if any(len(folders) != 1 for folders in outcome.by_folder):
+    names, by_folder = outcome.names, outcome.by_folder
+    if any(len(folders) != 1 for folders in by_folder):
         return True  # images lie beside them, or in folders of theirs
     words = {plain(name).strip("0123456789") for name in names}
     if splits_of(names) or any(plain(name) in IMAGES for name in names) or len(words) < 2:
         return True
-    return bool(chunks(names, outcome.images_in)) or are_counters(names)
+    in_parts = chunks(names, lambda name: [(name, one.stem) for one in by_folder[(name,)]])
+    return bool(in_parts) or are_counters(names)
 
 
 def deeper_folders(outcome: Outcome) -> Question | None:
     """The same folders divide the samples of most classes, such as ``amazon/images/bike``."""
     depth = outcome.label_depth
+    inner = [folders for folders in outcome.by_folder if 0 < depth < len(folders)]
     within: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    levels = set()
-    for folders in outcome.by_folder:
-        if depth and len(folders) > depth:
-            within[folders[:depth]].add(folders[-1])
-            levels.add(len(folders))
+    for folders in inner:
+        within[folders[:depth]].add(folders[-1])
     divided = [names for names in within.values() if len(names) > 1]
-    if not divided or 2 * len(divided) < len(outcome.names) or len(levels) > 1:
+    if not divided or 2 * len(divided) < len(outcome.names) or len(set(map(len, inner))) > 1:
         return None
     names = set.union(*divided)
     shared = {name for name in names if sum(name in each for each in divided) > 1}
     if 2 * len(shared) < len(names) or are_counters(names) or splits_of(sorted(names)):
         return None
-    (level,) = levels
-    folders = next(folders for folders in outcome.by_folder if len(folders) == level)
+    folders, level = inner[0], len(inner[0])
     above, last = "/".join(folders[:depth]), folders[-1]
     fields = [f"{{folder{n}}}" if level > 2 else "{folder}" for n in range(1, level)]
     for at in range(1, level - 1):  # a folder that all have means nothing
-        if len({each[at] for each in outcome.by_folder if len(each) == level}) == 1:
-            fields[at] = below(folders[at])
-    inner = "/".join([*fields, "{label}"])
+        if len({each[at] for each in inner}) == 1:
+            fields[at] = literal(folders[at])
+    alone, joined = "/".join([*fields, "{label}"]), f"{{label:{level}}}"
     one = "{label}" if depth == 1 else f"{{label:{depth}}}"
-    joined = f"{{label:{level}}}"
     return Question(
         f"the folders {listed(sorted(names))} divide the images of {above} and others further.",
         {
-            f"{last} is a class": by_templates([f"{outcome.start}{inner}/{{key}}"]),
+            f"{last} is a class": by_templates([f"{outcome.start}{alone}/{{key}}"]),
             f"{'/'.join(folders)} is a class": by_templates([f"{outcome.start}{joined}/{{key}}"]),
             f"{above} is a class": by_templates([f"{outcome.start}{one}/{{key}}"]),
         },
@@ -91,12 +87,12 @@ def strange_class(outcome: Outcome) -> Question | None:
         return None
     counts = outcome.counts()
     usual = float(np.median(counts[counts > 0]))
-    few = np.flatnonzero((counts > 0) & (counts <= _FEW * usual)) if usual >= _LEAST else ()
-    each = {outcome.classes[int(number)]: int(counts[number]) for number in few}
-    found = [name for name in each if plain(name.rpartition("/")[2]) in _ASIDE]
+    each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
+    few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
+    found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
     if not found:
         return None
-    images = many(sum(map(each.__getitem__, found)), "image")
+    images = many(sum(map(few.__getitem__, found)), "image")
     text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
     ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
     return Question(text, {"Leave it out": ignoring, "It is a class": ("--as", "folder")})
@@ -108,10 +104,9 @@ def single_samples(outcome: Outcome) -> Question | None:
     used = counts[counts > 0]
     if not outcome.label_depth or len(used) < _SEVERAL or (used == 1).mean() < 1 - _FEW:
         return None
-    names = list(islice(outcome.classes, 3))
     return Question(
-        f"most of the folders, such as {listed(names)}, hold a single image: they may be samples "
-        "instead of classes.",
+        f"most of the folders, such as {listed(list(outcome.classes)[:3])}, hold a single image: "
+        "they may be samples instead of classes.",
         {
             "Folders mean nothing": by_templates([f"{outcome.start}{{key}}"]),
             "They are classes": ("--as", "folder"),
@@ -121,15 +116,14 @@ def single_samples(outcome: Outcome) -> Question | None:
 
 def partly_split(outcome: Outcome) -> Question | None:
     """Some samples have a split, and others none."""
-    counts = {name: len(numbers) for name, numbers in outcome.listing.by_split().items()}
-    without = counts.pop("", 0)
-    if not without or not counts:
+    by_split = outcome.listing.by_split()
+    if len(by_split) < 2 or "" not in by_split:
         return None
-    example = next((one for one in outcome.seen if not one.split), None)
-    such = f", such as {outcome.example(example)}" if example else ""
+    without, others = by_split[""], listed(sorted(by_split.keys() - {""}))
+    example = outcome.listing.name_of(int(without[0]))
     return Question(
-        f"{many(without, 'image')}{such}, would have no split, and others are in "
-        f"{listed(sorted(counts))}: a Loader of a split would not read them.",
+        f"{many(len(without), 'image')}, such as {example}, would have no split, and others are in "
+        f"{others}: a Loader of a split would not read them.",
         {"They have none": ("--as", outcome.kind)},
     )
 

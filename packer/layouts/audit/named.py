@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from packer.layouts.audit.outcome import Outcome, Question, Seen, as_parts
-from packer.layouts.audit.tokens import tokens, words, written
+from packer.layouts.audit.tokens import tokens, words
 from packer.trees.outright import by_templates, literal
 from packer.trees.shape import IMAGES
 from packer.words import listed
@@ -25,12 +25,11 @@ _DEVICES = frozenset(  # what cameras, phones and programs call their pictures
     | {"train", "val", "test", "x", "sample", "im", "jpg", "jpeg", "png", "page", "pages"}
 )
 _PROGRAMS = ("screenshot", "screen shot", "snapchat", "screencapture")
-_COUNTED = (  # before a number that counts
-    r"frame|page|p|wa|fold|part|seq|sequence|video|clip|scan|img|image|photo|pic|dsc|v|t|z|x|y|row"
-    r"|col|scene|shot|take|copy|vol|slice|tile|patch|chunk|nr|no"
+_COUNTED = re.compile(  # before a number that counts
+    r"(?:frame|page|p|wa|fold|part|seq|sequence|video|clip|scan|img|image|photo|pic|dsc|v|t|z|x|y|row"
+    r"|col|scene|shot|take|copy|vol|slice|tile|patch|chunk|nr|no)(\d*)",
+    re.IGNORECASE,
 )
-_COUNTS = re.compile(rf"({_COUNTED})\d+", re.IGNORECASE)
-_COUNTED_WORD = re.compile(_COUNTED, re.IGNORECASE)
 
 
 class Place(NamedTuple):
@@ -43,17 +42,16 @@ class Place(NamedTuple):
     def rank(self) -> tuple[bool, int, int]:
         """Sort words before numbers, words without numbers before others, few before many."""
         numbered = sum(any(map(str.isdecimal, value)) for value in self.values)
-        return _are_numbers(self.values), numbered, len(self.values)
+        return "".join(self.values).isdecimal(), numbered, len(self.values)
 
 
 def labels_in_names(outcome: Outcome) -> Question | None:
     """Names of samples without labels carry few words or numbers that repeat."""
     if outcome.kind != "folder" or outcome.names or outcome.listing.members:
         return None
-    if outcome.has_labels and len(outcome.classes) > 1:
+    are_of_programs = all(one.stem.lower().startswith(_PROGRAMS) for one in outcome.seen)
+    if are_of_programs or (outcome.has_labels and len(outcome.classes) > 1):
         return None
-    if all(one.stem.lower().startswith(_PROGRAMS) for one in outcome.seen):
-        return None  # the last word is that of another program
     by_split: dict[str, list[Seen]] = defaultdict(list)
     for one in outcome.seen:
         by_split[one.split].append(one)
@@ -68,17 +66,15 @@ def labels_in_names(outcome: Outcome) -> Question | None:
     for place in places[:_SHOWN]:
         if place.is_crossed and len(place.values) <= _MOST_NUMBERS and len(by_split) == 1:
             readings |= _as_parts(outcome, place, end)
-        ways = {
-            split: place.template + end if split in found else "{key}" for split in outcome.starts
-        }
         words = [
-            f"{{split={split}}}{start}{ways[split]}" if split else start + ways[split]
+            (f"{{split={split}}}" if split else "")
+            + (f"{start}{place.template}{end}" if split in found else f"{start}{{key}}")
             for split, start in outcome.starts.items()
         ]
         readings[f"{listed(list(place.values))} are classes"] = by_templates(words)
     readings["The names mean nothing"] = ("--as", "flat")
-    text = f"the names of the images, such as {outcome.example(next(iter(by_split.values()))[0])}"
-    text += f", repeat {listed(sorted(places[0].values))}: these may be labels"
+    text = f"the names of the images, such as {outcome.example(outcome.seen[0])}, repeat "
+    text += f"{listed(sorted(places[0].values))}: these may be labels"
     return Question(f"{text}{' or parts of one sample' * places[0].is_crossed}.", readings)
 
 
@@ -92,10 +88,6 @@ def _as_parts(outcome: Outcome, place: Place, end: str) -> dict[str, Sequence[st
     members = {one: f"{one.lower()}{end.lower()}" for one in values}
     meaning = "Images have {}, and members of the others"
     return as_parts(meaning, ways, members, *values[:_SHOWN])
-
-
-def _are_numbers(values: Iterable[str]) -> bool:
-    return all(map(str.isdecimal, values))
 
 
 def _places(stems: Sequence[str]) -> list[Place]:
@@ -125,15 +117,15 @@ def _cuts(stems: Sequence[str]) -> Iterator[tuple[str, list[str], list[Any]]]:
         like = [parts for parts in divided if _signs(parts) == signs]
         for at, word in enumerate(like[0]):
             values, template = [parts[at] for parts in like], _template(like, at)
-            is_counted = at > 1 and _COUNTED_WORD.fullmatch(like[0][at - 2])
-            if "{key}" in template and not (is_counted and _are_numbers(values)):
+            is_counted = at > 1 and _COUNTED.fullmatch(like[0][at - 2])
+            if "{key}" in template and not (is_counted and "".join(values).isdecimal()):
                 rests = [(*parts[:at], *parts[at + 1 :]) for parts in like]
                 yield from [(template, values, rests)] * word[0].isalnum()
     elif all(len(parts) > 2 for parts in divided):
         for at, beside, way in ((0, 1, "{label}|{key}"), (-1, -2, "{key}|{label}")):
             between = {parts[beside] for parts in divided}
             values = [parts[at] for parts in divided]
-            if len(between) == 1 and not _are_numbers(values):
+            if len(between) == 1 and not "".join(values).isdecimal():
                 rests = [tuple(parts[1:] if at == 0 else parts[:-1]) for parts in divided]
                 yield way.replace("|", literal(between.pop())), values, rests
 
@@ -150,7 +142,7 @@ def _template(like: Sequence[Sequence[str]], at: int) -> str:
         if number == at:
             found += "{label}"
         elif len({parts[number] for parts in like}) == 1:
-            found += literal(written(part))
+            found += literal(part)
         else:
             found += f"{{part{number}}}" if "{key}" in found else "{key}"
     return found
@@ -161,10 +153,10 @@ def _may_be_labels(values: Mapping[str, int], count: int) -> bool:
     again = sum(number for number in values.values() if number > 1)
     if len(values) < 2 or again < _NEARLY * count:
         return False
-    if _are_numbers(values):
+    if "".join(values).isdecimal():
         is_short = all(len(value) <= 2 for value in values)
         return is_short and len(values) <= min(_MOST_NUMBERS, count // 3)
     known = {value.lower() for value in values}
-    if known <= (_DEVICES | IMAGES) or all(map(_COUNTS.fullmatch, values)):
+    if known <= (_DEVICES | IMAGES) or all(map(_COUNTED.fullmatch, values)):
         return False
     return len(values) <= min(_MOST_WORDS, count // 2)

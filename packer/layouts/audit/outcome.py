@@ -3,9 +3,9 @@
 import os
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,37 +48,24 @@ class Outcome:
 
     Attributes:
         where: the source, for a person.
-        root: the names of samples are relative to it, and it is `where` or in it.
-        classes: class names in label order.
         kind: of the interpretation, a value of ``--as``.
+        files: reads the samples.
+        classes: class names in label order.
     """
 
     where: Path
-    root: Path
     kind: str
+    source: Source
     files: Reader
     listing: SampleTable
     classes: Sequence[str]
 
-    @classmethod
-    def of(
-        cls,
-        where: Path,
-        kind: str,
-        source: Source,
-        files: Reader,
-        listing: SampleTable,
-        classes: Sequence[str],
-    ) -> "Outcome":
-        """Return the outcome of a scan of a source, whose samples `files` reads."""
-        tree = getattr(source, "tree", None)
-        root = source.facts.root or (tree.root if tree else where)
-        return cls(where, root, kind, files, listing, classes)
-
     @cached_property
     def prefix(self) -> str | None:
-        """The path of `root` in the source, "" for the source itself; None if it is elsewhere."""
-        path = os.path.relpath(self.root, self.where)
+        """The path in the source to which names are relative, "" for the source; None elsewhere."""
+        tree = getattr(self.source, "tree", None)
+        root = self.source.facts.root or (tree.root if tree else self.where)
+        path = os.path.relpath(root, self.where)
         return None if path.startswith(os.pardir) else "" if path == os.curdir else path
 
     def read(self, number: int) -> bytes | None:
@@ -104,14 +91,13 @@ class Outcome:
         found: list[int] = []
         begin, every = 0, range(len(self.listing))
         while begin < len(every) and len(found) < _MOST:
-            is_other = partial(self._is_beside, self._folder(begin))
-            end = bisect_left(every, True, begin, key=is_other)
-            found += every[begin : min(end, begin + _OF_EACH)]
-            begin = end
+            first, begin = begin, self._end(self._folder(begin), begin)
+            found += every[first : min(begin, first + _OF_EACH)]
         return found
 
-    def _is_beside(self, folder: str, number: int) -> bool:
-        return self._folder(number) != folder
+    def _end(self, folder: str, begin: int) -> int:
+        every = range(len(self.listing))
+        return bisect_left(every, True, begin, key=lambda number: self._folder(number) != folder)
 
     def _folder(self, number: int) -> str:
         return self.listing.name_of(number).rpartition("/")[0]
@@ -130,7 +116,7 @@ class Outcome:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """The folders that hold samples, relative to `root`."""
+        """The folders that hold samples, as names have them."""
         return frozenset("/".join(one.folders) for one in self._some)
 
     @cached_property
@@ -138,25 +124,21 @@ class Outcome:
         """The folders that hold all samples."""
         return tuple(shared([one.folders for one in self._some]))
 
-    @cached_property
-    def _in_splits(self) -> list[Seen]:
-        """Some samples, with their folders below that of their split."""
-        up, splits = len(self.top), self._split_folders
-        return [
-            one._replace(folders=one.folders[up + (one.folders[up : up + 1] in splits) :])
-            for one in self._some
-        ]
+    def _below(self, one: Seen) -> tuple[str, ...]:
+        """Return the folders below that of its split."""
+        folders = one.folders[len(self.top) :]
+        return folders[folders[:1] in self._split_folders :]
 
     @cached_property
     def wrapper(self) -> tuple[str, ...]:
         """The folders in that of each split which hold all of its samples."""
-        return tuple(shared([one.folders for one in self._in_splits]))
+        return tuple(shared(list(map(self._below, self._some))))
 
     @cached_property
     def seen(self) -> list[Seen]:
         """Some samples, at least the first ones of each folder."""
         up = len(self.wrapper)
-        return [one._replace(folders=one.folders[up:]) for one in self._in_splits]
+        return [one._replace(folders=self._below(one)[up:]) for one in self._some]
 
     @cached_property
     def _split_folders(self) -> Mapping[tuple[str, ...], str]:
@@ -172,19 +154,19 @@ class Outcome:
     @cached_property
     def start(self) -> str:
         """The beginning of templates for the images; "" if all lie in the source."""
-        parts = [literal(name) for name in (self.prefix or "", *self.top) if name]
-        if splits := {name: split for (name,), split in self._split_folders.items()}:
-            parts.append("{split}" if splits_of(sorted(splits)) == splits else "{folder}")
-        return "".join(f"{part}/" for part in [*parts, *map(literal, self.wrapper)])
+        splits = {name: split for (name,), split in self._split_folders.items()}
+        is_usual = splits_of(sorted(splits)) == splits
+        field = ("{split}/" if is_usual else "{folder}/") if splits else ""
+        return f"{within(self.prefix or '', *self.top)}{field}{within(*self.wrapper)}"
 
     @cached_property
     def starts(self) -> dict[str, str]:
         """The beginning of templates for the images of each split, without fields."""
-        found = {}
-        for folder, split in (self._split_folders or {(): ""}).items():
-            names = (self.prefix or "", *self.top, *folder, *self.wrapper)
-            found[split] = "".join(f"{literal(name)}/" for name in names if name)
-        return found
+        above = (self.prefix or "", *self.top)
+        return {
+            split: within(*above, *folder, *self.wrapper)
+            for folder, split in (self._split_folders or {(): ""}).items()
+        }
 
     @cached_property
     def by_folder(self) -> dict[tuple[str, ...], list[Seen]]:
@@ -220,12 +202,6 @@ class Outcome:
         """Return the path of a sample below the source."""
         return self.listing.name_of(one.number)
 
-    def images_in(self, name: str) -> Iterator[tuple[str, str]]:
-        """Yield the folder and the stem of some images below one of `names`."""
-        for folders, samples in self.by_folder.items():
-            if folders and folders[0] == name:
-                yield from (("/".join(folders), one.stem) for one in samples)
-
 
 def member_of(name: str, ext: str = "", *, is_optional: bool = False) -> str:
     """Return the name of a member from what pictures are called, and their extension."""
@@ -248,6 +224,6 @@ def as_parts(
     }
 
 
-def below(*names: str) -> str:
-    """Return the template of a path by its literal names."""
-    return "/".join(map(literal, names))
+def within(*names: str) -> str:
+    """Return the beginning of templates for what folders hold."""
+    return "".join(f"{literal(name)}/" for name in names if name)

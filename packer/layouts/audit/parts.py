@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from packer.layouts.audit.outcome import Outcome, Question, Seen, as_parts, below, member_of
+from packer.layouts.audit.outcome import Outcome, Question, Seen, as_parts, member_of, within
 from packer.layouts.audit.tokens import Affix, tokens, unpadded
 from packer.trees.names import have_roles
 from packer.trees.shape import IMAGES, may_be_masks, plain
@@ -20,7 +20,7 @@ _LEAST = 3  # names in common, or folders
 _MOST = 12  # folders that may be parts of one sample
 _IN_SCENE = 6  # pictures
 _FILES = 10_000  # that are no images and are looked at
-_NEARLY = 0.9
+_NEARLY, _MOSTLY = 0.9, 0.8
 _SHOWN = 3  # readings of one kind
 _NONE = frozenset[str]()
 
@@ -32,10 +32,12 @@ def scenes(outcome: Outcome) -> Question | None:
     that are no images may be parts, too.
     """
     inner = {folders: some for folders, some in outcome.by_folder.items() if folders}
-    depth, *others = {len(folders) for folders in inner} or {0}
-    files = _files_of_each(outcome, inner)
+    depth, *depths = {len(folders) for folders in inner} or {0}
+    others = map(os.path.split, (item.name for item in outcome.listing.skipped[:_FILES]))
+    beside = Counter(name for folder, name in others if folder in outcome.paths)
+    files = sorted(name for name, count in beside.items() if count >= max(2, _MOSTLY * len(inner)))
     found = _alike(inner, files, is_numbered=True) or _alike(inner, files, is_numbered=False)
-    if others or not found:
+    if depths or not found:
         return None
     names, count, is_numbered = found
     above = [f"{{folder{n}}}/" for n in range(1, depth)]
@@ -69,7 +71,7 @@ def _alike(
     del sets[_NONE]
     names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
     stems = {name.rpartition(".")[0] for name in names}
-    if len(stems) > _IN_SCENE or count < max(_LEAST, 0.8 * len(inner)):
+    if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
         return None
     texts = {re.sub(r"[\d#]+", "", stem) for stem in stems}
     if "" in texts or len(stems) + len(files) < 2:
@@ -85,17 +87,6 @@ def _names_in(some: Sequence[Seen], *, is_numbered: bool) -> frozenset[str]:
     numbers = {tuple(re.findall(r"\d+", one.stem)) for one in some}
     names = frozenset(re.sub(r"\d+", "#", f"{one.stem}") + f".{one.ext}" for one in some)
     return names if len(numbers) == 1 and len(numbers.pop()) == 1 else _NONE
-
-
-def _files_of_each(outcome: Outcome, inner: Mapping[tuple[str, ...], Sequence[Seen]]) -> list[str]:
-    """Return the names of the files that are no images and lie in most folders."""
-    names = Counter(
-        name
-        for folder, name in (os.path.split(item.name) for item in outcome.listing.skipped[:_FILES])
-        if folder in outcome.paths
-    )
-    least = max(2, 0.8 * len(inner))
-    return sorted(name for name, count in names.items() if count >= least)
 
 
 def _rank(name: str) -> tuple[bool, bool]:
@@ -119,7 +110,7 @@ def affixed_folders(outcome: Outcome) -> Question | None:
         return None
     names = sorted(where, key=_rank)
     ways = {
-        name: f"{outcome.start}{below(*where[name])}/{affixes[name].put('{key}')}" for name in names
+        name: f"{outcome.start}{within(*where[name])}{affixes[name].put('{key}')}" for name in names
     }
     readings: dict[str, Sequence[str]] = {}
     for main in names[:_SHOWN]:
@@ -135,28 +126,23 @@ def affixed_folders(outcome: Outcome) -> Question | None:
     )
 
 
-def _are_of_classes(affixes: Mapping[str, Affix], by_name: Mapping[str, Sequence[Seen]]) -> bool:
+def _are_of_classes(affixes: Mapping[str, Affix], each: Mapping[str, Sequence[Seen]]) -> bool:
     """Return whether names begin or end alike in all folders, or as their folder is called.
 
-    Those that are alike may be parts if they are numbers that begin late.
+    Those that are alike may be parts if they are padded numbers from one on that is not the first.
     """
-    parts = {name: [*tokens(one.before), *tokens(one.after)] for name, one in affixes.items()}
-    counts = list(map(Counter, parts.values()))
+    counts = [Counter([*tokens(one.before), *tokens(one.after)]) for one in affixes.values()]
     common = reduce(Counter.__and__, counts)
-    own = {
-        name: plain("".join((count - common).elements()))
-        for name, count in zip(parts, counts, strict=True)
-    }
-    if not any(own.values()):
-        return not all(map(_begin_late, by_name.values()))
+    own = [plain("".join((count - common).elements())) for count in counts]
+    if not any(own):
+        numbers = [[one.stem for one in some if one.stem.isdecimal()] for some in each.values()]
+        begin_late = (
+            len(some) == len(all_of) > _LEAST and max(some)[0] == "0" and min(map(int, some)) > 1
+            for some, all_of in zip(numbers, each.values(), strict=True)
+        )
+        return not all(begin_late)
     are_names = all(
-        text and (text in plain(name) or plain(name)[:1] == text[0]) for name, text in own.items()
+        text and (text in plain(name) or plain(name)[:1] == text[0])
+        for name, text in zip(affixes, own, strict=True)
     )
     return are_names and not have_roles(list(affixes))
-
-
-def _begin_late(some: Sequence[Seen]) -> bool:
-    """Return whether names are padded numbers from one on that is not the first."""
-    stems = [one.stem for one in some]
-    is_padded = all(stem.isdecimal() and stem[0] == "0" for stem in stems)
-    return is_padded and len(stems) > _LEAST and min(map(int, stems)) > 1

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from packer.trees.outright import literal
 
-_WORD = re.compile(r"[^\W_]+|[\W_]+")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
-_DATE = re.compile(  # and times of day
+_DATE = (  # and times of day
     r"(?:19|20)\d\d([-_. ])[01]\d\1[0-3]\d(?!\d)|(?<!\d)[0-2]\d([-_.])[0-5]\d\2[0-5]\d(?!\d)"
 )
-_SIGNS, _LETTERS = "-_. ", "\u01c0\u01c1\u01c2\u01c3"  # which stand for them in one word
+_WORD = re.compile(rf"(?:[^\W_]*?(?:{_DATE}))+[^\W_]*|[^\W_]+|[\W_]+")
 _NUMBER = re.compile(r"0*(\d+)")
 
 
@@ -49,14 +48,8 @@ def shared(each: Sequence[Sequence[str]]) -> list[str]:
 
 
 def words(stem: str) -> list[str]:
-    """Return its words and, between them, signs; a date is one word, as `written` gives it."""
-    one = _DATE.sub(lambda date: date[0].translate(str.maketrans(_SIGNS, _LETTERS)), stem)
-    return _WORD.findall(one)
-
-
-def written(word: str) -> str:
-    """Return one of `words` as it stands in the name."""
-    return word.translate(str.maketrans(_LETTERS, _SIGNS))
+    """Return its words and, between them, signs; a date is one word."""
+    return [match[0] for match in _WORD.finditer(stem)]
 
 
 def tokens(stem: str) -> list[str]:

@@ -11,10 +11,12 @@ from PIL import Image
 import packer
 from packer.layouts.audit.ask import ask
 from packer.layouts.audit.outcome import Outcome
+from packer.layouts.folders.source import FolderSource
 from packer.options.declared import SourceOptions
 from packer.samples.places import Files
 from packer.samples.records import Sample
 from packer.samples.table import SampleTable
+from packer.trees.folder import FolderTree
 
 Write = Callable[[list[str]], Path]
 
@@ -225,7 +227,8 @@ def _names_asked(folders: int, files: int) -> int:
             table.add(Sample(name, name, folder, 9, 0))
     src = Path("src")
     classes = [f"{folder:03}class" for folder in range(folders)]
-    ask(Outcome(src, src, "folder", Files(src), table, classes), SourceOptions())
+    source = FolderSource(FolderTree(src), tuple(classes))
+    ask(Outcome(src, "folder", source, Files(src), table, classes), SourceOptions())
     return table.asked
 
 
