@@ -6,8 +6,7 @@ from itertools import pairwise
 from packer.layouts.audit.outcome import Outcome, Question
 from packer.trees.shape import plain
 
-_LEAST = 3
-_NEARLY = 0.9
+_LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
 _COMPARED = 5  # files of each two
 
@@ -20,9 +19,9 @@ def copied_class(outcome: Outcome) -> Question | None:
         return None
     each: dict[str, _Files] = defaultdict(dict)
     where: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    sizes = outcome.listing.sizes
     for seen in outcome.seen:
-        size = int(outcome.listing.sizes[seen.number])
-        file = (seen.split, *seen.folders[1:], seen.stem, seen.ext, size)
+        file = (*seen.folders[1:], seen.stem, seen.ext, seen.split, int(sizes[seen.number]))
         each[seen.folders[0]][file] = seen.number
         where[file].append(seen.folders[0])
     for (one, other), both in Counter(

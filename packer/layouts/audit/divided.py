@@ -144,7 +144,7 @@ def only_class(outcome: Outcome) -> Question | None:
         inner = by_templates([f"{outcome.start}{{label}}/{{key}}"])
         beside, meaning = outcome.by_folder.get((), ()), f"The folders in {name} are classes"
         if beside:
-            meaning += f", without {outcome.example(beside[0])} and the files beside it"
+            meaning += f", without {beside[0].name} and the files beside it"
             inner += ("--ignore", f"{glob.escape(folder)}/*")
         readings[meaning] = inner
     readings["It means nothing"] = ("--as", "flat")

@@ -73,7 +73,7 @@ def labels_in_names(outcome: Outcome) -> Question | None:
         ]
         readings[f"{listed(list(place.values))} are classes"] = by_templates(words)
     readings["The names mean nothing"] = ("--as", "flat")
-    text = f"the names of the images, such as {outcome.example(outcome.seen[0])}, repeat "
+    text = f"the names of the images, such as {outcome.seen[0].name}, repeat "
     text += f"{listed(sorted(places[0].values))}: these may be labels"
     return Question(f"{text}{' or parts of one sample' * places[0].is_crossed}.", readings)
 

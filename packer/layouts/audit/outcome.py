@@ -28,6 +28,7 @@ class Seen(NamedTuple):
     """One sample."""
 
     number: int  # in the table
+    name: str  # its path
     folders: tuple[str, ...]  # those that hold it, below `Outcome.top` and the one of its split
     stem: str
     ext: str
@@ -91,16 +92,19 @@ class Outcome:
         found: list[int] = []
         begin, every = 0, range(len(self.listing))
         while begin < len(every) and len(found) < _MOST:
-            first, begin = begin, self._end(self._folder(begin), begin)
+            first, begin = begin, self._end(begin)
             found += every[first : min(begin, first + _OF_EACH)]
         return found
 
-    def _end(self, folder: str, begin: int) -> int:
-        every = range(len(self.listing))
-        return bisect_left(every, True, begin, key=lambda number: self._folder(number) != folder)
+    def _end(self, begin: int) -> int:
+        def folder(number: int) -> str:
+            return self.listing.name_of(number).rpartition("/")[0]
 
-    def _folder(self, number: int) -> str:
-        return self.listing.name_of(number).rpartition("/")[0]
+        own, step, count = folder(begin), 1, len(self.listing)
+        while begin + step < count and folder(begin + step) == own:
+            step *= 2
+        near = begin + step // 2, min(begin + step, count)
+        return bisect_left(range(count), True, *near, key=lambda number: folder(number) != own)
 
     @cached_property
     def _some(self) -> list[Seen]:
@@ -109,9 +113,10 @@ class Outcome:
         labels, splits = some.labels.tolist(), some.splits.tolist()
         found = []
         for at, (label, split) in enumerate(zip(labels, splits, strict=True)):
-            *folders, name = some.name_of(at).split("/")
-            stem, _, ext = name.rpartition(".")
-            found.append(Seen(self._numbers[at], tuple(folders), stem, ext, label, split))
+            name, number = some.name_of(at), self._numbers[at]
+            *folders, file = name.split("/")
+            stem, _, ext = file.rpartition(".")
+            found.append(Seen(number, name, tuple(folders), stem, ext, label, split))
         return found
 
     @cached_property
@@ -197,10 +202,6 @@ class Outcome:
         """Return how many samples each class has."""
         labels = self.listing.labels
         return np.bincount(labels[labels >= 0], minlength=len(self.classes))
-
-    def example(self, one: Seen) -> str:
-        """Return the path of a sample below the source."""
-        return self.listing.name_of(one.number)
 
 
 def member_of(name: str, ext: str = "", *, is_optional: bool = False) -> str:

@@ -120,7 +120,7 @@ def affixed_folders(outcome: Outcome) -> Question | None:
             readings |= as_parts("Each image in {} has members of the others", ways, members, main)
     return Question(
         f"the images in {listed(names)} have the same names, such as "
-        f"{outcome.example(each[names[0]][0])}, but for what all names of a folder begin or end "
+        f"{each[names[0]][0].name}, but for what all names of a folder begin or end "
         "with: they may be parts of one sample.",
         readings | {"They are classes": ("--as", "folder")},
     )
