@@ -72,7 +72,7 @@ def refuse_evidence(
     for path in leftovers if options.kind not in ("folder", "flat") else ():
         if path.lower().endswith((*TEXT_TABLES, ".json")):
             _check_table(tree, path, src)
-    found, remarks = find_evidence(tree, leftovers, listing)
+    found, remarks = find_evidence(tree, leftovers, listing, has_boxes=bool(source.facts.boxes))
     if not found:
         return remarks, None
     folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
@@ -106,9 +106,12 @@ def _has_siblings(tree: Tree, found: Sequence[Evidence], leftovers: Sequence[str
 
 
 def find_evidence(
-    tree: Tree, leftovers: Sequence[str], listing: SampleTable
+    tree: Tree, leftovers: Sequence[str], listing: SampleTable, *, has_boxes: bool = False
 ) -> tuple[list[Evidence], tuple[str, ...]]:
-    """Return the files among `leftovers` that name images of `listing`, and remarks."""
+    """Return the files among `leftovers` that name images of `listing`, and remarks.
+
+    `has_boxes`: whether members are read as objects, with the names of their classes.
+    """
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in leftovers:
         folder, name = os.path.split(path)
@@ -149,7 +152,7 @@ def find_evidence(
         own_counts = counts.get(os.path.dirname(text.paths[0]), {})
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
         one = one or folders.named_by(text, tree) or folders.listed(text, classes)
-        if one := one or numbers.named_by(text):
+        if one := one or (None if has_boxes else numbers.named_by(text)):
             found.append(one)
             covered.update(text.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))

@@ -258,16 +258,11 @@ def below_images(values: Mapping[str, str | None]) -> dict[str, str | None]:
     return {key.removeprefix("images/"): value for key, value in values.items()}
 
 
-OTHERS = {  # that are packed wrongly, and not for a text that names images
-    "BUSI, as pairs": "masks beside images",
-    "Roboflow's semantic masks, as pairs": "masks beside images",
-    "SUN397 with its list of classes": "a list of folders",
-    "Food101(root), beside its archive": "a list of all, and nothing else",
-    "CVAT's YOLO 1.1": "one folder, taken for a class",
+OTHERS = {  # that are packed otherwise than by their recogniser
+    "SUN397 with its list of classes": "a list of as many folders as there are classes",
     "Label Studio: choices, in JSON_MIN": "the choice is kept in the json",
     "Azure's AutoML": "all images are of one split, which only the name of the file gives",
-    "NABirds": "classes have the names of folders",
-    "Label Studio: uploads that were downloaded without their prefix": "names with a prefix",
+    "Label Studio: uploads that were downloaded without their prefix": "names with a prefix each",
 }
 
 
