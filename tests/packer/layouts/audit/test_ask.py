@@ -12,7 +12,7 @@ from PIL import Image
 import packer
 from packer.layouts.audit.ask import QUESTIONS, ask
 from packer.layouts.audit.outcome import Outcome
-from packer.layouts.folders.source import FolderSource
+from packer.layouts.folders.ambiguities import open_folders
 from packer.options.declared import SourceOptions
 from packer.samples.places import Files
 from packer.samples.records import Sample
@@ -236,7 +236,7 @@ def test_twice_a_source_is_asked_about_with_twice_the_work(shape: str, tmp_path:
         for name in names:
             label = tops.index(name.split("/")[0]) if tops else -1
             table.add(Sample(name, name, label, 9, 0))
-        source = FolderSource(FolderTree(tmp_path), tuple(tops))
+        source = open_folders(FolderTree(tmp_path), kind="flat")
 
         def run() -> None:
             outcome = Outcome(tmp_path, "folder", source, Files(tmp_path), table, tops)
@@ -256,20 +256,19 @@ class _Counted(SampleTable):
         return super().name_of(number)
 
 
-def _names_asked(folders: int, files: int) -> int:
+def _names_asked(src: Path, folders: int, files: int) -> int:
     table = _Counted()
     for folder in range(folders):
         for n in range(files):
             name = f"{folder:03}class/{n:06}.png"
             table.add(Sample(name, name, folder, 9, 0))
-    src = Path("src")
     classes = [f"{folder:03}class" for folder in range(folders)]
-    source = FolderSource(FolderTree(src), tuple(classes))
+    source = open_folders(FolderTree(src), kind="flat")
     ask(Outcome(src, "folder", source, Files(src), table, classes), SourceOptions())
     return table.asked
 
 
-def test_few_names_of_many_are_looked_at() -> None:
-    once, twice = _names_asked(4, 4000), _names_asked(4, 8000)
+def test_few_names_of_many_are_looked_at(tmp_path: Path) -> None:
+    once, twice = (_names_asked(tmp_path, 4, count) for count in (4000, 8000))
     assert twice <= once + 4 * 4
-    assert _names_asked(40, 1000) <= 40 * 40
+    assert _names_asked(tmp_path, 40, 1000) <= 40 * 40
