@@ -1,6 +1,12 @@
 #!/usr/bin/env bash
 # From nothing to batches: an environment, sample images, shards, shuffled epochs, measurements.
+# Everything goes to .venv and .demo in the checkout; remove them to begin anew. It takes no arguments.
 set -euo pipefail
+if [ $# -gt 0 ]; then
+    sed -n '2,3s/^# //p' "$0"
+    [ "$1" = --help ]
+    exit
+fi
 cd "$(dirname "$0")/.."
 . scripts/environment.sh
 
