@@ -4,11 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.layouts.interpretation import Interpretation
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
@@ -21,7 +19,7 @@ from packer.run.pack import run
 from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
-from packer.storage.source import StoreSource, locate
+from packer.storage.source import GivenSource, StoreSource, locate
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -97,12 +95,10 @@ def pack(
         show = Progress(quiet=not how.progress)
         store = storage_options, credential_provider
 
-        def run_with(
-            source: Path | StoreSource | Interpretation, options: PackOptions
-        ) -> PackReport:
+        def run_with(source: GivenSource | StoreSource, options: PackOptions) -> PackReport:
             if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
                 show.note(f"packer: {WITHOUT_TILER}")
-            report = run(source, to, options, how, show, show.note)
+            report = run(source, to, options, how, show)
             assert isinstance(report, PackReport)  # no part is asked for
             return report
 
@@ -114,10 +110,9 @@ def pack(
             source = stack.enter_context(place)
         to = stack.enter_context(destination(place_of("dst", dst), how.scratch, *store, src=src))
         if is_place:
-            path = source if isinstance(source, Path) else None
-            if path is not None and not path.exists():
-                raise UnusableInput(f"{path} does not exist. Check the path of the source.")
-            return run_with(source, chosen(path, asked))
+            if source.path is not None and not source.path.exists():
+                raise UnusableInput(f"{source.path} does not exist. Check the path of the source.")
+            return run_with(source, chosen(source.path, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(
                 f"{given[0]}= requires a path or a URL as the source, not a dataset."
@@ -127,7 +122,7 @@ def pack(
             options = chosen(None, {**asked, "kind": PYTHON})
             alone = near and how.processes == 1
             reading = opened(src, options.source, options.policy, alone=alone, far=not near)
-            return run_with(stack.enter_context(reading), options)
+            return run_with(GivenSource(None, stack.enter_context(reading)), options)
         if not near or not hasattr(src, "__iter__"):
             raise UnusableInput(
                 f"The source, {described(src)}, cannot be packed: it is neither a path nor a "

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -48,6 +48,13 @@ class Progress:
         """Print a note that explains a wait."""
         if not self._quiet:
             self._write(f"{bounded(text)}\n")
+
+    def announce(self, text: str) -> None:
+        """Print what a source is read as, before it is packed."""
+        self.note(text)
+
+    def rejected(self, files: Collection[tuple[str, str]]) -> None:
+        """Take the files that a scan rejects, before the others are packed; the report has them."""
 
     def _write(self, text: str) -> None:
         try:

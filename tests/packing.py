@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from packer.inspect.repair import RepairReport
+from packer.inspect.repair import repair as inspect_repair
 from packer.options.declared import PackOptions, RunOptions
 from packer.options.part import Part
+from packer.progress import QUIET
 from packer.run.destination import Destination
 from packer.run.pack import run
 from packer.run.report import PackReport, PartReport
+from packer.storage.source import GivenSource
 
 
 def pack(src: Any, dst: Path, options: PackOptions, jobs: int = 1, **given: Any) -> PackReport:
@@ -27,7 +31,13 @@ def pack_part(src: Any, dst: Path, options: PackOptions, part: str, **given: Any
 def _run(
     src: Any, dst: Path, options: PackOptions, jobs: int, given: dict[str, Any]
 ) -> PackReport | PartReport:
-    further = {name: given.pop(name) for name in ("progress", "announce", "tell") if name in given}
+    show = given.pop("progress", QUIET)
     if given.pop("skip_rejected", False):
         given["on_error"] = "skip"
-    return run(src, Destination(dst), options, RunOptions(jobs=jobs, **given), **further)
+    source, to = GivenSource(Path(src)), Destination(dst)
+    return run(source, to, options, RunOptions(jobs=jobs, **given), show)
+
+
+def repair(dst: Path, src: Path, jobs: int = 1) -> RepairReport:
+    """Repair the dataset `dst` from `src`."""
+    return inspect_repair(dst, GivenSource(src), jobs)

@@ -11,6 +11,7 @@ import click
 from packer.cli import params
 from packer.cli.output import Output, echo, name_files
 from packer.cli.pack_output import (
+    Announcing,
     json_of_errors,
     part_lines,
     print_explained,
@@ -135,35 +136,22 @@ def pack(
         with locate(src, how.scratch) as found:
             return print_explained(found, options, how, output)
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
-    named: list[tuple[str, str]] = []
-
-    def tell(files: list[tuple[str, str]]) -> None:
-        named.extend(files)
-        name_files("rejected", files)
-
-    announced: list[str] = []
-
-    def announce(text: str) -> None:
-        announced.append(text)
-        for line in () if output.is_silent else text.splitlines():
-            echo(line, err=False)
-
-    refusing = json_of_errors(output.as_json, named)
+    show = Announcing(output)
+    refusing = json_of_errors(output.as_json, show.named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
             return print_plan(found, to, options, how, output)
         with redirect_stdout(printed):
-            shown = output.progress, announce, tell
-            report = run(found, to, options, how, *shown)
-    name_files("rejected", sorted(set(report.rejected).difference(named)))
+            report = run(found, to, options, how, show)
+    name_files("rejected", sorted(set(report.rejected).difference(show.named)))
     if isinstance(report, PartReport):
         return output.report(report, part_lines(report), wrong=report.rejected)
     content = {"committed": True, **vars(report)}
-    code = output.report(content, report_lines(report, "".join(announced)), wrong=report.rejected)
+    code = output.report(content, report_lines(report, show.announced), wrong=report.rejected)
     if page is not None:
         from packer.cli.info import print_reported
-        from packer.inspect.report.report import report as show
+        from packer.inspect.report.report import report as write_page
 
-        made = show(dst, page, how.processes, progress=output.progress)
+        made = write_page(dst, page, how.processes, progress=output.progress)
         code = max(code, print_reported(made, Output(False, output.is_silent)))
     return code

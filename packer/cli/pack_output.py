@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packer.cli.output import Output, name_files, name_ignored, print_json
+from packer.cli.output import Output, echo, name_files, name_ignored, print_json
 from packer.errors import EXAMPLES
+from packer.progress import Progress
 from packer.words import dropped_lines, in_bytes, many
 
 if TYPE_CHECKING:
@@ -15,10 +15,31 @@ if TYPE_CHECKING:
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
     from packer.samples.records import Reader, Sample
-    from packer.storage.source import StoreSource
+    from packer.storage.source import GivenSource, StoreSource
 
 _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
+
+
+class Announcing(Progress):
+    """Progress that prints what a source is read as, and names what the scan rejects."""
+
+    def __init__(self, output: Output) -> None:
+        super().__init__(output.quiet)
+        self.announced = ""
+        self.named: list[tuple[str, str]] = []  # rejected files
+        self._is_silent = output.is_silent
+
+    def announce(self, text: str) -> None:
+        """Print the lines with which packing begins."""
+        self.announced += text
+        for line in () if self._is_silent else text.splitlines():
+            echo(line, err=False)
+
+    def rejected(self, files: Collection[tuple[str, str]]) -> None:
+        """Name the files."""
+        self.named.extend(files)
+        name_files("rejected", files)
 
 
 def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
@@ -73,7 +94,7 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
 
 @contextmanager
 def _prepared(
-    src: "Path | StoreSource",
+    src: "GivenSource | StoreSource",
     options: "PackOptions",
     how: "RunOptions",
     output: Output,
@@ -84,14 +105,13 @@ def _prepared(
     from packer.storage.source import open_source
 
     dst = (None, "") if to is None else (to.folder, to.name)
-    with open_source(src, output.progress, *dst, scratch=how.scratch) as (source, spool):
+    with open_source(src, output.progress, *dst, scratch=how.scratch) as source:
         onto = None if to is None or not how.append else to.base()
-        how_read = options, output.progress, how.classes, onto
-        yield prepare(source, *how_read, spool=spool, keys_of=how.keys_of)
+        yield prepare(source, options, output.progress, how.classes, onto, how.keys_of)
 
 
 def print_plan(
-    src: "Path | StoreSource",
+    src: "GivenSource | StoreSource",
     to: "Destination",
     options: "PackOptions",
     how: "RunOptions",
@@ -103,7 +123,7 @@ def print_plan(
 
     with _prepared(src, options, how, output, to) as work:
         found = outline(work, to.folder)
-    nothing = "Nothing was" if isinstance(src, Path) else "Apart from that, nothing was"
+    nothing = "Nothing was" if src.path else "Apart from that, nothing was"
     lines = _plan_lines(found, nothing)
     code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
     missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
@@ -134,7 +154,7 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def print_explained(
-    src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
+    src: "GivenSource | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     with _prepared(src, options, how, output) as work:

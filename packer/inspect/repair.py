@@ -26,7 +26,7 @@ from packer.progress import QUIET, Progress
 from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
-from packer.storage.source import LocalSource, StoreSource, open_source
+from packer.storage.source import GivenSource, LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
 from reader.store.urls import is_url
@@ -61,7 +61,7 @@ class _Damaged:
 
 def repair(
     dst: Path,
-    src: Path | StoreSource,
+    src: GivenSource | StoreSource,
     jobs: int,
     progress: Progress = QUIET,
     scratch: Path | None = None,
@@ -79,16 +79,14 @@ def repair(
         report.repaired.append(manifest.FILENAME)
     entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
     if entries:
-        with open_source(src, progress, scratch=scratch) as (source, spool):
-            assert isinstance(source, LocalSource)
-            work = _work(dst, source, content, spool, progress)
+        with open_source(src, progress, scratch=scratch) as source:
+            work = _work(dst, source, content, progress)
             differs = "files of the source, or jpegtran, have changed"
             # Of a source in a store, a version follows.
             if not content.source.startswith(work.scanned.fingerprint):
                 differs = f"{source.name} has other names, sizes or labels than were packed"
             _repair_shards(dst, work, entries, jobs, report, progress, differs)
-        if isinstance(src, StoreSource):
-            src.forget()
+        src.forget()
     if manifest.JOINED in files and not report.failed:
         write_joined(dst, content)
         report.repaired.append(manifest.JOINED)
@@ -198,12 +196,12 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
     return options
 
 
-def _work(dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress) -> Work:
+def _work(dst: Path, src: LocalSource, content: Manifest, progress: Progress) -> Work:
     options = _options_of(dst, content)
     here = replace(src, version="")
-    work = prepare(here, options, progress, spool=spool)
+    work = prepare(here, options, progress)
     if work.scanned.classes != content.classes:
-        work = prepare(here, options, progress, content.classes, spool=spool)
+        work = prepare(here, options, progress, content.classes)
     return work
 
 

@@ -25,12 +25,14 @@ from reader.format import Manifest
 
 
 def plan_members(
-    given: LocalSource, options: PackOptions, progress: Progress, keys_of: Path | str, spool: Path
+    given: LocalSource, options: PackOptions, progress: Progress, keys_of: Path | str
 ) -> Work:
     """Scan the members in `given` for the samples of the dataset `keys_of`, and plan its shards."""
     with as_folder(keys_of, progress, is_whole=False) as folder:
         known = KnownSamples(folder, str(keys_of))
-    origin, path = Origin.of(given.path), given.path
+    path = given.path
+    assert path is not None  # the option requires one
+    origin = Origin.of(path)
     tree = tree_at(path, options.source.ignore)
     table = table_at(path, tree)
     most = options.limits.bytes
@@ -46,7 +48,7 @@ def plan_members(
             f"{given.name} is neither a table (.csv, .tsv, .json, .jsonl, .parquet, .arrow) nor a "
             f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
         )
-    with Spool(spool) as made:
+    with Spool(given.spool) as made:
         scanned = scan(source, options, progress, leftovers=given.lacking, spool=made)
     origin.check()
     listing, content = scanned.listing, known.content

@@ -13,7 +13,6 @@ from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.evidence_parts import refuse_evidence_in_parts
-from packer.layouts.interpretation import Interpretation
 from packer.layouts.mask_colors import find_mask_colors
 from packer.options.declared import PackOptions, SourceOptions
 from packer.options.kinds import NUMERIC
@@ -44,28 +43,21 @@ _NAMED = 3  # classes
 
 
 def prepare(
-    src: Path | LocalSource | Interpretation,
+    given: LocalSource,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
     onto: Path | None = None,  # a dataset whose samples are there already
-    *,
-    spool: Path,  # folder for what the scan makes for samples
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
     chosen: SourceOptions | None = None,  # by the caller, where those of `options` were found
 ) -> Work:
-    """Scan `src` and plan its shards; nothing is written."""
+    """Scan a source and plan its shards; nothing is written."""
     if keys_of is not None:
-        assert not isinstance(src, Interpretation)
-        local = LocalSource.at(src) if isinstance(src, Path) else src
-        return plan_members(local, options, progress, keys_of, spool)
-    base = None if onto is None else Manifest.load(onto)
-    given = LocalSource.at(src) if isinstance(src, Path) else src
-    if isinstance(given, LocalSource):
-        reading = read(given.path, options.source)
-        reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
-    else:
-        reading = given
+        return plan_members(given, options, progress, keys_of)
+    base, path = None if onto is None else Manifest.load(onto), given.path
+    reading = given.items if path is None else read(path, options.source)
+    assert reading is not None
+    reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     order = None if classes == NUMERIC else classes
     source = reading.open(order)
     if classes == NUMERIC:
@@ -79,25 +71,24 @@ def prepare(
     boxes = {**source.facts.boxes, **of_items(options.source)}
     recorded = joined(base, "boxes", boxes, onto)
     origin = None
-    if isinstance(given, LocalSource):
+    if path is not None:
         root = source.facts.root
-        origin = Origin.of(root if root is not None and root.exists() else given.path)
+        origin = Origin.of(root if root is not None and root.exists() else path)
     existing = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
-    with Spool(spool) as made:
+    with Spool(given.spool) as made:
         scanned = scan(source, options, progress, existing, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
     unread: tuple[str, ...] = ()
-    if isinstance(given, LocalSource):
+    if path is not None:
         listing = scanned.listing
-        refuse_evidence_in_parts(source, listing, given.path)
-        unread, adopted = refuse_evidence(source, listing, given.path, options.source, sentence)
+        refuse_evidence_in_parts(source, listing, path)
+        unread, adopted = refuse_evidence(source, listing, path, options.source, sentence)
         if adopted is not None:
             found = replace(options, source=adopted)
-            chosen = options.source
-            return prepare(given, found, progress, classes, onto, spool=spool, chosen=chosen)
+            return prepare(given, found, progress, classes, onto, chosen=options.source)
         seen = (source, scanned.files, listing, scanned.classes)
-        ask(Outcome(given.path, reading.kind, *seen), chosen or options.source)
+        ask(Outcome(path, reading.kind, *seen), chosen or options.source)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
@@ -105,14 +96,14 @@ def prepare(
             refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
-    if isinstance(given, LocalSource) and given.version:
+    if given.version:
         version = version_of(given.version, classes)
         scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
     listing = scanned.listing
-    name = given.name if isinstance(given, LocalSource) else ""
+    name = "" if path is None else given.name
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        what = f"{name or reading.what}, read as {reading.what}, has no file to pack."
+        what = f"{given.name}, read as {reading.what}, has no file to pack."
         raise NothingToPack(f"{what}{_hint(scanned.facts, files, listing.rejected)}", files)
     plan = plan_shards(
         listing,

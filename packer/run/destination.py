@@ -35,10 +35,6 @@ KEPT_SCAN = ".packing.scan"
 STALE = ".packing.rescan"  # the kept scan is not to be used any more
 
 
-def ignore(sentence: str) -> None:
-    """Note nothing."""
-
-
 class Destination:
     """A folder of this machine, with the log of the run that is at work in it."""
 
@@ -71,7 +67,7 @@ class Destination:
 
     @contextmanager
     def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
+        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = QUIET.note
     ) -> Iterator[Watched]:
         """Hold the destination for one packing run, which may add to `keep`; yield its log."""
         with open_lock(self.path) as file:
@@ -100,7 +96,7 @@ class Destination:
         run: Run,
         overwrite: bool = False,
         keep: Manifest | None = None,
-        note: Note = ignore,
+        note: Note = QUIET.note,
     ) -> set[str]:
         """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)

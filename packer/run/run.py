@@ -29,7 +29,7 @@ class Run:
 
     settings: Mapping[str, Any]  # what shapes a shard beside its samples
     source: str = ""  # fingerprint
-    place: str = ""  # a checksum of where the source lies
+    place: str = ""  # a checksum of where the source lies, or of what lies nowhere
     splits: Sequence[str] = ()  # folders that shards go into
     shards: Mapping[str, str] = field(default_factory=dict)  # by tar: a checksum of its samples
     pushed: bool = False  # a loop pushes its samples, so that nothing can continue it
@@ -37,11 +37,14 @@ class Run:
 
     @classmethod
     def asked(cls, place: str, options: PackOptions, classes: Sequence[str] | None) -> "Run":
-        """Return what is known before the scan; `classes` are those that were given."""
+        """Return what is known before the scan; `classes` are those that were given.
+
+        A source that lies nowhere has the place "" until it is scanned.
+        """
         names = None if classes is None else "\0".join(classes).encode("utf-8", "surrogatepass")
         digest = None if names is None else xxhash.xxh3_128_hexdigest(names)
         settings = {**options.dump(), "classes": digest, _VERSIONS: versions(options.policy)}
-        return cls(settings, place=xxhash.xxh3_128_hexdigest(os.fsencode(place)))
+        return cls(settings, place=xxhash.xxh3_128_hexdigest(os.fsencode(place)) if place else "")
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -51,8 +54,13 @@ class Run:
 
     def of(self, work: Work) -> "Run":
         """Return the same run after the scan."""
-        splits = sorted(set(work.plan.splits))
-        return replace(self, source=work.scanned.fingerprint, splits=splits, shards=digests(work))
+        return replace(
+            self,
+            source=work.scanned.fingerprint,
+            place=self.place or work.scanned.facts.identity,
+            splits=sorted(set(work.plan.splits)),
+            shards=digests(work),
+        )
 
     def continues(self, found: "Run") -> bool:
         """Return whether the finished shards of `found` are those that this run would write."""

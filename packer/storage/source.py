@@ -41,21 +41,42 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class LocalSource:
-    """A source at a path of this machine."""
+    """A source as this machine reads it."""
 
-    path: Path  # that is read
-    name: str  # which identifies it: the path, or the URL that it is a copy of
+    name: str  # its path, the URL that it is a copy of, or what a Python dataset is
+    path: Path | None  # that is read; None: a Python dataset
+    spool: Path  # folder for what the scan makes for samples
     version: str = ""  # a checksum of what the store listed
     lacking: tuple[Skipped, ...] = ()  # what is in the store and cannot be at the path
+    items: Interpretation | None = None  # of a Python dataset
 
-    @classmethod
-    def at(cls, path: Path) -> "LocalSource":
-        """Return the source at a path."""
-        return cls(path, str(path))
+
+@dataclass(frozen=True)
+class GivenSource:
+    """A source of this machine: a `path`, or `items` of Python."""
+
+    path: Path | None
+    items: Interpretation | None = None
+    version = ""  # none is known before the source is read
+
+    @property
+    def name(self) -> str:
+        """The path without links, or what the items are."""
+        return self.items.what if self.items else os.path.realpath(self.path or "")
+
+    def localize(self, progress: Progress, spool: Path) -> LocalSource:
+        """Return the source to be read."""
+        path = Path(self.name) if self.path else None
+        return LocalSource(self.name, path, spool, items=self.items)
+
+    def forget(self) -> None:
+        """Leave it as it is."""
 
 
 class StoreSource(EventLoop):
     """A source at the URL `name`; a context manager around all requests."""
+
+    path = items = None
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
@@ -92,7 +113,7 @@ class StoreSource(EventLoop):
         """Return a checksum of what the store lists."""
         return objects.version(self._found.objects)
 
-    def fetched(self, progress: Progress) -> LocalSource:
+    def localize(self, progress: Progress, spool: Path) -> LocalSource:
         """Return the copy that is packed, which does not change before this is left."""
         found, self._progress = self._found, progress
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
@@ -114,7 +135,8 @@ class StoreSource(EventLoop):
 
         self._copy.hold(wanted, fetch, progress.note)
         self._is_fetched = True
-        return LocalSource(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
+        path = self._copy.folder / found.entry
+        return LocalSource(self.name, path, spool, self.version, tuple(skipped))
 
     def forget(self) -> None:
         """Remove the copy, unless others use it."""
@@ -127,10 +149,10 @@ def locate(
     scratch: Path | None = None,
     options: Mapping[str, Any] | None = None,
     provider: Any = None,
-) -> Iterator[Path | StoreSource]:
+) -> Iterator[GivenSource | StoreSource]:
     """Yield what the path or URL `place` names; a copy of what is in a store goes to `scratch`."""
     if not is_url(place):
-        yield Path(place)
+        yield GivenSource(Path(place))
         return
     url = checked(str(place))
     if scratch is None:
@@ -145,24 +167,25 @@ def locate(
 
 @contextmanager
 def open_source(
-    src: Path | StoreSource | Interpretation,
+    src: GivenSource | StoreSource,
     progress: Progress,
     dst: Path | None = None,
     dst_name: str = "",
     *,
     keeps: bool = False,
     scratch: Path | None = None,
-) -> Iterator[tuple[LocalSource | Interpretation, Path]]:
-    """Yield the path to read instead of `src`, and the folder for derived files.
+) -> Iterator[LocalSource]:
+    """Yield what to read instead of `src`: a path without links, a copy, a decompressed tar.
 
-    The source is read at its path without links, as a copy, or as the tar in a compressed one.
-    With `keeps` that folder is beside the destination `dst` until the dataset is committed;
-    otherwise it is a temporary one in `scratch`, or where the system has such.
+    With `keeps`, derived files lie beside the destination `dst` until the dataset is committed;
+    otherwise in a temporary folder in `scratch`, or where the system has such.
     """
-    if isinstance(src, Interpretation):
-        source: LocalSource | Interpretation = src
-    else:
-        source = _localize(src, progress, dst, dst_name)
+    inside = src.items is None and f"{src.name.rstrip('/')}/"
+    if inside and any(f"{place}/".startswith(inside) for place in (dst, dst_name)):
+        raise UnusableInput(
+            f"{dst_name} is {'' if dst_name == src.name else f'inside {src.name}, '}the folder to "
+            "pack. Choose another destination."
+        )
     kept = None if dst is None else _unpacked_folder(dst)
     with ExitStack() as stack:
         if kept is not None and keeps:
@@ -174,8 +197,9 @@ def open_source(
             made = Path(scratch or gettempdir()) / f"shardfeed-{secrets.token_hex(8)}"
             stack.callback(shutil.rmtree, made, ignore_errors=True)
             stays = "until this command ends"
-        path = source.path if isinstance(source, LocalSource) else made
-        if isinstance(source, LocalSource) and path.is_file() and is_compressed_tar(path):
+        source = src.localize(progress, made)
+        path = source.path
+        if path is not None and path.is_file() and is_compressed_tar(path):
             tar = _target(path, kept or made)
             if not _is_current(path, tar):
                 tar = _target(path, made)
@@ -184,29 +208,13 @@ def open_source(
                 _decompress(path, tar, progress, stays)
             source = replace(source, path=tar)
         try:
-            yield source, made
+            yield source
         except ShardfeedError as error:
-            if isinstance(source, LocalSource) and source.path != path:
+            if source.path != path:
                 error.args = (str(error).replace(str(source.path), source.name),)
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise
-
-
-def _localize(
-    src: Path | StoreSource, progress: Progress, dst: Path | None, dst_name: str
-) -> LocalSource:
-    if isinstance(src, Path):
-        src = Path(os.path.realpath(src))
-        name, is_inside = str(src), dst is not None and src in (dst, *dst.parents)
-    else:
-        name, is_inside = src.name, f"{dst_name}/".startswith(f"{src.name}/")
-    if is_inside:
-        raise UnusableInput(
-            f"{dst_name} is {'' if dst_name == name else f'inside {name}, '}the folder to pack. "
-            "Choose another destination."
-        )
-    return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
 
 
 def _unpacked_folder(dst: Path) -> Path:

@@ -16,6 +16,7 @@ from packer.options.declared import PackOptions, RunOptions, SourceOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
 from packer.samples.records import Sample, Source
+from packer.storage.source import GivenSource
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
@@ -66,7 +67,7 @@ def dataset(name: str, **options: object) -> Path:
     """A dataset of `images` with this process's folder `name`."""
     root = folder(name)
     to = Destination(root / "shards")
-    pack(images(root / "images"), to, PackOptions(**options), RunOptions(jobs=1))
+    pack(GivenSource(images(root / "images")), to, PackOptions(**options), RunOptions(jobs=1))
     return root / "shards"
 
 

@@ -29,6 +29,7 @@ from packer.plan.prepare import prepare
 from packer.plan.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
 from packer.samples.labels import class_order
+from packer.storage.source import LocalSource
 from packer.trees.shape import Shape
 
 # Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.
@@ -70,11 +71,12 @@ def lay_out(row: Row, folder: Path) -> Path:
 def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
     """Return what plans the packing of a row; None if it is refused."""
     src = lay_out(row, folder)
+    given = LocalSource(str(src), src, folder / "made")
     options = PackOptions(source=SourceOptions(**row.options), **plan)
 
     def run() -> Work | None:
         try:
-            work = prepare(src, options, Progress(quiet=True), spool=folder / "made")
+            work = prepare(given, options, Progress(quiet=True))
         except UnusableInput:
             return None
         digests(work)
@@ -174,9 +176,8 @@ def test_twice_a_python_dataset_takes_at_most_twice_the_work(splits: bool) -> No
                 dataset if splits else items, options.source, options.policy, alone=True, far=False
             )
             with given as reading:
-                return prepare(
-                    reading, options, Progress(quiet=True), spool=Path("nothing is made")
-                )
+                source = LocalSource("items", None, Path("nothing is made"), items=reading)
+                return prepare(source, options, Progress(quiet=True))
 
         return run
 

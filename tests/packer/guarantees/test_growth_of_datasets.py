@@ -68,9 +68,10 @@ def test_planning_and_joining_members(direction: str, grown_dataset: Grown, tmp_
         table, extra = tmp_path / f"{n}.csv", tmp_path / f"extra{n}"
         table.write_text("\n".join(["key,n", *(f"{key},1" for key in Dataset(base).keys)]))
         pack(table, extra, keys_of=base, jobs=1, overwrite=True, progress=False)
+        members = LocalSource(str(table), table, tmp_path / "spool")
 
         def run() -> None:
-            plan_members(LocalSource.at(table), PackOptions(), QUIET, base, tmp_path / "spool")
+            plan_members(members, PackOptions(), QUIET, base)
             Dataset(base, join=extra).columns("label")
 
         return run

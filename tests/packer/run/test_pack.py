@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -400,10 +400,11 @@ def test_what_the_scan_rejects_is_told_before_anything_is_packed(
     dst = tmp_path / "dst"
     told = []
 
-    def tell(files: list[tuple[str, str]]) -> None:
-        told.append((files, dst.exists()))
+    class Told(Progress):
+        def rejected(self, files: Collection[tuple[str, str]]) -> None:
+            told.append((files, dst.exists()))
 
-    pack(own_source, dst, PackOptions(), 1, skip_rejected=True, tell=tell)
+    pack(own_source, dst, PackOptions(), 1, skip_rejected=True, progress=Told(quiet=True))
     assert told == [([("class0/empty.jpg", "it is empty")], False)]
 
 

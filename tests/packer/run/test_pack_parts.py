@@ -40,6 +40,9 @@ class Phases(Progress):
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def announce(self, text: str) -> None:
+        """Leave it out of the notes."""
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packing import pack, pack_part
+from packing import pack, pack_part, repair
 from PIL import Image
 
 import packer
 from packer.inspect.info import Info, info
-from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions, SourceOptions
 from packer.run.report import PackReport, kept_rejections

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import repair
 
-from packer.inspect.repair import repair
 from reader.format import Manifest
 
 MakeJpegs = Callable[..., dict[str, bytes]]

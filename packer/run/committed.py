@@ -1,0 +1,88 @@
+"""Datasets that are there already: what the same command has packed, and what is added to."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.options.declared import PackOptions, by_name
+from packer.plan.prepare import version_of
+from packer.plan.work import Work
+from packer.run.destination import Destination
+from packer.shards.shard_writer import Written
+from packer.words import option
+from reader.format import Limits, Manifest, manifest
+
+_FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose datasets are the same
+
+
+def packed_from(
+    version: str, to: Destination, options: PackOptions, classes: Sequence[str] | None
+) -> Path | None:
+    """Return the folder of `to.committed`, if it was packed from this version of a source."""
+    if not version or (folder := to.committed) is None or not to.is_done:
+        return None
+    content = Manifest.load(folder)
+    _refuse_other(to, content, options, content.source.endswith(version_of(version, classes)))
+    return None if content.rejected else folder  # which ones is known from the files only
+
+
+def packed_before(to: Destination, work: Work) -> Path | None:
+    """Return the folder of `to.committed`, if an earlier run of the same command committed it."""
+    if (folder := to.committed) is None:
+        return None
+    content, classes = Manifest.load(folder), work.scanned.classes
+    is_same = (
+        content.source == work.scanned.fingerprint
+        and (not classes or content.classes == classes)
+        and work.scanned.listing.newest_ns <= (folder / manifest.FILENAME).stat().st_mtime_ns
+    )
+    _refuse_other(to, content, work.options, is_same)
+    return folder
+
+
+def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
+    """Raise if the dataset that is added to was packed with other options."""
+    content = Manifest.load(base)
+    content.check_images(to.name)
+    if differing := _differing(content, options):
+        raise UnusableInput(
+            f"{to.name} was packed with other options: {differing}. To append to it, pass the "
+            "same options (they are in dataset.json)."
+        )
+
+
+def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_same: bool) -> None:
+    if differing := _differing(content, options):
+        made, add = f"packed with other options: {differing}", ""
+    elif not is_same:
+        made = "packed with the same options from another source, or the source has changed since"
+        add = f", pass {option('append', True)} to add new samples" if content.images else ""
+    else:
+        return
+    raise UnusableInput(
+        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or pass "
+        f"{option('overwrite', True)} to replace it."
+    )
+
+
+def _differing(content: Manifest, options: PackOptions) -> str:
+    """Name each option that is not as in a dataset, with both values; "" if all are the same."""
+    old, now = by_name(content.options), by_name(options.dump())
+    if (old.get("pixels"), now.get("pixels")) == (_FORMER_PIXELS, Limits.pixels):
+        old["pixels"] = Limits.pixels
+    return ", ".join(
+        f"{name} ({json.dumps(old.get(name))} in the dataset, {json.dumps(now.get(name))} now)"
+        for name in sorted(old.keys() | now.keys())
+        if old.get(name) != now.get(name)
+    )
+
+
+def written_of(folder: Path) -> Written:
+    """Return the shards of a dataset as if they had been written now."""
+    written, content = Written(), Manifest.load(folder)
+    for shard in content.shards:
+        written.add(Written.of(folder / shard.file, shard.split))
+    since = content.packed_since
+    written.rejected = [file for file in written.rejected if file not in since]
+    return written

@@ -1,0 +1,113 @@
+"""The error for rejected files: what is at fault, and the command that packs without them."""
+
+import glob
+import os
+from pathlib import Path
+
+from packer.errors import Rejected
+from packer.plan.work import Work
+from packer.samples.records import EmptyClass, Skipped
+from packer.shards.builder import Rejections
+from packer.shards.shard_writer import Written
+from packer.trees.walk import is_named_as_image
+from packer.words import Placeholder, command, listed, option
+from reader.store.urls import is_url
+
+_NAMED = 8  # rejected files, each in a command
+
+
+def all_rejected(work: Work, written: Written | None = None) -> Rejections:
+    """Return what was rejected by the scan and in the shards that are written."""
+    return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
+
+
+def stops_at_once(work: Work, files: Rejections) -> bool:
+    """Return whether packing would be in vain: the source or the command has to be another."""
+    return _are_many(work, files) or not all(item.damaged for item in _by_scan(work))
+
+
+def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
+    """Return the error for rejected files: a few have a fault, or the source may be misread."""
+    noun = "item" if work.scanned.facts.is_late else "file"
+    faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
+    if not _are_many(work, files) and all(faults):
+        return Rejected(files, written, noun=noun, remedy=_mended(work, files))
+    remedy = _mended(work, files) or _without_empty(work, files) or _without(work, files)
+    return Rejected(
+        files, written, damaged=False, noun=noun, remedy=remedy, source=work.name or "SRC"
+    )
+
+
+def _by_scan(work: Work) -> list[Skipped]:
+    is_late = work.scanned.facts.is_late  # whose items are judged one by one
+    return [item for item in work.scanned.listing.skipped if not (item.ignored or is_late)]
+
+
+def _are_many(work: Work, files: Rejections) -> bool:
+    listing = work.scanned.listing
+    count = len(listing) + int(listing.member_counts.sum()) + len(_by_scan(work))
+    return 2 * len(files) > count and not work.scanned.facts.is_late
+
+
+def _mended(work: Work, files: Rejections) -> str:
+    """Return what to do if all files lack a member that may be optional, or repeat an image."""
+    lacking = {item.lacks for item in _by_scan(work) if item.lacks}
+    faults = sum(bool(item.lacks) or item.repeats for item in _by_scan(work))
+    given, words = work.options.source, list[str]()
+    src = os.path.realpath(work.name)
+    folders = {name: os.path.normpath(os.path.join(src, at)) for name, at in given.pairs.items()}
+    for flag, values in (("--pair", folders), ("--member", given.members)):
+        for name, value in values.items():
+            words += [flag, f"{name}{'?' * (name in lacking)}={value}"]
+    if faults < len(files) or (lacking and not lacking & {*folders, *given.members}):
+        return ""
+    if lacking:
+        without = f"to pack images without {listed(sorted(lacking))}, too, type"
+        return f"{without}: {command(work.name, *words)}\n"
+    return "remove one of the records that name the same image, and pack again."
+
+
+def _without_empty(work: Work, files: Rejections) -> str:
+    """Return what to do if only folders of classes were rejected, which hold no image."""
+    scanned = _by_scan(work)
+    if len(scanned) < len(files) or not all(isinstance(item, EmptyClass) for item in scanned):
+        return ""
+    skipping = command(work.name, "--on-error", "skip")
+    return (
+        f"to leave out the classes without images, type: {skipping}\n"
+        f"To keep them, name all classes with {option('classes', Placeholder('FILE'))}.\n"
+    )
+
+
+def _without(work: Work, files: Rejections) -> str:
+    """Return the command that ignores a few rejected files that are not images, otherwise "".
+
+    It is the end of a sentence. If the rejected images are in no list, the command ignores these.
+    """
+    if work.origin is None or not work.name:
+        return ""
+    src = work.origin.path if is_url(work.name) else Path(work.name)
+    if not src.is_dir():  # the option requires a folder
+        return ""
+    paths: list[str] = []
+    lists = work.scanned.facts.lists
+    is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
+    for name in lists if is_unlisted else [name for name, _ in files]:
+        path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
+        can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
+        if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
+            return ""
+        paths.append(path)
+    globs = [*work.options.source.ignore, *map(glob.escape, paths)]
+    ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
+    if is_unlisted:
+        return (
+            f"if {listed(lists)} does not list its images: to ignore {listed(lists)}, type: "
+            f"{ignoring}"
+        )
+    rejected, them = ("files do", "them") if files[1:] else ("file does", "it")
+    reading = work.reading[:1].lower() + work.reading[1:]
+    return (
+        f"if the rejected {rejected} not belong to it, ignore {them}.\nWithout {them}, the source "
+        f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
+    )

@@ -1,0 +1,236 @@
+"""What one command packs: a whole dataset, one part of it, or an addition to one.
+
+A scope answers which shards are its own and what they are added to, when the destination is held,
+what rejected files mean before anything is packed, and what the end is. Nothing else knows them.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.options.declared import PackOptions, RunOptions
+from packer.options.part import Part
+from packer.plan.plan import Plan
+from packer.plan.work import RunGuard, Work, tars
+from packer.progress import Progress
+from packer.run.committed import packed_before, packed_from, refuse_other_options, written_of
+from packer.run.content import content_of, remarks_on, without_empty
+from packer.run.destination import Destination
+from packer.run.json_columns import json_of_source, refuse_unknown_columns
+from packer.run.parts import share
+from packer.run.refusals import all_rejected, refusal, stops_at_once
+from packer.run.report import PackReport, PartReport, finish
+from packer.run.run import Run
+from packer.run.write_missing import Held
+from packer.shards.executors import connected
+from packer.shards.shard_writer import Written
+from packer.storage.source import GivenSource, LocalSource, StoreSource, remove_unpacked
+from packer.words import many, option
+from reader.format import Manifest
+from reader.store.urls import is_url
+
+Planned = Callable[[], Work]
+
+
+def scope_of(to: Destination, options: PackOptions, how: RunOptions) -> "Whole":
+    """Return what is to be packed."""
+    if how.part is not None:
+        return PartOfWhole(to, options, how)
+    return Addition(to, options, how) if how.append else Whole(to, options, how)
+
+
+class Whole:
+    """All shards of a dataset."""
+
+    base: Path | None = None  # the folder of the dataset that is added to
+    keeps_unpacked = True  # until the dataset is committed
+
+    def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
+        self.to, self.options, self.how = to, options, how
+        self._keys_of = how.keys_of if is_url(how.keys_of) else os.path.realpath(how.keys_of or "/")
+        if self._keys_of == to.name:
+            raise UnusableInput(
+                f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
+            )
+
+    def asked(self, source: LocalSource) -> Run:
+        """Return the run that packs `source`, before it is planned."""
+        place = source.name if source.path else ""
+        place += f" for {self._keys_of}" if self.how.keys_of else ""
+        return Run.asked(place, self.options, self.how.classes)
+
+    def unread(self, src: GivenSource | StoreSource, began: float) -> PackReport | None:
+        """Return the report if the source need not be read to know that it was packed."""
+        if self.how.overwrite or self.how.keys_of:
+            return None
+        folder = packed_from(src.version, self.to, self.options, self.how.classes)
+        if folder is None:
+            return None
+        remark = (
+            f"Up to date: {src.name} lists the same objects as when the dataset was "
+            "packed. Nothing was fetched."
+        )
+        content = Manifest.load(folder)
+        return finish(self.to, content, written_of(folder), began, remarks=[remark])
+
+    def committed(self, work: Work) -> Path | None:
+        """Return the dataset that is there if it is this one; raise if it is another."""
+        return None if self.how.overwrite else packed_before(self.to, work)
+
+    @contextmanager
+    def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
+        """Plan, then hold the destination, unless the dataset is there already."""
+        work = plan()
+        if (folder := self.committed(work)) is not None:
+            yield Held(work, committed=folder)
+            return
+        is_refused = self.judge(work, show)
+        run = asked.of(work)
+        with (
+            connected(self.how.executor) as engine,
+            self.to.hold(run, self.how.overwrite, work.base, show.note) as log,
+        ):
+            yield Held(work, range(len(work.plan)), RunGuard(log, run.versions), engine, is_refused)
+
+    def judge(self, work: Work, show: Progress) -> bool:
+        """Name what the scan rejects; return whether nothing can be committed for it."""
+        if self.base is None:
+            refuse_unknown_columns(work.options.columns, json_of_source(work))
+        if not (by_scan := all_rejected(work)):
+            return False
+        if self.how.skips:
+            show.rejected(by_scan)
+            return False
+        if stops_at_once(work, by_scan):
+            show.announce(work.reading)
+            raise refusal(work, by_scan, written=False)
+        show.rejected(by_scan)
+        kept = ", and finished shards are kept" if self.to.holds_all else ""
+        show.note(
+            f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing "
+            f"continues to find all other bad files in this run{kept}. To stop, press Ctrl-C."
+        )
+        return True
+
+    def end(
+        self, held: Held, written: Written, count: int, show: Progress, began: float
+    ) -> PackReport | PartReport:
+        """Commit, unless that was done before, and report."""
+        work, is_new = held.work, held.committed is None
+        if held.committed is None:
+            content = self.content(work, written)
+        else:
+            content, written = Manifest.load(held.committed), written_of(held.committed)
+        rejected = all_rejected(work, written)
+        return finish(
+            self.to,
+            content,
+            written,
+            began,
+            show if is_new else None,
+            reading=work.reading,
+            command=work.command,
+            remarks=[*work.remarks, *remarks_on(work, written, rejected)],
+            shards_written=min(count, len(written.entries)),  # without those that were dropped
+            rejected=rejected,
+            ignored=[(i.name, i.reason) for i in work.scanned.listing.skipped if i.ignored],
+        )
+
+    def content(self, work: Work, written: Written) -> Manifest:
+        """Return the manifest."""
+        return content_of(work, written, self.to.folder)
+
+    def leave(self, src: GivenSource | StoreSource) -> None:
+        """Remove what was fetched and decompressed: the dataset is committed."""
+        remove_unpacked(self.to.folder)
+        src.forget()
+
+
+class Addition(Whole):
+    """New shards of a dataset, whose classes, numbers, splits and size go on."""
+
+    def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
+        super().__init__(to, options, how)
+        self.base = to.base()
+        refuse_other_options(to, self.base, options)
+
+    def unread(self, src: GivenSource | StoreSource, began: float) -> None:
+        """The source has to be read."""
+
+    def committed(self, work: Work) -> Path | None:
+        """Return the dataset if there is nothing to add."""
+        return None if len(work.plan) else self.base
+
+    def content(self, work: Work, written: Written) -> Manifest:
+        """Return the manifest, without shards that have no sample: each addition would add them."""
+        return content_of(work, written, self.to.folder, without_empty(self.to.folder, written))
+
+
+class PartOfWhole(Whole):
+    """Every N-th shard of a dataset; other commands write the others, and the last one commits."""
+
+    def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
+        super().__init__(to, options, how)
+        assert how.part is not None
+        self.part: Part = how.part
+        self.is_done = to.is_done
+        self.keeps_unpacked = not self.is_done
+
+    def unread(self, src: GivenSource | StoreSource, began: float) -> None:
+        """The source has to be read."""
+
+    @contextmanager
+    def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
+        """Hold the part, then plan, or load the plan that another part has made."""
+        if self.is_done:
+            packed_before(self.to, work := plan())
+            yield Held(work)
+            return
+
+        def judged() -> Work:
+            self.judge(work := plan(), show)
+            return work
+
+        with (
+            connected(self.how.executor) as engine,
+            share(self.to, self.part, asked, judged, show.note) as (work, log),
+        ):
+            self.judge(work, show)  # of another part, which may skip what is rejected
+            guard = RunGuard(log, asked.versions)
+            yield Held(work, self._shards(work.plan), guard, engine)
+
+    def judge(self, work: Work, show: Progress) -> bool:
+        """Raise if the scan rejects a file: other parts would pack in vain."""
+        refuse_unknown_columns(work.options.columns, json_of_source(work))
+        if not self.how.skips and (by_scan := all_rejected(work)):
+            raise refusal(work, by_scan, written=False)
+        return False
+
+    def end(
+        self, held: Held, written: Written, count: int, show: Progress, began: float
+    ) -> PartReport:
+        """Report on the part, and on what the whole still lacks."""
+        plan, shards = held.work.plan, self._shards(held.work.plan)
+        return PartReport(
+            reading=held.work.reading,
+            part=str(self.part),
+            dataset=self.to.name,
+            samples=sum(len(plan.shard(number)) for number in shards),
+            shards=len(shards),
+            shards_written=count,
+            missing=0 if self.is_done else self.to.missing(tars(held.work, self.to.folder)),
+            committed=self.is_done,
+            seconds=time.monotonic() - began,
+            rejected=sorted(written.rejected),
+            untiled=sorted(written.untiled),
+            unbanded=sorted(written.unbanded),
+        )
+
+    def leave(self, src: GivenSource | StoreSource) -> None:
+        """Leave what was fetched and decompressed to the other parts."""
+
+    def _shards(self, plan: Plan) -> range:
+        return self.part.shards(len(plan))
