@@ -107,7 +107,8 @@ def _prepared(
     dst = (None, "") if to is None else (to.folder, to.name)
     with open_source(src, output.progress, *dst, scratch=how.scratch) as source:
         onto = None if to is None or not how.append else to.base()
-        yield prepare(source, options, output.progress, how.classes, onto, how.keys_of)
+        further = how.classes, onto, how.keys_of
+        yield prepare(source, *options.planning, output.progress, *further)
 
 
 def print_plan(

@@ -124,7 +124,7 @@ def _repair_shards(
             path.parent.mkdir()
             tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
         names = (sample.name for job in tasks for sample in job.samples)
-        load = modules_for(work.options.policy, names, progress)
+        load = modules_for(work.policy, names, progress)
         total = sum(len(job.samples) for job in tasks)
         with progress.phase("repair", total, "samples") as advance:
             processes = max(1, min(jobs, len(tasks)))
@@ -199,9 +199,9 @@ def _options_of(dst: Path, content: Manifest) -> PackOptions:
 def _work(dst: Path, src: LocalSource, content: Manifest, progress: Progress) -> Work:
     options = _options_of(dst, content)
     here = replace(src, version="")
-    work = prepare(here, options, progress)
+    work = prepare(here, *options.planning, progress)
     if work.scanned.classes != content.classes:
-        work = prepare(here, options, progress, content.classes)
+        work = prepare(here, *options.planning, progress, content.classes)
     return work
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packer.options import kinds
 from packer.options.kinds import FLAG, TEXT, one_of, size, whole
@@ -116,6 +116,19 @@ class SourceOptions:
         return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
 
 
+class Arrangement(NamedTuple):
+    """How samples are divided into splits and shards."""
+
+    split: Mapping[str, float] | None
+    stratify: bool
+    dedupe: bool
+    shard_size: int | None
+    shard_samples: int | None
+    seed: int | None
+    most_bytes: int  # of a sample; larger ones are rejected
+    image_bytes: int | None  # of every image, if not what it takes in the source
+
+
 def _usual_limits() -> "Limits":
     from reader.format import Limits  # with numpy, which --help does without
 
@@ -177,9 +190,16 @@ class PackOptions:
         return Policy(is_tiled, is_banded, *how, self.limits, self.columns)
 
     @property
-    def raw_bytes(self) -> int | None:
-        """Bytes of every image with `raw`."""
-        return None if self.raw is None else 3 * self.raw[0] * self.raw[1]
+    def planning(self) -> "tuple[SourceOptions, Arrangement, Policy]":
+        """What planning needs: how the source is read, divided and encoded."""
+        return self.source, self.arrangement, self.policy
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """How samples are divided."""
+        image_bytes = None if self.raw is None else 3 * self.raw[0] * self.raw[1]
+        shards = self.shard_size, self.shard_samples, self.seed, self.limits.bytes, image_bytes
+        return Arrangement(self.split, self.stratify, self.dedupe, *shards)
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from packer.errors import UnusableInput
+from packer.images.encode import Policy
 from packer.layouts.keyed.files import members_of_files
 from packer.layouts.keyed.samples import KnownSamples
 from packer.layouts.keyed.source import KeyedSource
 from packer.layouts.keyed.table import Rows, table_at
-from packer.options.declared import PackOptions
+from packer.options.declared import Arrangement, SourceOptions
 from packer.plan.plan import Plan, spans_of
 from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
@@ -25,7 +26,12 @@ from reader.format import Manifest
 
 
 def plan_members(
-    given: LocalSource, options: PackOptions, progress: Progress, keys_of: Path | str
+    given: LocalSource,
+    options: SourceOptions,
+    arranged: Arrangement,
+    policy: Policy,
+    progress: Progress,
+    keys_of: Path | str,
 ) -> Work:
     """Scan the members in `given` for the samples of the dataset `keys_of`, and plan its shards."""
     with as_folder(keys_of, progress, is_whole=False) as folder:
@@ -33,11 +39,11 @@ def plan_members(
     path = given.path
     assert path is not None  # the option requires one
     origin = Origin.of(path)
-    tree = tree_at(path, options.source.ignore)
+    tree = tree_at(path, options.ignore)
     table = table_at(path, tree)
-    most = options.limits.bytes
+    most = arranged.most_bytes
     if table is not None:
-        rows = Rows.of(table, options.source, known, path)
+        rows = Rows.of(table, options, known, path)
         folder, what = getattr(table, "folder", path.parent), "a table of members"
         source = KeyedSource(known, rows, Files(folder), most, given.name)
     elif tree is not None:
@@ -49,7 +55,7 @@ def plan_members(
             f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
         )
     with Spool(given.spool) as made:
-        scanned = scan(source, options, progress, leftovers=given.lacking, spool=made)
+        scanned = scan(source, arranged, progress, leftovers=given.lacking, spool=made)
     origin.check()
     listing, content = scanned.listing, known.content
     plan = Plan(
@@ -64,7 +70,8 @@ def plan_members(
     reading = f"Read as {what} for {many(total, 'sample')} of another dataset: {having}."
     without = int((listing.member_counts == 0).sum())
     remarks = (f"{many(without, 'sample')} of {known.name} without any member.",) * bool(without)
-    return Work(origin, scanned, plan, options, remarks=remarks, reading=reading, name=given.name)
+    how = options, policy
+    return Work(origin, scanned, plan, *how, remarks=remarks, reading=reading, name=given.name)
 
 
 def _files(content: Manifest) -> Iterator[str]:

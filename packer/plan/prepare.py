@@ -8,13 +8,14 @@ from pathlib import Path
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
+from packer.images.encode import Policy
 from packer.layouts.audit.ask import ask
 from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.evidence_parts import refuse_evidence_in_parts
 from packer.layouts.mask_colors import find_mask_colors
-from packer.options.declared import PackOptions, SourceOptions
+from packer.options.declared import Arrangement, SourceOptions
 from packer.options.kinds import NUMERIC
 from packer.plan.classes import (
     by_number,
@@ -44,18 +45,20 @@ _NAMED = 3  # classes
 
 def prepare(
     given: LocalSource,
-    options: PackOptions,
+    options: SourceOptions,
+    arranged: Arrangement,
+    policy: Policy,
     progress: Progress,
     classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
     onto: Path | None = None,  # a dataset whose samples are there already
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
-    chosen: SourceOptions | None = None,  # by the caller, where those of `options` were found
+    chosen: SourceOptions | None = None,  # by the caller, where `options` were found
 ) -> Work:
     """Scan a source and plan its shards; nothing is written."""
     if keys_of is not None:
-        return plan_members(given, options, progress, keys_of)
+        return plan_members(given, options, arranged, policy, progress, keys_of)
     base, path = None if onto is None else Manifest.load(onto), given.path
-    reading = given.items if path is None else read(path, options.source)
+    reading = given.items if path is None else read(path, options)
     assert reading is not None
     reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
     order = None if classes == NUMERIC else classes
@@ -67,8 +70,8 @@ def prepare(
         added = [name for name in source.classes if name not in known]
         source = reading.open([*base.classes, *added])
     if source.facts.is_keyed:
-        _refuse_what_keys_decide(reading.what, onto, options.split)
-    boxes = {**source.facts.boxes, **of_items(options.source)}
+        _refuse_what_keys_decide(reading.what, onto, arranged.split)
+    boxes = {**source.facts.boxes, **of_items(options)}
     recorded = joined(base, "boxes", boxes, onto)
     origin = None
     if path is not None:
@@ -77,22 +80,22 @@ def prepare(
     existing = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
     with Spool(given.spool) as made:
-        scanned = scan(source, options, progress, existing, fixed, reading.leftovers, spool=made)
+        scanned = scan(source, arranged, progress, existing, fixed, reading.leftovers, spool=made)
     sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
     unread: tuple[str, ...] = ()
     if path is not None:
         listing = scanned.listing
         refuse_evidence_in_parts(source, listing, path)
-        unread, adopted = refuse_evidence(source, listing, path, options.source, sentence)
+        unread, adopted = refuse_evidence(source, listing, path, options, sentence)
         if adopted is not None:
-            found = replace(options, source=adopted)
-            return prepare(given, found, progress, classes, onto, chosen=options.source)
+            how = arranged, policy, progress, classes, onto
+            return prepare(given, adopted, *how, chosen=options)
         seen = (source, scanned.files, listing, scanned.classes)
-        ask(Outcome(path, reading.kind, *seen), chosen or options.source)
+        ask(Outcome(path, reading.kind, *seen), chosen or options)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
         scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
-        if base is None and not _is_chosen(options.source):
+        if base is None and not _is_chosen(options):
             refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
@@ -107,10 +110,10 @@ def prepare(
         raise NothingToPack(f"{what}{_hint(scanned.facts, files, listing.rejected)}", files)
     plan = plan_shards(
         listing,
-        options.shard_size,
-        options.shard_samples,
-        options.seed,
-        options.raw_bytes,
+        arranged.shard_size,
+        arranged.shard_samples,
+        arranged.seed,
+        arranged.image_bytes,
         next_numbers(base),
         sum(shard.bytes for shard in base.shards) if base else 0,
     )
@@ -123,7 +126,7 @@ def prepare(
         further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, base, further, sentence, before, name)
+    return Work(origin, scanned, plan, options, policy, base, further, sentence, before, name)
 
 
 def _is_chosen(options: SourceOptions) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import split_of
-from packer.options.declared import PackOptions
+from packer.options.declared import Arrangement
 from packer.plan.existing import Digests, ExistingSamples, column, digest
 from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
@@ -35,7 +35,7 @@ class Scanned:
 
 def scan(
     source: Source,
-    options: PackOptions,
+    arranged: Arrangement,
     progress: Progress,
     existing: ExistingSamples | None = None,
     fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
@@ -55,8 +55,8 @@ def scan(
             advance(1)
             if isinstance(record, Skipped):
                 listing.add(record)
-            elif record.size > options.limits.bytes:
-                listing.skipped += _too_large(source.files, record, options.limits.bytes)
+            elif record.size > arranged.most_bytes:
+                listing.skipped += _too_large(source.files, record, arranged.most_bytes)
             else:
                 keys += digest(record.key.encode())
                 for made, file in made_in(record.places):
@@ -65,21 +65,21 @@ def scan(
                         for place, reason in made.left_out
                     ]
                     reaching += [made.reaching] if made.reaching else ()
-                if options.split is not None:
+                if arranged.split is not None:
                     own_splits.add(record.split)
-                    if not options.stratify and record.split in ("", *options.split):
-                        record = replace(record, split=split_of(record.key, options.split))
+                    if not arranged.stratify and record.split in ("", *arranged.split):
+                        record = replace(record, split=split_of(record.key, arranged.split))
                 listing.add(record, spool.keep(record.places) if record.places else None)
     files = source.files
     if isinstance(files, Files):
         files = replace(files, spool=spool.finish())
-    _check_splits(own_splits, options.split or {})
+    _check_splits(own_splits, arranged.split or {})
     classes = _without_empty(listing, source.classes, fixed)
     digests = column(keys)
     listing, kept = _without_repeats(
         listing, digests, "its key, {sample.key!r}, is that of {first.name!r}"
     )
-    if options.dedupe:
+    if arranged.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
             contents = _contents(listing, files, advance)
         reason = " its bytes are equal to those of {first.name!r}"
@@ -88,7 +88,7 @@ def scan(
     fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
     remarks = tuple(_outside(reaching))
-    shares = (options.split or {}) if options.stratify else {}
+    shares = (arranged.split or {}) if arranged.stratify else {}
     if existing is not None and len(existing.digests):
         if not facts.is_late:
             own = digests[kept]

@@ -16,7 +16,7 @@ from packer import __version__
 from packer.errors import PackingFailed, UnusableInput
 from packer.files.snapshot import Watched
 from packer.images.encode import Policy, transcoders
-from packer.options.declared import PackOptions
+from packer.options.declared import SourceOptions
 from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
@@ -118,7 +118,8 @@ class Work:
     origin: Origin | None  # where the source lies; None: nowhere
     scanned: Scanned
     plan: Plan
-    options: PackOptions
+    options: SourceOptions
+    policy: Policy
     base: Manifest | None = None  # what the destination holds already and keeps
     remarks: tuple[str, ...] = ()  # further sentences on it
     reading: str = ""  # the interpretation of the source, in a sentence
@@ -168,7 +169,7 @@ def shard_job(
 ) -> ShardJob:
     """Return what writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     files, listing = work.scanned.files, work.scanned.listing.take(samples)
-    place = work.options.policy, threads, work.origin
+    place = work.policy, threads, work.origin
     has_images = work.scanned.facts.has_images
     return ShardJob(path, files, listing, *place, needs_all, guard, has_images)
 
@@ -184,7 +185,7 @@ def digests(work: Work) -> dict[str, str]:
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """Return the maximum size of these shards on disk; None if it depends on the encoding."""
-    plan, policy, facts = work.plan, work.options.policy, work.scanned.facts
+    plan, policy, facts = work.plan, work.policy, work.scanned.facts
     is_encoded = facts.has_images and policy.raw is None
     if is_encoded and (policy.max_side or policy.quality or facts.identity):
         return None

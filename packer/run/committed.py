@@ -1,11 +1,12 @@
 """Datasets that are there already: what the same command has packed, and what is added to."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from packer.errors import UnusableInput
-from packer.options.declared import PackOptions, by_name
+from packer.options.declared import by_name
 from packer.plan.prepare import version_of
 from packer.plan.work import Work
 from packer.run.destination import Destination
@@ -17,17 +18,17 @@ _FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose dataset
 
 
 def packed_from(
-    version: str, to: Destination, options: PackOptions, classes: Sequence[str] | None
+    version: str, to: Destination, recorded: Mapping[str, Any], classes: Sequence[str] | None
 ) -> Path | None:
     """Return the folder of `to.committed`, if it was packed from this version of a source."""
     if not version or (folder := to.committed) is None or not to.is_done:
         return None
     content = Manifest.load(folder)
-    _refuse_other(to, content, options, content.source.endswith(version_of(version, classes)))
+    _refuse_other(to, content, recorded, content.source.endswith(version_of(version, classes)))
     return None if content.rejected else folder  # which ones is known from the files only
 
 
-def packed_before(to: Destination, work: Work) -> Path | None:
+def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Path | None:
     """Return the folder of `to.committed`, if an earlier run of the same command committed it."""
     if (folder := to.committed) is None:
         return None
@@ -37,23 +38,25 @@ def packed_before(to: Destination, work: Work) -> Path | None:
         and (not classes or content.classes == classes)
         and work.scanned.listing.newest_ns <= (folder / manifest.FILENAME).stat().st_mtime_ns
     )
-    _refuse_other(to, content, work.options, is_same)
+    _refuse_other(to, content, recorded, is_same)
     return folder
 
 
-def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
+def refuse_other_options(to: Destination, base: Path, recorded: Mapping[str, Any]) -> None:
     """Raise if the dataset that is added to was packed with other options."""
     content = Manifest.load(base)
     content.check_images(to.name)
-    if differing := _differing(content, options):
+    if differing := _differing(content, recorded):
         raise UnusableInput(
             f"{to.name} was packed with other options: {differing}. To append to it, pass the "
             "same options (they are in dataset.json)."
         )
 
 
-def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_same: bool) -> None:
-    if differing := _differing(content, options):
+def _refuse_other(
+    to: Destination, content: Manifest, recorded: Mapping[str, Any], is_same: bool
+) -> None:
+    if differing := _differing(content, recorded):
         made, add = f"packed with other options: {differing}", ""
     elif not is_same:
         made = "packed with the same options from another source, or the source has changed since"
@@ -66,9 +69,9 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
     )
 
 
-def _differing(content: Manifest, options: PackOptions) -> str:
+def _differing(content: Manifest, recorded: Mapping[str, Any]) -> str:
     """Name each option that is not as in a dataset, with both values; "" if all are the same."""
-    old, now = by_name(content.options), by_name(options.dump())
+    old, now = by_name(content.options), by_name(recorded)
     if (old.get("pixels"), now.get("pixels")) == (_FORMER_PIXELS, Limits.pixels):
         old["pixels"] = Limits.pixels
     return ", ".join(

@@ -1,7 +1,8 @@
 """dataset.json of what a run has written, and the remarks on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from reader.format import Index, Manifest
 
 
 def content_of(
-    work: Work, written: Written, folder: Path, dropped: Rejections | None = None
+    work: Work,
+    written: Written,
+    folder: Path,
+    recorded: Mapping[str, Any],
+    dropped: Rejections | None = None,
 ) -> Manifest:
     """Return the manifest of the shards in `folder`; `dropped` is what had shards of its own."""
     rejected = all_rejected(work, written)
@@ -31,15 +36,15 @@ def content_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),
         work.base,
-        work.options.policy,
+        work.policy,
         rejected=rejected,
         unindexed=work.scanned.listing.rejected + (dropped or []),  # no index has them
         before=work.rejected_before,
         gone=repaired(work.rejected_before, _packed_files(work, rejected)),
         reading=work.reading,
-        boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
+        boxes={**work.scanned.facts.boxes, **of_items(work.options)},
         colors=work.scanned.facts.mask_colors,
-        options=work.options.dump(),
+        options=dict(recorded),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
         images=work.scanned.facts.has_images,

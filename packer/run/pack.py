@@ -2,10 +2,8 @@
 
 import time
 from contextlib import ExitStack
-from functools import partial
 
 from packer.options.declared import PackOptions, RunOptions
-from packer.plan.prepare import prepare
 from packer.progress import QUIET, Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, PartReport
@@ -41,7 +39,7 @@ def run(
     with ExitStack() as stack:
         opened = open_source(src, show, to.folder, to.name, keeps=scope.keeps_unpacked)
         source = stack.enter_context(opened)
-        plan = partial(prepare, source, options, show, how.classes, scope.base, how.keys_of)
+        plan = scope.plan(source, show)
         held = stack.enter_context(scope.hold(scope.asked(source), plan, show))
         show.announce(held.work.announcement)
         written, count = write_missing(held, to, how.processes, how.skips, show)

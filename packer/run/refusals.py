@@ -53,7 +53,7 @@ def _mended(work: Work, files: Rejections) -> str:
     """Return what to do if all files lack a member that may be optional, or repeat an image."""
     lacking = {item.lacks for item in _by_scan(work) if item.lacks}
     faults = sum(bool(item.lacks) or item.repeats for item in _by_scan(work))
-    given, words = work.options.source, list[str]()
+    given, words = work.options, list[str]()
     src = os.path.realpath(work.name)
     folders = {name: os.path.normpath(os.path.join(src, at)) for name, at in given.pairs.items()}
     for flag, values in (("--pair", folders), ("--member", given.members)):
@@ -98,7 +98,7 @@ def _without(work: Work, files: Rejections) -> str:
         if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
             return ""
         paths.append(path)
-    globs = [*work.options.source.ignore, *map(glob.escape, paths)]
+    globs = [*work.options.ignore, *map(glob.escape, paths)]
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
         return (

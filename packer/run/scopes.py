@@ -8,12 +8,16 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions, RunOptions
 from packer.options.part import Part
 from packer.plan.plan import Plan
+from packer.plan.prepare import prepare
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
 from packer.run.committed import packed_before, packed_from, refuse_other_options, written_of
@@ -56,6 +60,11 @@ class Whole:
                 f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
             )
 
+    def plan(self, source: LocalSource, show: Progress) -> Planned:
+        """Return what scans `source`, and plans its shards."""
+        further = self.how.classes, self.base, self.how.keys_of
+        return partial(prepare, source, *self.options.planning, show, *further)
+
     def asked(self, source: LocalSource) -> Run:
         """Return the run that packs `source`, before it is planned."""
         place = source.name if source.path else ""
@@ -66,7 +75,8 @@ class Whole:
         """Return the report if the source need not be read to know that it was packed."""
         if self.how.overwrite or self.how.keys_of:
             return None
-        folder = packed_from(src.version, self.to, self.options, self.how.classes)
+        recorded = self.options.dump()
+        folder = packed_from(src.version, self.to, recorded, self.how.classes)
         if folder is None:
             return None
         remark = (
@@ -78,7 +88,7 @@ class Whole:
 
     def committed(self, work: Work) -> Path | None:
         """Return the dataset that is there if it is this one; raise if it is another."""
-        return None if self.how.overwrite else packed_before(self.to, work)
+        return None if self.how.overwrite else packed_before(self.to, work, self.recorded(work))
 
     @contextmanager
     def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
@@ -98,7 +108,7 @@ class Whole:
     def judge(self, work: Work, show: Progress) -> bool:
         """Name what the scan rejects; return whether nothing can be committed for it."""
         if self.base is None:
-            refuse_unknown_columns(work.options.columns, json_of_source(work))
+            refuse_unknown_columns(self.options.columns, json_of_source(work))
         if not (by_scan := all_rejected(work)):
             return False
         if self.how.skips:
@@ -141,7 +151,11 @@ class Whole:
 
     def content(self, work: Work, written: Written) -> Manifest:
         """Return the manifest."""
-        return content_of(work, written, self.to.folder)
+        return content_of(work, written, self.to.folder, self.recorded(work))
+
+    def recorded(self, work: Work) -> dict[str, Any]:
+        """Return the options as dataset.json has them, with what the source was found to need."""
+        return replace(self.options, source=work.options).dump()
 
     def leave(self, src: GivenSource | StoreSource) -> None:
         """Remove what was fetched and decompressed: the dataset is committed."""
@@ -155,7 +169,7 @@ class Addition(Whole):
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         super().__init__(to, options, how)
         self.base = to.base()
-        refuse_other_options(to, self.base, options)
+        refuse_other_options(to, self.base, options.dump())
 
     def unread(self, src: GivenSource | StoreSource, began: float) -> None:
         """The source has to be read."""
@@ -166,7 +180,8 @@ class Addition(Whole):
 
     def content(self, work: Work, written: Written) -> Manifest:
         """Return the manifest, without shards that have no sample: each addition would add them."""
-        return content_of(work, written, self.to.folder, without_empty(self.to.folder, written))
+        dropped = without_empty(folder := self.to.folder, written)
+        return content_of(work, written, folder, self.recorded(work), dropped)
 
 
 class PartOfWhole(Whole):
@@ -186,7 +201,8 @@ class PartOfWhole(Whole):
     def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
         """Hold the part, then plan, or load the plan that another part has made."""
         if self.is_done:
-            packed_before(self.to, work := plan())
+            work = plan()
+            packed_before(self.to, work, self.recorded(work))
             yield Held(work)
             return
 
@@ -204,7 +220,7 @@ class PartOfWhole(Whole):
 
     def judge(self, work: Work, show: Progress) -> bool:
         """Raise if the scan rejects a file: other parts would pack in vain."""
-        refuse_unknown_columns(work.options.columns, json_of_source(work))
+        refuse_unknown_columns(self.options.columns, json_of_source(work))
         if not self.how.skips and (by_scan := all_rejected(work)):
             raise refusal(work, by_scan, written=False)
         return False

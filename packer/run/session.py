@@ -202,8 +202,10 @@ class Session:
     def _new_stream(self) -> ShardStream:
         return ShardStream(
             self._folder,
-            self._options,
+            self._options.policy,
             self._how.processes,
+            shard_size=self._options.shard_size,
+            shard_samples=self._options.shard_samples,
             first=next_numbers(self._base),
             added_to=sum(shard.bytes for shard in self._shards),
             begin_split=self._begin_split,

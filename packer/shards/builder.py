@@ -15,7 +15,6 @@ from pathlib import Path
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
-from packer.options.declared import PackOptions
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
@@ -111,9 +110,11 @@ class ShardStream:
     def __init__(
         self,
         folder: Path,
-        options: PackOptions,
+        policy: Policy,
         threads: int,
         *,
+        shard_size: int | None,
+        shard_samples: int | None,
         first: Mapping[str, int],
         added_to: int,
         begin_split: Callable[[str], None],
@@ -125,11 +126,11 @@ class ShardStream:
         bytes of the shards that are kept: without `shard_size` shards grow with the dataset.
         """
         self._folder = self._path = folder
-        self._shard_size, self._shard_samples = options.shard_size, options.shard_samples
+        self._shard_size, self._shard_samples = shard_size, shard_samples
         self._next, self._bytes = dict(first), added_to
         self._begin_split, self._reject = begin_split, reject
         self._builder = ShardBuilder(
-            options.policy, threads, self._shard_of, self._refuse, "Nothing was committed."
+            policy, threads, self._shard_of, self._refuse, "Nothing was committed."
         )
         self._open: dict[str, ShardWriter] = {}
         self._begun: set[str] = set()

@@ -76,7 +76,7 @@ def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
 
     def run() -> Work | None:
         try:
-            work = prepare(given, options, Progress(quiet=True))
+            work = prepare(given, *options.planning, Progress(quiet=True))
         except UnusableInput:
             return None
         digests(work)
@@ -177,7 +177,7 @@ def test_twice_a_python_dataset_takes_at_most_twice_the_work(splits: bool) -> No
             )
             with given as reading:
                 source = LocalSource("items", None, Path("nothing is made"), items=reading)
-                return prepare(source, options, Progress(quiet=True))
+                return prepare(source, *options.planning, Progress(quiet=True))
 
         return run
 

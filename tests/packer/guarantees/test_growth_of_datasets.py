@@ -71,7 +71,7 @@ def test_planning_and_joining_members(direction: str, grown_dataset: Grown, tmp_
         members = LocalSource(str(table), table, tmp_path / "spool")
 
         def run() -> None:
-            plan_members(members, PackOptions(), QUIET, base)
+            plan_members(members, *PackOptions().planning, QUIET, base)
             Dataset(base, join=extra).columns("label")
 
         return run
