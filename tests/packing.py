@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from packer.inspect.repair import RepairReport
-from packer.inspect.repair import repair as inspect_repair
 from packer.options.declared import PackOptions, RunOptions
 from packer.options.part import Part
 from packer.progress import QUIET
@@ -36,8 +34,3 @@ def _run(
         given["on_error"] = "skip"
     source, to = GivenSource(Path(src)), Destination(dst)
     return run(source, to, options, RunOptions(jobs=jobs, **given), show)
-
-
-def repair(dst: Path, src: Path, jobs: int = 1) -> RepairReport:
-    """Repair the dataset `dst` from `src`."""
-    return inspect_repair(dst, GivenSource(src), jobs)

@@ -1,7 +1,7 @@
 """`packer verify`, `repair`, `index`, `export` and `extract`: what is done with a whole dataset."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,15 +31,13 @@ _UNLISTED = (
 @options.reporting()
 def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
+    from packer.inspect.dataset import finished
     from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
-    from packer.storage.dataset import as_folder, names_in
 
-    names = names_in(place)
-    with as_folder(place, output.progress, is_whole=True) as folder:
-        report = run(folder, jobs, decode, output.progress, limits, names)
-        report = replace(report, dataset=str(place))
-        remedies = [remedy(folder, str(place))] if report.damages else []
+    with finished(place, output.progress, is_whole=True) as dataset:
+        report = run(dataset, jobs, decode, output.progress, limits)
+    remedies = [remedy(place)] if report.damages else []
     for damage in report.damages:
         echo(f"damaged: {damage}")
     name_files("unlisted", ((name, _UNLISTED) for name in report.unlisted))
@@ -156,27 +154,16 @@ def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
 @options.reporting()
 def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
     """Write the index files with which another tool reads DATASET."""
-    from packer.errors import UnusableInput
+    from packer.inspect.dataset import finished
     from packer.inspect.export import export as run
-    from packer.inspect.export import remarks
-    from packer.storage.dataset import as_folder
-    from reader.format import Manifest
 
     if is_url(place) and out is None:
         raise click.UsageError(
             "Index files cannot be written to a store. Pass --out FOLDER, and upload its files "
             "to the folder of the shards."
         )
-    with as_folder(place, output.progress, is_whole=False) as folder:
-        if is_url(place) and Manifest.load(folder).external:
-            raise UnusableInput(
-                f"{place} was not packed by packer, so the export has to read its tars. Copy "
-                "it to a folder, and export the copy."
-            )
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-        files = run(folder, tool, overwrite, output.progress, out)
-        notes = remarks(folder, tool, str(out or place))
+    with finished(place, output.progress) as dataset:
+        files, notes = run(dataset, tool, overwrite, output.progress, out)
     line = f"{out or place}: {many(len(files), 'file')} for {tool}: {listed(files, 3)}"
     found = {"dataset": str(place), "files": files, "remarks": notes}
     return output.report(found, [line, *notes])
@@ -196,11 +183,11 @@ def extract(
 
     To continue an interrupted run, run the same command again.
     """
+    from packer.inspect.dataset import finished
     from packer.inspect.extract import extract as run
-    from packer.storage.dataset import as_folder
 
-    with as_folder(place, output.progress, is_whole=True) as folder:
-        report = run(folder, out, jobs, split, overwrite, output.progress, name=str(place))
+    with finished(place, output.progress, is_whole=True) as dataset:
+        report = run(dataset, out, jobs, split, overwrite, output.progress)
     name_files("not written", report.refused)
     return output.report(
         report,

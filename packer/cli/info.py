@@ -1,7 +1,6 @@
 """`packer info` and `packer report`: what a dataset consists of."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.inspect.report import SAMPLES
-from packer.progress import QUIET
 from packer.words import LONGEST_NAME, NAMED, abridged, dropped_lines, in_bytes, listed, many
 
 if TYPE_CHECKING:
@@ -27,11 +25,11 @@ _MOST_CLASSES = 20
 @options.reporting()
 def info(place: Path | str, output: Output) -> int:
     """Print the content of DATASET, from its indexes only."""
+    from packer.inspect.dataset import finished
     from packer.inspect.info import info as run
-    from packer.storage.dataset import as_folder
 
-    with as_folder(place, QUIET, is_whole=False) as folder:
-        found = replace(run(folder), dataset=str(place))
+    with finished(place) as dataset:
+        found = run(dataset)
     return output.report(found, _lines(found))
 
 

@@ -122,15 +122,15 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
 
     Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
     """
+    from packer.inspect.dataset import finished
     from packer.inspect.estimate.estimate import alternatives, estimate
     from packer.inspect.estimate.setting import Stored, usual_split
     from packer.inspect.estimate.words import lines
-    from packer.storage.dataset import as_folder
     from reader.cache.ranges import TooSmallCache
 
-    with as_folder(place, Progress(output.is_silent), is_whole=False) as folder:
-        split = usual_split(folder) if split is None else split or None
-        stored = Stored.of(folder, split)
+    with finished(place, Progress(output.is_silent)) as dataset:
+        split = usual_split(dataset) if split is None else split or None
+        stored = Stored.of(dataset, split)
         if not len(stored):
             raise click.UsageError(
                 f"{place} has no samples. Choose another split with --split, or '' for all samples."

@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,12 +25,13 @@ import xxhash
 from packer.errors import PackingFailed, UnusableInput, naming
 from packer.files.atomic import remove_leavings, replacing, write_file
 from packer.files.hashed_file import measure
-from packer.inspect.dataset import members_of
+from packer.inspect.dataset import Finished, members_of
 from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
 from packer.trees.tar_reader import Member, members, samples
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
+from reader.store.urls import is_url
 
 _SEPARATOR = re.compile(r"\s")  # in DALI's index
 _LONGEST_OF_WIDS = 100  # bytes of a name
@@ -64,26 +65,32 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 
 
 def export(
-    dst: Path, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
-) -> list[str]:
-    """Write what `tool` needs to read `dst`, to `out` or to `dst`; return the files' names."""
+    dataset: Finished, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
+) -> tuple[list[str], list[str]]:
+    """Write what `tool` needs to read a dataset, to `out` or beside the tars.
+
+    Return the files' names, and in sentences which other tools misread them.
+    """
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
-    content = Manifest.load(dst)
-    content.check_images(dst)
+    content, place = dataset.content, dataset.place
+    content.check_images(dataset.name)
+    if is_url(place) and content.external:
+        raise UnusableInput(
+            f"{place} was not packed by packer, so the export has to read its tars. Copy "
+            "it to a folder, and export the copy."
+        )
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     total = sum(shard.samples for shard in content.shards)
     with progress.phase("export", total, "samples") as advance:
-        work = _Export(dst, out or dst, content, overwrite, advance)
+        work = _Export(dataset, out or dataset.folder, overwrite, advance)
         writers[tool](work)
     written = [work.out / name for name in work.files]
     remove_leavings({path.parent for path in written}, {path.name for path in written}.__contains__)
-    return work.files
+    return work.files, _remarks(content.splits, str(out or place)) if tool == "energon" else []
 
 
-def remarks(dst: Path, tool: str, name: str) -> list[str]:
-    """Return in sentences which tools misread the files for `tool`; `name` is the dataset's."""
-    if tool != "energon":
-        return []
-    splits = Manifest.load(dst).splits
+def _remarks(splits: Iterable[str], name: str) -> list[str]:
     files = {re.sub(r"\W", "_", split) or "train": f"{split}/*.tar".lstrip("/") for split in splits}
     return [
         "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
@@ -93,11 +100,10 @@ def remarks(dst: Path, tool: str, name: str) -> list[str]:
 
 @dataclass
 class _Export:
-    """One run: the dataset in `folder`, and the `files` that were written for the tool to `out`."""
+    """One run: a dataset, and the `files` that were written for the tool to `out`."""
 
-    folder: Path
+    dataset: Finished
     out: Path
-    content: Manifest
     overwrite: bool
     advance: Advance
     files: list[str] = field(default_factory=list)
@@ -121,6 +127,11 @@ class _Export:
                 return False
         raise UnusableInput(f"{path} exists with other content. Remove it, or pass --overwrite.")
 
+    @property
+    def content(self) -> Manifest:
+        """What dataset.json holds."""
+        return self.dataset.content
+
     @cached_property
     def splits(self) -> dict[str, list[ShardEntry]]:
         """Return the shards of each split."""
@@ -132,11 +143,10 @@ class _Export:
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """Yield the members of each sample in the order of the tar, as other tools group them."""
         if self.content.external:
-            found = samples(members(self.folder / shard.file))
+            found = samples(members(self.dataset.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
-            classes = len(self.content.classes)
-            runs = _by_index(Index.of_shard(self.folder, shard, classes, mapped=False))
+            runs = _by_index(self.dataset.index(shard))
         for run in runs:
             yield run
             self.advance(1)
@@ -208,10 +218,10 @@ def _write_energon(export: _Export) -> None:
             try:
                 for name in (shard.file, shard.split):
                     name.encode()
-                _insert(database, number, export.folder / shard.file, runs, edges)
+                _insert(database, number, export.dataset.folder / shard.file, runs, edges)
             except UnicodeEncodeError as error:
                 raise UnusableInput(
-                    f"{export.folder / shard.file}: energon's indexes require UTF-8, and "
+                    f"{export.dataset.folder / shard.file}: energon's indexes require UTF-8, and "
                     f"the name {error.object!r} is not valid UTF-8. Rename the folder or "
                     "the file."
                 ) from error

@@ -18,14 +18,14 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
-from packer.inspect.dataset import image_of, label_of, members_of, reason_of
+from packer.inspect.dataset import Finished, image_of, label_of, members_of, reason_of
 from packer.keys import hashes_of, repeated_rows, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.trees.names import splits_of
 from packer.words import many
-from reader.format import FormatError, Index, Limits, Manifest, ShardEntry
+from reader.format import FormatError, Index, Limits, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
 from reader.store.urls import is_url
@@ -63,34 +63,23 @@ class _File:
 
 
 def extract(
-    dst: Path,
+    dataset: Finished,
     out: Path,
     jobs: int,
     split: str | None = None,
     overwrite: bool = False,
     progress: Progress = QUIET,
-    *,
-    name: str = "",
 ) -> ExtractReport:
-    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`.
-
-    `name` is that of the dataset in commands; "": its path.
-    """
-    began = time.monotonic()
-    content = Manifest.load(dst)
-    if split is not None and split not in content.splits:
-        raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
-    if dst.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UnusableInput(f"{out} is inside the dataset {dst}. Choose another folder.")
-    shards = [shard for shard in content.shards if split in (None, shard.split)]
+    """Write the images and sidecars of a dataset, or of one split of it, into the folder `out`."""
+    began, content, shards = time.monotonic(), dataset.content, dataset.shards(split)
+    if dataset.folder.resolve() in (out.resolve(), *out.resolve().parents):
+        raise UnusableInput(f"{out} is inside the dataset {dataset.name}. Choose another folder.")
     labels = _Labels(content.classes, content.external)
-    repeated_names = _repeated(dst, shards, labels)
     total = ExtractReport(str(out))
     samples = sum(shard.samples for shard in shards)
+    repeated_names = _repeated(dataset, shards, labels)
     with progress.phase("extract", samples, "samples") as advance:
-        write = partial(
-            _extract_shard, dst, name or str(dst), out, labels, overwrite, repeated_names
-        )
+        write = partial(_extract_shard, dataset, out, labels, overwrite, repeated_names)
         processes = max(1, min(jobs, len(shards)))
         for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
             for name in vars(part).keys() - {"out"}:
@@ -105,7 +94,7 @@ class _Labels:
     """Where the class of a sample is kept: in a folder's name, or, if it is a number, in a file."""
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
-        self.count, self._classes = len(classes), classes
+        self._classes = classes
         self._is_numbered = is_numbered(classes)
         self._always = external or not classes
 
@@ -120,8 +109,7 @@ class _Labels:
 
 
 def _extract_shard(
-    dst: Path,
-    dataset: str,
+    dataset: Finished,
     out: Path,
     labels: _Labels,
     overwrite: bool,
@@ -131,14 +119,15 @@ def _extract_shard(
 ) -> ExtractReport:
     report = ExtractReport(str(out))
     try:
-        index = Index.of_shard(dst, entry, labels.count, mapped=False)
-        descriptor = open_regular(dst / entry.file)
+        index = dataset.index(entry)
+        descriptor = open_regular(dataset.folder / entry.file)
     except (FormatError, OSError) as error:
         reason = reason_of(error)
         if isinstance(error, OSError):
             reason += "; restore it from a copy"
-            if not is_url(dataset):
-                reason += f", or run `packer repair {quote(dataset)} --from SRC` with its source"
+            if not is_url(dataset.name):
+                command = f"packer repair {quote(dataset.name)} --from SRC"
+                reason += f", or run `{command}` with its source"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
         return report
@@ -158,7 +147,7 @@ def _extract_shard(
                     if repeated_names.get(name, entry.file) != entry.file or name in had:
                         raise Refused("another file of the dataset has the same name")
                     had |= {name} & repeated_names.keys()
-                    _extract_file(index, dataset, tar.fileno(), file, folder, report)
+                    _extract_file(index, dataset.name, tar.fileno(), file, folder, report)
                 except (Refused, OSError) as error:
                     reason = getattr(error, "strerror", None) or str(error)
                     report.refused.append((os.fsdecode(file.name), reason))
@@ -208,12 +197,12 @@ def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
             yield _File(own, row, ext, *span, ext == image)
 
 
-def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
+def _repeated(dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
     """Return hashes of the names that occur repeatedly, and the shard where each is first."""
     hashes = {}
     for shard in shards:
         with suppress(FormatError):  # its extraction names it
-            index = Index.of_shard(dst, shard, labels.count, mapped=False)
+            index = dataset.index(shard)
             files = (file for row in range(len(index)) for file in _files(index, row, labels))
             hashes[shard.file] = hashes_of(file.name for file in files)
     first: dict[int, str] = {}

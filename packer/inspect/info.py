@@ -4,16 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import SplitInfo, count_listed, members_in, splits_of, values_in
+from packer.inspect.dataset import Finished, SplitInfo, count_listed, members_in, values_in
 from packer.plan.plan import default_shard_size
 from packer.run.report import rejected_files
-from reader.format import FORMATS, Index, Manifest
+from reader.format import FORMATS
 
 BATCH = 256
 CROP = 224
@@ -53,10 +52,10 @@ class Info:
     shard_size_reason: str = ""
 
 
-def info(dst: Path) -> Info:
-    """Sum up the indexes of `dst`, one after the other."""
-    content = Manifest.load(dst)
-    found = Info(str(dst), content.packer, images=content.images, splits=splits_of(content))
+def info(dataset: Finished) -> Info:
+    """Sum up the indexes of a dataset, one after the other."""
+    content = dataset.content
+    found = Info(dataset.name, content.packer, images=content.images, splits=dataset.splits)
     found.dropped = content.dropped
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
@@ -66,9 +65,7 @@ def info(dst: Path) -> Info:
     members: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     for shard in content.shards:
-        index = Index.of_shard(
-            dst, shard, len(content.classes), mapped=False, has_images=content.images
-        )
+        index = dataset.index(shard)
         columns = index.columns
         rejected += index.rejected
         found.index_bytes += shard.index_bytes

@@ -16,6 +16,7 @@ from pathlib import Path
 from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
+from packer.inspect.dataset import Finished
 from packer.inspect.shard import Damage
 from packer.inspect.verify import verify
 from packer.options.declared import PYTHON, PackOptions
@@ -72,7 +73,7 @@ def repair(
     content = _manifest(dst)
     for old in dst.glob(f"{_FOLDER}*"):
         shutil.rmtree(old)  # of a run that was killed
-    report.damages = verify(dst, jobs, progress=progress).damages
+    report.damages = verify(Finished(dst, dst), jobs, progress=progress).damages
     files = {damage.file for damage in report.damages}
     if manifest.FILENAME in files:
         write_file(dst / manifest.FILENAME, content.dump().encode())
@@ -142,17 +143,17 @@ def _repair_shards(
             report.failed.append((shard.entry.file, reason))
 
 
-def remedy(dst: Path, name: str) -> str:
-    """Return how the damaged dataset `name`, whose files are in `dst`, is restored."""
-    if is_url(name):
+def remedy(place: Path | str) -> str:
+    """Return how a damaged dataset is restored."""
+    if is_url(place):
         return IN_STORE
     try:
-        _options_of(dst, _manifest(dst))
+        _options_of(dst := Path(place), _manifest(dst))
     except ShardfeedError as error:
         return str(error)
     return (
         "To rebuild damaged shards from their source SRC, run: "
-        f"packer repair {shlex.quote(name)} --from SRC"
+        f"packer repair {shlex.quote(str(place))} --from SRC"
     )
 
 

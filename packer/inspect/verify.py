@@ -4,22 +4,23 @@ A crash of a process that decodes samples is a finding: they are then decoded on
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from packer.errors import BadImage
 from packer.files.hashed_file import read_span
 from packer.images.probe import probe
-from packer.inspect.dataset import image_of, members_of, reason_of
+from packer.inspect.dataset import Finished, image_of, members_of, reason_of
 from packer.inspect.shard import Damage, Findings, Shard, beyond, check_shard
 from packer.keys import repeated_rows
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.run.log import JOURNAL, SHARD, kept_files
 from packer.shards.joined import joined_damages
+from packer.storage.dataset import names_in
 from reader.decode.bands import cut_bands
-from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
+from reader.format import FORMATS, FormatError, Index, Limits, manifest
 from reader.format.bands import bands_of
 from reader.format.columns import Column
 from reader.format.files import open_regular
@@ -49,22 +50,20 @@ class VerifyReport:
 
 
 def verify(
-    dst: Path,
+    dataset: Finished,
     jobs: int,
     decode: bool = False,
     progress: Progress = QUIET,
     limits: Limits = Limits(),  # noqa: B008  # frozen
-    names: Collection[str] = (),
 ) -> VerifyReport:
-    """Check every byte of the dataset `dst`, its shards in `jobs` processes.
+    """Check every byte of a dataset, its shards in `jobs` processes.
 
-    `names` are those of all files where the dataset lies, among which there may be other shards.
     `decode`: also decode every image, and what belongs to it. An image beyond `limits` is named and
     not decoded. Memory: 8 bytes a sample, and in each process an index and the largest image.
     """
     began = time.monotonic()
     damages: list[Damage] = []
-    shards = _shards(dst, damages, limits)
+    shards = _shards(dataset, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)
     with progress.phase("verify", total or None, "samples") as advance:
         processes = max(1, min(jobs, len(shards)))
@@ -94,13 +93,14 @@ def verify(
     samples = sum(found.samples for found in by_file.values())
     size = sum(found.bytes for found in by_file.values())
     seconds = time.monotonic() - began
-    others = _unlisted(dst, names)
-    return VerifyReport(str(dst), len(shards), samples, lost, size, seconds, damages, others)
+    others = _unlisted(dataset)
+    return VerifyReport(dataset.name, len(shards), samples, lost, size, seconds, damages, others)
 
 
-def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
+def _shards(dataset: Finished, damages: list[Damage], limits: Limits) -> list[Shard]:
+    dst = dataset.folder
     try:
-        content = Manifest.load(dst)
+        content = dataset.content
     except FormatError as error:
         if not (dst / manifest.FILENAME).is_file():
             raise
@@ -115,12 +115,13 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
     return [Shard(dst, entry.file, entry, *known) for entry in content.shards]
 
 
-def _unlisted(dst: Path, names: Collection[str]) -> list[str]:
-    """Return the shards among `names` that are neither of a dataset nor of an unfinished run."""
+def _unlisted(dataset: Finished) -> list[str]:
+    """Return shards beside a dataset that are of no dataset and of no unfinished run."""
     try:
-        known = kept_files(Manifest.load(dst))
+        known = kept_files(dataset.content)
     except FormatError:
         return []
+    names = names_in(dataset.place)
     found = [PurePosixPath(name) for name in names]
     owned = {path.parent for path in found if path.name in (manifest.FILENAME, JOURNAL)}
     if JOURNAL not in names:

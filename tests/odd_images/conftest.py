@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finished import verify
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from packer.inspect.index import index
-from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from reader import Dataset, Loader, RandomResizedCrop
 from reader.format import Index

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finished import verify
 from PIL import Image
 from png_chunks import with_damaged_data
 
 from packer.images.encode import EncodedMember, Policy
 from packer.images.encode import encode as encoded
-from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from packer.samples.records import Sample
 from packer.shards.shard_writer import ShardWriter, shard_entry

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.inspect.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Spans, index_runs
 from reader.dataset.open_shards import ShardFiles
-from reader.errors import ArgumentError
-from reader.format import Manifest, ShardEntry
+from reader.format import ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.blocks import BlockShuffle
 
@@ -71,13 +70,11 @@ class Stored:
     disk_bytes: int  # what all samples take together
 
     @classmethod
-    def of(cls, folder: Path, split: str | None) -> "Stored":
+    def of(cls, dataset: Finished, split: str | None) -> "Stored":
         """Read the indexes."""
-        manifest = Manifest.load(folder)
+        folder, manifest = dataset.folder, dataset.content
         manifest.check_images(folder)
-        if split is not None and split not in manifest.splits:
-            raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
-        shards = tuple(s for s in manifest.shards if split in (None, s.split))
+        shards = tuple(dataset.shards(split))
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
         start = pixels = disk_bytes = 0
         files = ShardFiles.of(folder, manifest, split)
@@ -136,9 +133,9 @@ class Stored:
         return own, shared
 
 
-def usual_split(folder: Path) -> str | None:
+def usual_split(dataset: Finished) -> str | None:
     """Return "train" if a dataset has such a split, otherwise None."""
-    return _TRAIN if _TRAIN in Manifest.load(folder).splits else None
+    return _TRAIN if _TRAIN in dataset.content.splits else None
 
 
 def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

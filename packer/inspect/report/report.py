@@ -12,6 +12,7 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
+from packer.inspect.dataset import Finished
 from packer.inspect.estimate.estimate import estimate
 from packer.inspect.estimate.setting import Setting, Stored, usual_split
 from packer.inspect.estimate.words import Line, summary
@@ -127,7 +128,7 @@ def report(
         findings=findings,
         keys=[of[: int((np.cumsum([*map(len, of)]) <= _KEYS_ROOM).sum())] for of in keys],
         charts=charts(table, looked),
-        costs=_costs(dataset.folder, is_far=dataset.fetching is not None),
+        costs=_costs(Finished(dataset.folder, place), is_far=dataset.fetching is not None),
         box_note=note if len(looked.boxes) else "",
         made=f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
     )
@@ -160,9 +161,9 @@ def _exact(samples: Samples, table: Table, most: int) -> Groups:
     return same(digests.view(np.int64), samples=numbers.astype(np.int64))
 
 
-def _costs(folder: Path, *, is_far: bool) -> list[Line]:
-    split = usual_split(folder)
-    stored = Stored.of(folder, split)
+def _costs(dataset: Finished, *, is_far: bool) -> list[Line]:
+    split = usual_split(dataset)
+    stored = Stored.of(dataset, split)
     if not len(stored):
         return []
     setting = Setting(workers=usable_cores())

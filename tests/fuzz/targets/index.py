@@ -10,9 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from finished import info, verify
 
-from packer.inspect.info import info
-from packer.inspect.verify import verify
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError

@@ -8,14 +8,13 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from finished import export, verify
 from growth import SIZE, assert_linear
 from PIL import Image
 
 from packer import pack
 from packer.cli.main import main
-from packer.inspect.export import export
 from packer.inspect.report.table import gather
-from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.plan.members import plan_members
 from packer.progress import QUIET

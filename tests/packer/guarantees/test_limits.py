@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from finished import extract, info, verify
 from PIL import Image
 
 import packer
 from packer.errors import BadImage, Rejected
 from packer.images.probe import probe
-from packer.inspect.extract import extract
 from packer.inspect.index import index
-from packer.inspect.info import info
-from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from reader import Dataset
 from reader.format import FormatError, Limits, Manifest

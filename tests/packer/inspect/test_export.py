@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finished import export
 
 from packer.errors import UnusableInput
-from packer.inspect.export import export
 from packer.inspect.index import index
 from packer.progress import Progress
 from packer.run.report import PackReport

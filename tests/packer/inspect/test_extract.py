@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finished import extract
 from PIL import Image
 
 from packer.errors import UnusableInput
-from packer.inspect.extract import extract
 from packer.progress import Progress
 from packer.run.pack import PackReport
 from reader.format import Limits, Manifest

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from finished import extract, verify
 from ids import named
 from PIL import Image
 
 from packer.errors import UnusableInput
 from packer.files.hashed_file import HashedFile
-from packer.inspect.extract import extract
 from packer.inspect.index import index
-from packer.inspect.verify import verify
 from reader import Dataset
 from reader.format import Index, Limits, Manifest
 

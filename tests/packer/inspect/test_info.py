@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from finished import info
 from PIL import Image
 
-from packer.inspect.info import info
 from reader.format import FormatError, Index, Manifest, safetensors
 
 pytestmark = pytest.mark.usefixtures("in_process")

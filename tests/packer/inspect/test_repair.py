@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damage import flip
-from packing import pack, repair
+from finished import repair, verify
+from packing import pack
 from PIL import Image
 
 import packer
 from packer.errors import UnusableInput
-from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest

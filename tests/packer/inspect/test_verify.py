@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from damage import flip
+from finished import verify
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from s3_server import S3Server
 
 from packer.images.probe import probe
-from packer.inspect.verify import verify
 from packer.progress import Progress
 from reader.format import FORMATS, FormatError, Index, Manifest, tar
 

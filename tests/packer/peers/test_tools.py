@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from finished import export
 from PIL import Image
 
-from packer.inspect.export import export, remarks
+from packer.inspect.dataset import Finished
+from packer.inspect.export import export as export_of
 from packer.keys import escape
 from packer.progress import Progress
 from reader.format import Manifest
@@ -190,7 +192,8 @@ def test_what_export_says_of_hugging_face_is_so(
     load = partial(datasets.load_dataset, cache_dir=str(tmp_path))
     with pytest.raises(datasets.exceptions.DatasetGenerationError):
         load(str(folder))
-    [remark] = remarks(folder, "energon", str(folder))
+    written = export_of(Finished(folder, folder), "energon", False, Progress(quiet=True))
+    _, [remark] = written
     loaded = eval(remark.partition("Name the tars: ")[2], {"load_dataset": load})
     assert {split: len(rows) for split, rows in loaded.items()} == {
         split: sum(shard.samples for shard in Manifest.load(folder).shards if shard.split == split)

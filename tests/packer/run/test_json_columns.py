@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from damage import flip
-from packing import pack, pack_part, repair
+from finished import info, repair, verify
+from packing import pack, pack_part
 from PIL import Image
 
 import packer
 from packer.errors import UnusableInput
-from packer.inspect.info import info
-from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from reader import Dataset, Loader
 from reader.format import Manifest

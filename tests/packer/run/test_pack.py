@@ -16,6 +16,7 @@ import PIL
 import pytest
 import simplejpeg
 import webdataset
+from finished import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_folder import image_folder
@@ -28,7 +29,6 @@ import packer
 from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
 from packer.images.tiling import compiling
-from packer.inspect.verify import verify
 from packer.keys import unescape
 from packer.options.declared import PackOptions, SourceOptions
 from packer.progress import Progress

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packing import pack, pack_part, repair
+from finished import info, repair, verify
+from packing import pack, pack_part
 from PIL import Image
 
 import packer
-from packer.inspect.info import Info, info
-from packer.inspect.verify import verify
+from packer.inspect.info import Info
 from packer.options.declared import PackOptions, SourceOptions
 from packer.run.report import PackReport, kept_rejections
 from reader.format import Manifest

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from damage import flip
-from packing import repair
+from finished import repair, verify
 from s3_server import S3Server
 from store_server import serving
 
 import packer
 from packer.inspect.index import index
-from packer.inspect.verify import verify
 from reader import Dataset
 from reader.format import Manifest
 from reader.format.manifest import JOINED

@@ -11,6 +11,7 @@ import pytest
 from store_server import StoreServer, serving
 
 import reader
+from packer.inspect.dataset import Finished
 from packer.inspect.estimate.estimate import alternatives, estimate
 from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Known, Setting, Stored
@@ -27,6 +28,10 @@ SHUFFLES = {
     "none": False,
 }
 BATCH = 4
+
+
+def stored_in(folder: Path) -> Stored:
+    return Stored.of(Finished(folder, folder), None)
 
 
 @pytest.fixture
@@ -68,7 +73,7 @@ def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_
     packed: Path, server: StoreServer, tmp_path: Path, shuffle: Any, nodes: int
 ) -> None:
     plan = setting(shuffle=shuffle, nodes=nodes, epochs=3)
-    expected = estimate(Stored.of(packed, None), plan)
+    expected = estimate(stored_in(packed), plan)
     dataset = Dataset(server.url, cache_dir=tmp_path / "cache")
     opened = [request for request in server.asked if not request[0].endswith(".tar")]
     assert (len(opened), sum(stop - first for _, first, stop in opened)) == expected.opening
@@ -93,7 +98,7 @@ def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_
 
 def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     """Whether all that the first rank reads in a step of the first epoch is in the cache."""
-    stored = Stored.of(dataset.folder, None)
+    stored = stored_in(dataset.folder)
     ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
     files = CachedFiles.of(dataset.folder, Manifest.load(dataset.folder))
@@ -111,7 +116,7 @@ def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
     packed: Path, shuffle: Any, drop_last: bool
 ) -> None:
     plan = setting(shuffle=shuffle, nodes=3, ranks=2, epochs=1, drop_last=drop_last)
-    expected = estimate(Stored.of(packed, None), plan)
+    expected = estimate(stored_in(packed), plan)
     valid = []
     for rank in range(plan.world_size):
         with loader_of(Dataset(packed), plan, rank) as loader:
@@ -135,7 +140,7 @@ def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
         path.write_bytes(encode(make_image(number, 180 + number % 40, 240), "JPEG", quality=95))
     packed = tmp_path / "shards"
     run_pack(tmp_path / "images", packed, shard_samples=50)
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     limit = stored.index_bytes + stored.disk_bytes // 2 + 300_000
     plan = setting(shuffle=shuffle, epochs=4, cache_limit=limit, batch_size=2)
     expected = estimate(stored, plan)
@@ -153,14 +158,14 @@ def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
 
 
 def test_alternatives_say_what_does_not_fit(packed: Path) -> None:
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     plan = setting(cache_limit=kept_bytes(stored.shards) + 80_000)
     others = dict(alternatives(stored, plan, estimate(stored, plan)))
     assert others["--shuffle block:4"] is None
 
 
 def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     plan = setting()
     found = estimate(stored, plan)
     assert "--workers 2" not in dict(alternatives(stored, plan, found))  # nobody said how fast
@@ -175,7 +180,7 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
 def test_a_change_of_a_few_percent_is_no_alternative(
     packed: Path, cores: int, is_named: bool
 ) -> None:
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     known = setting(rate=Known(10.0), workers=100, cores=cores)
     found = dict(alternatives(stored, known, estimate(stored, known)))
     assert ("--workers 200" in found) == is_named
@@ -185,7 +190,7 @@ def test_a_change_of_a_few_percent_is_no_alternative(
 def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
     packed: Path, cores: int, times: float | None
 ) -> None:
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     known = setting(rate=Known(10.0), ranks=2, cores=cores)
     other = dict(alternatives(stored, known, estimate(stored, known))).get("--workers 2")
     assert (other and other.seconds) == (times and pytest.approx(2 * len(stored) / 10 / times))
@@ -193,14 +198,14 @@ def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
 
 def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(packed: Path) -> None:
     plan = setting(latency=Known(7.0), bandwidth=Known(1e12))
-    cold, warm = estimate(Stored.of(packed, None), plan).times
+    cold, warm = estimate(stored_in(packed), plan).times
     assert cold.longest is not None
     assert cold.longest >= 7
     assert warm.seconds == {}
 
 
 def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
-    stored = Stored.of(packed, None)
+    stored = stored_in(packed)
     assert estimate(stored, setting()).seconds is None
     known = {"rate": Known(10.0), "bandwidth": Known(1e9), "latency": Known(0.1)}
     slow = estimate(stored, setting(**known))
@@ -212,6 +217,6 @@ def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
 
 def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(packed: Path) -> None:
     plan = setting(batch_size=1000, drop_last=True)
-    found = estimate(Stored.of(packed, None), plan)
+    found = estimate(stored_in(packed), plan)
     assert (found.steps, found.samples, found.mixing, found.dropped) == (0, 0, 0, 39)
     assert [moved.requests for moved in found.traffic] == [0, 0]

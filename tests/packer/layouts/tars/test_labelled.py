@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packing import repair
+from finished import repair
 
 from reader.format import Manifest
 
