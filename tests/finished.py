@@ -8,11 +8,11 @@ from packer.inspect import extract as extracting
 from packer.inspect import info as informing
 from packer.inspect import repair as repairing
 from packer.inspect import verify as verifying
-from packer.inspect.dataset import Finished
 from packer.inspect.extract import ExtractReport
 from packer.inspect.info import Info
 from packer.inspect.repair import RepairReport
 from packer.inspect.verify import VerifyReport
+from packer.storage.dataset import Finished
 from packer.storage.source import GivenSource
 
 

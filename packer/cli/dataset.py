@@ -31,9 +31,9 @@ _UNLISTED = (
 @options.reporting()
 def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
-    from packer.inspect.dataset import finished
     from packer.inspect.repair import remedy
     from packer.inspect.verify import verify as run
+    from packer.storage.dataset import finished
 
     with finished(place, output.progress, is_whole=True) as dataset:
         report = run(dataset, jobs, decode, output.progress, limits)
@@ -154,8 +154,8 @@ def index(folder: Path, jobs: int, limits: "Limits", output: Output) -> int:
 @options.reporting()
 def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
     """Write the index files with which another tool reads DATASET."""
-    from packer.inspect.dataset import finished
     from packer.inspect.export import export as run
+    from packer.storage.dataset import finished
 
     if is_url(place) and out is None:
         raise click.UsageError(
@@ -183,8 +183,8 @@ def extract(
 
     To continue an interrupted run, run the same command again.
     """
-    from packer.inspect.dataset import finished
     from packer.inspect.extract import extract as run
+    from packer.storage.dataset import finished
 
     with finished(place, output.progress, is_whole=True) as dataset:
         report = run(dataset, out, jobs, split, overwrite, output.progress)

@@ -25,8 +25,8 @@ _MOST_CLASSES = 20
 @options.reporting()
 def info(place: Path | str, output: Output) -> int:
     """Print the content of DATASET, from its indexes only."""
-    from packer.inspect.dataset import finished
     from packer.inspect.info import info as run
+    from packer.storage.dataset import finished
 
     with finished(place) as dataset:
         found = run(dataset)

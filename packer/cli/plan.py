@@ -122,10 +122,10 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
 
     Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
     """
-    from packer.inspect.dataset import finished
     from packer.inspect.estimate.estimate import alternatives, estimate
     from packer.inspect.estimate.setting import Stored, usual_split
     from packer.inspect.estimate.words import lines
+    from packer.storage.dataset import finished
     from reader.cache.ranges import TooSmallCache
 
     with finished(place, Progress(output.is_silent)) as dataset:

@@ -1,17 +1,10 @@
 """A finished dataset as commands read it: by its indexes, by its splits."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from packer.errors import UnusableInput
-from packer.progress import QUIET, Progress
-from packer.storage.dataset import as_folder
-from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.format import FORMATS, Index, Manifest
 
 
 def image_of(index: Index, row: int) -> str:
@@ -57,15 +50,6 @@ def reason_of(error: Exception) -> str:
     return str(error).removesuffix(".")
 
 
-@contextmanager
-def finished(
-    place: Path | str, progress: Progress = QUIET, *, is_whole: bool = False
-) -> "Iterator[Finished]":
-    """Yield the dataset at a path or URL; of one in a store a copy, with tars if `is_whole`."""
-    with as_folder(place, progress, is_whole=is_whole) as folder:
-        yield Finished(folder, place)
-
-
 @dataclass
 class SplitInfo:
     """One split's share."""
@@ -73,42 +57,6 @@ class SplitInfo:
     shards: int = 0
     samples: int = 0
     bytes: int = 0
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A finished dataset as commands read it: dataset.json, indexes, shards."""
-
-    folder: Path  # of it, or of a temporary copy
-    place: Path | str  # its folder or URL
-
-    @property
-    def name(self) -> str:
-        """Its folder or URL, for a person."""
-        return str(self.place)
-
-    @cached_property
-    def content(self) -> Manifest:
-        """What dataset.json holds; FormatError: it is missing or damaged."""
-        return Manifest.load(self.folder)
-
-    def shards(self, split: str | None = None) -> list[ShardEntry]:
-        """Return the shards of a split, or with None of all."""
-        if split is not None and split not in self.content.splits:
-            known = self.content.known_splits
-            raise UnusableInput(f"{self.name} has no split {split!r}; {known}.")
-        return [shard for shard in self.content.shards if split in (None, shard.split)]
-
-    def index(self, shard: ShardEntry) -> Index:
-        """Read the index of a shard, and check it by its entry."""
-        content = self.content
-        given = self.folder, shard, len(content.classes)
-        return Index.of_shard(*given, mapped=False, has_images=content.images)
-
-    @property
-    def splits(self) -> dict[str, SplitInfo]:
-        """Each split's share; ``""`` without splits."""
-        return splits_of(self.content)
 
 
 def splits_of(content: Manifest) -> dict[str, SplitInfo]:

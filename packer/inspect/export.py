@@ -25,9 +25,10 @@ import xxhash
 from packer.errors import PackingFailed, UnusableInput, naming
 from packer.files.atomic import remove_leavings, replacing, write_file
 from packer.files.hashed_file import measure
-from packer.inspect.dataset import Finished, members_of
+from packer.inspect.dataset import members_of
 from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
+from packer.storage.dataset import Finished
 from packer.trees.tar_reader import Member, members, samples
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
@@ -73,7 +74,7 @@ def export(
     """
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content, place = dataset.content, dataset.place
-    content.check_images(dataset.name)
+    content.check_images(dataset.place)
     if is_url(place) and content.external:
         raise UnusableInput(
             f"{place} was not packed by packer, so the export has to read its tars. Copy "
@@ -127,22 +128,17 @@ class _Export:
                 return False
         raise UnusableInput(f"{path} exists with other content. Remove it, or pass --overwrite.")
 
-    @property
-    def content(self) -> Manifest:
-        """What dataset.json holds."""
-        return self.dataset.content
-
     @cached_property
     def splits(self) -> dict[str, list[ShardEntry]]:
         """Return the shards of each split."""
         found: dict[str, list[ShardEntry]] = {}
-        for shard in self.content.shards:
+        for shard in self.dataset.content.shards:
             found.setdefault(shard.split, []).append(shard)
         return found
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """Yield the members of each sample in the order of the tar, as other tools group them."""
-        if self.content.external:
+        if self.dataset.content.external:
             found = samples(members(self.dataset.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
@@ -169,7 +165,7 @@ def _by_index(index: Index) -> Iterator[list[Member]]:
 
 
 def _write_dali(export: _Export) -> None:
-    for shard in export.content.shards:
+    for shard in export.dataset.content.shards:
         lines = []
         for run in export.samples(shard):
             for member in run:
@@ -205,7 +201,7 @@ def _write_wids(export: _Export) -> None:
 
 
 def _write_energon(export: _Export) -> None:
-    content = export.content
+    content = export.dataset.content
     counts: dict[str, int] = {}
     with _database(export, f"{_FOLDER}/index.sqlite") as database:
         database.executescript(_TABLES)

@@ -18,11 +18,12 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.hashed_file import read_span
 from packer.files.names import OutputFolder, Refused
-from packer.inspect.dataset import Finished, image_of, label_of, members_of, reason_of
+from packer.inspect.dataset import image_of, label_of, members_of, reason_of
 from packer.keys import hashes_of, repeated_rows, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
+from packer.storage.dataset import Finished
 from packer.trees.names import splits_of
 from packer.words import many
 from reader.format import FormatError, Index, Limits, ShardEntry
@@ -73,7 +74,7 @@ def extract(
     """Write the images and sidecars of a dataset, or of one split of it, into the folder `out`."""
     began, content, shards = time.monotonic(), dataset.content, dataset.shards(split)
     if dataset.folder.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UnusableInput(f"{out} is inside the dataset {dataset.name}. Choose another folder.")
+        raise UnusableInput(f"{out} is inside the dataset {dataset}. Choose another folder.")
     labels = _Labels(content.classes, content.external)
     total = ExtractReport(str(out))
     samples = sum(shard.samples for shard in shards)
@@ -125,8 +126,8 @@ def _extract_shard(
         reason = reason_of(error)
         if isinstance(error, OSError):
             reason += "; restore it from a copy"
-            if not is_url(dataset.name):
-                command = f"packer repair {quote(dataset.name)} --from SRC"
+            if not is_url(dataset.place):
+                command = f"packer repair {quote(str(dataset))} --from SRC"
                 reason += f", or run `{command}` with its source"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
@@ -147,7 +148,7 @@ def _extract_shard(
                     if repeated_names.get(name, entry.file) != entry.file or name in had:
                         raise Refused("another file of the dataset has the same name")
                     had |= {name} & repeated_names.keys()
-                    _extract_file(index, dataset.name, tar.fileno(), file, folder, report)
+                    _extract_file(index, str(dataset), tar.fileno(), file, folder, report)
                 except (Refused, OSError) as error:
                     reason = getattr(error, "strerror", None) or str(error)
                     report.refused.append((os.fsdecode(file.name), reason))

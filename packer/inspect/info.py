@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import Finished, SplitInfo, count_listed, members_in, values_in
+from packer.inspect.dataset import SplitInfo, count_listed, members_in, splits_of, values_in
 from packer.plan.plan import default_shard_size
 from packer.run.report import rejected_files
+from packer.storage.dataset import Finished
 from reader.format import FORMATS
 
 BATCH = 256
@@ -55,7 +56,7 @@ class Info:
 def info(dataset: Finished) -> Info:
     """Sum up the indexes of a dataset, one after the other."""
     content = dataset.content
-    found = Info(dataset.name, content.packer, images=content.images, splits=dataset.splits)
+    found = Info(str(dataset), content.packer, images=content.images, splits=splits_of(content))
     found.dropped = content.dropped
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)

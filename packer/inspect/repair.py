@@ -16,7 +16,6 @@ from pathlib import Path
 from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
-from packer.inspect.dataset import Finished
 from packer.inspect.shard import Damage
 from packer.inspect.verify import verify
 from packer.options.declared import PYTHON, PackOptions
@@ -27,6 +26,7 @@ from packer.progress import QUIET, Progress
 from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
+from packer.storage.dataset import Finished
 from packer.storage.source import GivenSource, LocalSource, StoreSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest

@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 from packer.errors import BadImage
 from packer.files.hashed_file import read_span
 from packer.images.probe import probe
-from packer.inspect.dataset import Finished, image_of, members_of, reason_of
+from packer.inspect.dataset import image_of, members_of, reason_of
 from packer.inspect.shard import Damage, Findings, Shard, beyond, check_shard
 from packer.keys import repeated_rows
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import QUIET, Advance, Progress
 from packer.run.log import JOURNAL, SHARD, kept_files
 from packer.shards.joined import joined_damages
-from packer.storage.dataset import names_in
+from packer.storage.dataset import Finished, names_in
 from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, manifest
 from reader.format.bands import bands_of
@@ -94,7 +94,7 @@ def verify(
     size = sum(found.bytes for found in by_file.values())
     seconds = time.monotonic() - began
     others = _unlisted(dataset)
-    return VerifyReport(dataset.name, len(shards), samples, lost, size, seconds, damages, others)
+    return VerifyReport(str(dataset), len(shards), samples, lost, size, seconds, damages, others)
 
 
 def _shards(dataset: Finished, damages: list[Damage], limits: Limits) -> list[Shard]:

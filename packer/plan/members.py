@@ -18,7 +18,7 @@ from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.places import Files, Spool
-from packer.storage.dataset import as_folder
+from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
 from packer.trees.archive import tree_at
 from packer.words import many, option
@@ -34,8 +34,8 @@ def plan_members(
     keys_of: Path | str,
 ) -> Work:
     """Scan the members in `given` for the samples of the dataset `keys_of`, and plan its shards."""
-    with as_folder(keys_of, progress, is_whole=False) as folder:
-        known = KnownSamples(folder, str(keys_of))
+    with finished(keys_of, progress) as dataset:
+        known = KnownSamples(dataset.folder, str(dataset))
     path = given.path
     assert path is not None  # the option requires one
     origin = Origin.of(path)

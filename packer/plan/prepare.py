@@ -34,6 +34,7 @@ from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
 from packer.samples.table import SampleTable
+from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
 from packer.words import have, option
@@ -50,14 +51,14 @@ def prepare(
     policy: Policy,
     progress: Progress,
     classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
-    onto: Path | None = None,  # a dataset whose samples are there already
+    onto: Finished | None = None,  # a dataset whose samples are there already
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
     chosen: SourceOptions | None = None,  # by the caller, where `options` were found
 ) -> Work:
     """Scan a source and plan its shards; nothing is written."""
     if keys_of is not None:
         return plan_members(given, options, arranged, policy, progress, keys_of)
-    base, path = None if onto is None else Manifest.load(onto), given.path
+    base, path = onto.content if onto else None, given.path
     reading = given.items if path is None else read(path, options)
     assert reading is not None
     reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
@@ -77,7 +78,7 @@ def prepare(
     if path is not None:
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else path)
-    existing = None if onto is None or base is None else ExistingSamples(onto, base)
+    existing = ExistingSamples(onto.folder, onto.content) if onto else None
     fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
     with Spool(given.spool) as made:
         scanned = scan(source, arranged, progress, existing, fixed, reading.leftovers, spool=made)
@@ -117,8 +118,8 @@ def prepare(
         next_numbers(base),
         sum(shard.bytes for shard in base.shards) if base else 0,
     )
-    if onto is not None and base is not None:
-        refuse_other_splits(onto, set(base.splits), set(plan.splits))
+    if onto is not None:
+        refuse_other_splits(str(onto), set(onto.content.splits), set(plan.splits))
     further = tuple(remarks(scanned.facts, listing, recorded)) + unread
     if base is None and not scanned.facts.is_late:
         further += tuple(label_remarks(listing, scanned.classes))
@@ -139,7 +140,7 @@ def version_of(listed: str, classes: Sequence[str] | None) -> str:
     return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
 
 
-def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
+def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) -> None:
     if onto is not None:
         raise UnusableInput(
             f"Items of {what} have their own keys, which are known only after all items have "
@@ -171,7 +172,7 @@ def _hint(
     return ""
 
 
-def refuse_other_splits(dst: Path, existing: set[str], new: set[str]) -> None:
+def refuse_other_splits(dst: str, existing: set[str], new: set[str]) -> None:
     """Raise where samples without a split would be beside named ones: few would read them."""
     if existing and not {bool(split) for split in new} <= {bool(split) for split in existing}:
         raise UnusableInput(

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -11,6 +10,7 @@ from packer.plan.prepare import version_of
 from packer.plan.work import Work
 from packer.run.destination import Destination
 from packer.shards.shard_writer import Written
+from packer.storage.dataset import Finished
 from packer.words import option
 from reader.format import Limits, Manifest, manifest
 
@@ -19,52 +19,49 @@ _FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose dataset
 
 def packed_from(
     version: str, to: Destination, recorded: Mapping[str, Any], classes: Sequence[str] | None
-) -> Path | None:
-    """Return the folder of `to.committed`, if it was packed from this version of a source."""
-    if not version or (folder := to.committed) is None or not to.is_done:
+) -> Finished | None:
+    """Return the dataset in `to`, if it was packed from this version of a source."""
+    if not version or (found := to.committed) is None or not to.is_done:
         return None
-    content = Manifest.load(folder)
-    _refuse_other(to, content, recorded, content.source.endswith(version_of(version, classes)))
-    return None if content.rejected else folder  # which ones is known from the files only
+    is_same = found.content.source.endswith(version_of(version, classes))
+    _refuse_other(found, recorded, is_same)
+    return None if found.content.rejected else found  # which ones is known from the files only
 
 
-def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Path | None:
-    """Return the folder of `to.committed`, if an earlier run of the same command committed it."""
-    if (folder := to.committed) is None:
+def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Finished | None:
+    """Return the dataset in `to`, if an earlier run of the same command committed it."""
+    if (found := to.committed) is None:
         return None
-    content, classes = Manifest.load(folder), work.scanned.classes
+    content, classes = found.content, work.scanned.classes
     is_same = (
         content.source == work.scanned.fingerprint
         and (not classes or content.classes == classes)
-        and work.scanned.listing.newest_ns <= (folder / manifest.FILENAME).stat().st_mtime_ns
+        and work.scanned.listing.newest_ns <= (found.folder / manifest.FILENAME).stat().st_mtime_ns
     )
-    _refuse_other(to, content, recorded, is_same)
-    return folder
+    _refuse_other(found, recorded, is_same)
+    return found
 
 
-def refuse_other_options(to: Destination, base: Path, recorded: Mapping[str, Any]) -> None:
+def refuse_other_options(base: Finished, recorded: Mapping[str, Any]) -> None:
     """Raise if the dataset that is added to was packed with other options."""
-    content = Manifest.load(base)
-    content.check_images(to.name)
-    if differing := _differing(content, recorded):
+    base.content.check_images(base.place)
+    if differing := _differing(base.content, recorded):
         raise UnusableInput(
-            f"{to.name} was packed with other options: {differing}. To append to it, pass the "
+            f"{base} was packed with other options: {differing}. To append to it, pass the "
             "same options (they are in dataset.json)."
         )
 
 
-def _refuse_other(
-    to: Destination, content: Manifest, recorded: Mapping[str, Any], is_same: bool
-) -> None:
-    if differing := _differing(content, recorded):
+def _refuse_other(found: Finished, recorded: Mapping[str, Any], is_same: bool) -> None:
+    if differing := _differing(found.content, recorded):
         made, add = f"packed with other options: {differing}", ""
     elif not is_same:
         made = "packed with the same options from another source, or the source has changed since"
-        add = f", pass {option('append', True)} to add new samples" if content.images else ""
+        add = f", pass {option('append', True)} to add new samples" if found.content.images else ""
     else:
         return
     raise UnusableInput(
-        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or pass "
+        f"{found} already holds a dataset, {made}. Choose another destination{add}, or pass "
         f"{option('overwrite', True)} to replace it."
     )
 
@@ -81,11 +78,10 @@ def _differing(content: Manifest, recorded: Mapping[str, Any]) -> str:
     )
 
 
-def written_of(folder: Path) -> Written:
+def written_of(dataset: Finished) -> Written:
     """Return the shards of a dataset as if they had been written now."""
-    written, content = Written(), Manifest.load(folder)
-    for shard in content.shards:
-        written.add(Written.of(folder / shard.file, shard.split))
-    since = content.packed_since
+    written, since = Written(), dataset.content.packed_since
+    for shard in dataset.content.shards:
+        written.add(Written.of(dataset.folder / shard.file, shard.split))
     written.rejected = [file for file in written.rejected if file not in since]
     return written

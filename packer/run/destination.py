@@ -26,6 +26,7 @@ from packer.run.log import (
 from packer.run.run import Run, busy, part_files
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, is_finished, remove_shard
+from packer.storage.dataset import Finished
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.words import are, many, option
 from reader.format import FormatError, Manifest, manifest
@@ -47,23 +48,24 @@ class Destination:
         self._files = Folder(self.folder)
 
     @property
-    def committed(self) -> Path | None:
-        """Return a folder with dataset.json and the indexes, if there is a dataset."""
-        return self.folder if (self.folder / manifest.FILENAME).exists() else None
+    def committed(self) -> Finished | None:
+        """Return the dataset that is there, if there is one."""
+        is_there = (self.folder / manifest.FILENAME).exists()
+        return Finished(self.folder, self.folder) if is_there else None
 
     @property
     def is_done(self) -> bool:
         """Whether a dataset exists, and no run changes it."""
         return self.committed is not None and not self.path.exists()
 
-    def base(self) -> Path:
-        """Return the folder of the dataset that is added to; raise if there is none."""
-        if (folder := self.committed) is None:
+    def base(self) -> Finished:
+        """Return the dataset that is added to; raise if there is none."""
+        if (found := self.committed) is None:
             raise FormatError(
                 f"{self.name} has no dataset to add to. Remove {option('append', True)} to "
                 "create one, or to continue an interrupted run."
             )
-        return folder
+        return found
 
     @contextmanager
     def hold(

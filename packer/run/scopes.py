@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -31,6 +30,7 @@ from packer.run.run import Run
 from packer.run.write_missing import Held
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written
+from packer.storage.dataset import Finished
 from packer.storage.source import GivenSource, LocalSource, StoreSource, remove_unpacked
 from packer.words import many, option
 from reader.format import Manifest
@@ -49,7 +49,7 @@ def scope_of(to: Destination, options: PackOptions, how: RunOptions) -> "Whole":
 class Whole:
     """All shards of a dataset."""
 
-    base: Path | None = None  # the folder of the dataset that is added to
+    base: Finished | None = None  # the dataset that is added to
     keeps_unpacked = True  # until the dataset is committed
 
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
@@ -76,17 +76,16 @@ class Whole:
         if self.how.overwrite or self.how.keys_of:
             return None
         recorded = self.options.dump()
-        folder = packed_from(src.version, self.to, recorded, self.how.classes)
-        if folder is None:
+        found = packed_from(src.version, self.to, recorded, self.how.classes)
+        if found is None:
             return None
         remark = (
             f"Up to date: {src.name} lists the same objects as when the dataset was "
             "packed. Nothing was fetched."
         )
-        content = Manifest.load(folder)
-        return finish(self.to, content, written_of(folder), began, remarks=[remark])
+        return finish(self.to, found.content, written_of(found), began, remarks=[remark])
 
-    def committed(self, work: Work) -> Path | None:
+    def committed(self, work: Work) -> Finished | None:
         """Return the dataset that is there if it is this one; raise if it is another."""
         return None if self.how.overwrite else packed_before(self.to, work, self.recorded(work))
 
@@ -94,8 +93,8 @@ class Whole:
     def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
         """Plan, then hold the destination, unless the dataset is there already."""
         work = plan()
-        if (folder := self.committed(work)) is not None:
-            yield Held(work, committed=folder)
+        if (found := self.committed(work)) is not None:
+            yield Held(work, committed=found)
             return
         is_refused = self.judge(work, show)
         run = asked.of(work)
@@ -133,7 +132,7 @@ class Whole:
         if held.committed is None:
             content = self.content(work, written)
         else:
-            content, written = Manifest.load(held.committed), written_of(held.committed)
+            content, written = held.committed.content, written_of(held.committed)
         rejected = all_rejected(work, written)
         return finish(
             self.to,
@@ -169,12 +168,12 @@ class Addition(Whole):
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         super().__init__(to, options, how)
         self.base = to.base()
-        refuse_other_options(to, self.base, options.dump())
+        refuse_other_options(self.base, options.dump())
 
     def unread(self, src: GivenSource | StoreSource, began: float) -> None:
         """The source has to be read."""
 
-    def committed(self, work: Work) -> Path | None:
+    def committed(self, work: Work) -> Finished | None:
         """Return the dataset if there is nothing to add."""
         return None if len(work.plan) else self.base
 

@@ -28,8 +28,9 @@ from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, Sample
 from packer.shards.builder import Rejections, ShardStream
 from packer.shards.jobs import modules_for
+from packer.storage.dataset import Finished
 from packer.words import option
-from reader.format import FORMATS, Index, Manifest
+from reader.format import FORMATS, Manifest
 
 _JPEG = b"\xff\xd8"
 _SHAPING = ("jpeg", "png", "max_side", "quality", "raw", "columns")
@@ -57,10 +58,11 @@ class Session:
         self._folder = folder = to.folder
         self._failure: BaseException | None = None
         self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
-        self._base = self._open_base() if how.append else None
-        self._shards = self._base.shards if self._base else ()
+        dataset = self._open_base() if how.append else None
+        self._base = dataset.content if dataset else None
+        self._shards = dataset.shards() if dataset else []
         self._fields = self._item_fields(declared)
-        indexes = (Index(to.base() / shard.index, mapped=False) for shard in self._shards)
+        indexes = (dataset.index(shard) for shard in self._shards) if dataset else ()
         keys = [key for index in indexes for key in index.values_of("key")]
         self._keys = KeySet([hashes_of(keys)])
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
@@ -163,9 +165,10 @@ class Session:
             with suppress(OSError):  # somebody else has put something there
                 folder.rmdir()
 
-    def _open_base(self) -> Manifest:
+    def _open_base(self) -> Finished:
         """Return the dataset that is added to, if its images were stored as these will be."""
-        base = Manifest.load(self._to.base())
+        dataset = self._to.base()
+        base = dataset.content
         base.check_images(self._to.name)
         joined(base, "boxes", of_items(self._options.source), self._to.name)
         options = self._options.dump()
@@ -174,7 +177,7 @@ class Session:
                 f"{self._to.name} was packed with another {others[0]}, "
                 f"{base.options.get(others[0])!r}. Pass the same value to append to it."
             )
-        return base
+        return dataset
 
     def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""
@@ -214,7 +217,7 @@ class Session:
 
     def _begin_split(self, split: str) -> None:
         if self._base is not None:
-            refuse_other_splits(self._to.base(), self._base_splits, {split})
+            refuse_other_splits(self._to.name, self._base_splits, {split})
         if not split:
             return
         path = self._folder / split

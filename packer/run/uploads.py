@@ -25,6 +25,7 @@ from packer.run.log import JOURNAL, Note, claim, logged
 from packer.run.run import Run
 from packer.shards.joined import with_joined, write_joined
 from packer.shards.shard_writer import Written, index_name, index_of, is_finished
+from packer.storage.dataset import Finished
 from packer.storage.store import AT_ONCE, WRITABLE, Store, access, failed
 from packer.words import Placeholder, option
 from reader.errors import StoreError
@@ -104,13 +105,11 @@ class StoreDestination(Destination):
         self._stack.enter_context(self._store)
         return self
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, UnusableInput) and self._tag is not None:
-            error.args = (str(error).replace(str(self.committed), self.name),)
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     @cached_property
-    def committed(self) -> Path | None:
+    def committed(self) -> Finished | None:
         """Return a copy of the dataset without tars, if there is one; files have their times."""
         listed = self._look()
         if manifest.FILENAME not in listed:
@@ -122,7 +121,7 @@ class StoreDestination(Destination):
                 written = item.mtime_ns + _RESOLUTION
                 os.utime(folder / name, ns=(written, written))
         self._tag = listed[manifest.FILENAME].tag
-        return folder
+        return Finished(folder, self.name)
 
     @property
     def is_done(self) -> bool:
@@ -233,7 +232,7 @@ class StoreDestination(Destination):
 
     def _replace_joined(self, content: Manifest) -> bool:
         """Write the joined indexes; False if others were written in the meantime."""
-        write_joined(self.folder, content, [self.committed] if self.committed else [])
+        write_joined(self.folder, content, [self.committed.folder] if self.committed else [])
         with open(self.folder / manifest.JOINED, "rb") as file:
             joined = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         there = self._listed.get(manifest.JOINED)

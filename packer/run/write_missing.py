@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from pathlib import Path
 
 from packer.plan.work import RunGuard, Work, refuse_full_disk, shard_job, tars
 from packer.progress import Progress
@@ -12,6 +11,7 @@ from packer.run.refusals import all_rejected, refusal
 from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, modules_for, run_jobs
 from packer.shards.shard_writer import Written, remove_shard
+from packer.storage.dataset import Finished
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 
@@ -25,7 +25,7 @@ class Held:
     guard: RunGuard | None = None
     engine: Executor | None = None  # None: processes of this machine
     is_refused: bool = False  # it cannot be committed: files were rejected
-    committed: Path | None = None  # the folder of a dataset to which nothing is to be added
+    committed: Finished | None = None  # the dataset that is there, if nothing is to be added
 
 
 def write_missing(

@@ -1,21 +1,55 @@
-"""A finished dataset in a folder or a store, as a folder."""
+"""A finished dataset in a folder or a store, as who reads it has it: in a folder."""
 
 import os
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from packer.progress import Progress
+from packer.errors import UnusableInput
+from packer.progress import QUIET, Progress
 from packer.storage.store import WRITABLE, Store, access
+from reader.format import Index, Manifest, ShardEntry
 from reader.store.urls import is_url, need
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A finished dataset: dataset.json, indexes, shards."""
+
+    folder: Path  # of it, or of a temporary copy
+    place: Path | str  # its folder or URL
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    @cached_property
+    def content(self) -> Manifest:
+        """What dataset.json holds; FormatError: it is missing or damaged."""
+        return Manifest.load(self.folder)
+
+    def shards(self, split: str | None = None) -> list[ShardEntry]:
+        """Return the shards of a split, or with None of all."""
+        if split is not None and split not in self.content.splits:
+            raise UnusableInput(f"{self} has no split {split!r}; {self.content.known_splits}.")
+        return [shard for shard in self.content.shards if split in (None, shard.split)]
+
+    def index(self, shard: ShardEntry) -> Index:
+        """Read the index of a shard, and check it by its entry."""
+        content = self.content
+        given = self.folder, shard, len(content.classes)
+        return Index.of_shard(*given, mapped=False, has_images=content.images)
+
+
 @contextmanager
-def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Iterator[Path]:
-    """The folder of a dataset; of one in a store, a temporary copy, with the tars if `is_whole`."""
+def finished(
+    place: Path | str, progress: Progress = QUIET, *, is_whole: bool = False
+) -> Iterator[Finished]:
+    """Yield the dataset at a path or URL; of one in a store a copy, with tars if `is_whole`."""
     if not is_url(place):
-        yield Path(place)
+        yield Finished(Path(place), place)
         return
     need("obstore", str(place))
     from reader.store.download import download
@@ -23,7 +57,7 @@ def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Itera
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
         with progress.phase("fetch", None, "B") as advance:
             download(str(place), Path(folder), is_whole=is_whole, advance=advance)
-        yield Path(folder)
+        yield Finished(Path(folder), place)
 
 
 def names_in(place: Path | str) -> Collection[str]:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.dataset import Finished
+from packer.storage.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Spans, index_runs
 from reader.dataset.open_shards import ShardFiles

@@ -12,7 +12,6 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
-from packer.inspect.dataset import Finished
 from packer.inspect.estimate.estimate import estimate
 from packer.inspect.estimate.setting import Setting, Stored, usual_split
 from packer.inspect.estimate.words import Line, summary
@@ -28,6 +27,7 @@ from packer.inspect.report.page import MARK, page
 from packer.inspect.report.sample import TEXTS, Sample, Samples
 from packer.inspect.report.table import Groups, Table, chosen, gallery, gather
 from packer.progress import QUIET, Progress
+from packer.storage.dataset import Finished
 from reader.geometry import CORNERS_OF
 from reader.system import usable_cores
 

@@ -19,10 +19,10 @@ import pytest
 from finished import export
 from PIL import Image
 
-from packer.inspect.dataset import Finished
 from packer.inspect.export import export as export_of
 from packer.keys import escape
 from packer.progress import Progress
+from packer.storage.dataset import Finished
 from reader.format import Manifest
 
 pytestmark = [  # these tools leave their files to be closed

@@ -11,10 +11,10 @@ import pytest
 from store_server import StoreServer, serving
 
 import reader
-from packer.inspect.dataset import Finished
 from packer.inspect.estimate.estimate import alternatives, estimate
 from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Known, Setting, Stored
+from packer.storage.dataset import Finished
 from reader import BlockShuffle, Dataset, Loader
 from reader.cache.files import CachedFiles
 from reader.cache.ranges import kept_bytes
