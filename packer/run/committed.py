@@ -1,7 +1,7 @@
 """Datasets that are there already: what the same command has packed, and what is added to."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -42,10 +42,12 @@ def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> F
     return found
 
 
-def refuse_other_options(base: Finished, recorded: Mapping[str, Any]) -> None:
-    """Raise if the dataset that is added to was packed with other options."""
+def refuse_other_options(
+    base: Finished, recorded: Mapping[str, Any], only: Collection[str] = ()
+) -> None:
+    """Raise if the dataset that is added to was packed with other options, or `only` with these."""
     base.content.check_images(base.place)
-    if differing := _differing(base.content, recorded):
+    if differing := _differing(base.content, recorded, only):
         raise UnusableInput(
             f"{base} was packed with other options: {differing}. To append to it, pass the "
             "same options (they are in dataset.json)."
@@ -66,14 +68,14 @@ def _refuse_other(found: Finished, recorded: Mapping[str, Any], is_same: bool) -
     )
 
 
-def _differing(content: Manifest, recorded: Mapping[str, Any]) -> str:
+def _differing(content: Manifest, recorded: Mapping[str, Any], only: Collection[str] = ()) -> str:
     """Name each option that is not as in a dataset, with both values; "" if all are the same."""
     old, now = by_name(content.options), by_name(recorded)
     if (old.get("pixels"), now.get("pixels")) == (_FORMER_PIXELS, Limits.pixels):
         old["pixels"] = Limits.pixels
     return ", ".join(
         f"{name} ({json.dumps(old.get(name))} in the dataset, {json.dumps(now.get(name))} now)"
-        for name in sorted(old.keys() | now.keys())
+        for name in sorted(only or old.keys() | now.keys())
         if old.get(name) != now.get(name)
     )
 

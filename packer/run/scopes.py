@@ -50,6 +50,7 @@ class Whole:
     """All shards of a dataset."""
 
     base: Finished | None = None  # the dataset that is added to
+    reads = False  # whether the source has to be read, though its version may be known
     keeps_unpacked = True  # until the dataset is committed
 
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
@@ -73,7 +74,7 @@ class Whole:
 
     def unread(self, src: GivenSource | StoreSource, began: float) -> PackReport | None:
         """Return the report if the source need not be read to know that it was packed."""
-        if self.how.overwrite or self.how.keys_of:
+        if self.reads or self.how.overwrite or self.how.keys_of:
             return None
         recorded = self.options.dump()
         found = packed_from(src.version, self.to, recorded, self.how.classes)
@@ -165,13 +166,12 @@ class Whole:
 class Addition(Whole):
     """New shards of a dataset, whose classes, numbers, splits and size go on."""
 
+    reads = True
+
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         super().__init__(to, options, how)
         self.base = to.base()
         refuse_other_options(self.base, options.dump())
-
-    def unread(self, src: GivenSource | StoreSource, began: float) -> None:
-        """The source has to be read."""
 
     def committed(self, work: Work) -> Finished | None:
         """Return the dataset if there is nothing to add."""
@@ -186,15 +186,14 @@ class Addition(Whole):
 class PartOfWhole(Whole):
     """Every N-th shard of a dataset; other commands write the others, and the last one commits."""
 
+    reads = True
+
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         super().__init__(to, options, how)
         assert how.part is not None
         self.part: Part = how.part
         self.is_done = to.is_done
         self.keeps_unpacked = not self.is_done
-
-    def unread(self, src: GivenSource | StoreSource, began: float) -> None:
-        """The source has to be read."""
 
     @contextmanager
     def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:

@@ -20,6 +20,7 @@ from packer.options.kinds import NUMERIC
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
+from packer.run.committed import refuse_other_options
 from packer.run.destination import Destination
 from packer.run.json_columns import json_of_shards, refuse_unknown_columns
 from packer.run.report import PackReport, finish, manifest_of, without_labels
@@ -167,17 +168,10 @@ class Session:
 
     def _open_base(self) -> Finished:
         """Return the dataset that is added to, if its images were stored as these will be."""
-        dataset = self._to.base()
-        base = dataset.content
-        base.check_images(self._to.name)
-        joined(base, "boxes", of_items(self._options.source), self._to.name)
-        options = self._options.dump()
-        if others := [name for name in _SHAPING if base.options.get(name) != options.get(name)]:
-            raise UnusableInput(
-                f"{self._to.name} was packed with another {others[0]}, "
-                f"{base.options.get(others[0])!r}. Pass the same value to append to it."
-            )
-        return dataset
+        base = self._to.base()
+        refuse_other_options(base, self._options.dump(), _SHAPING)
+        joined(base.content, "boxes", of_items(self._options.source), base)
+        return base
 
     def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""

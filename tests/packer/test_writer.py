@@ -177,7 +177,9 @@ def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(
     packed = reader.Dataset(tmp_path / "dst")
     assert (packed.classes, packed.targets) == (["b", "a", "c"], [0, 1, 2])
     assert list(packed.keys) == ["00000000", "00000001", "00000002"]
-    with pytest.raises(packer.UnusableInput, match="was packed with another quality, None"):
+    with pytest.raises(
+        packer.UnusableInput, match=r"with other options: quality \(null in the dataset, "
+    ):
         write(tmp_path / "dst", rows(1), append=True, quality=50)
     write(tmp_path / "dst", rows(4), overwrite=True)
     assert len(reader.Dataset(tmp_path / "dst")) == 4

@@ -194,7 +194,7 @@ def test_a_loop_writes_columns_and_refuses_a_field_that_it_never_wrote(tmp_path:
     with pytest.raises(UnusableInput, match=r'columns="cuont": none of 5 samples .* have count'):
         write("other", columns=["cuont"])
     assert not (tmp_path / "other").exists()
-    with pytest.raises(UnusableInput, match="was packed with another columns"):
+    with pytest.raises(UnusableInput, match="was packed with other options: columns"):
         write("shards", append=True)
 
 
