@@ -19,7 +19,7 @@ from packer.run.pack import run
 from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
-from packer.storage.source import GivenSource, StoreSource, locate
+from packer.storage.source import AnySource, GivenSource, locate
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -95,7 +95,7 @@ def pack(
         show = Progress(quiet=not how.progress)
         store = storage_options, credential_provider
 
-        def run_with(source: GivenSource | StoreSource, options: PackOptions) -> PackReport:
+        def run_with(source: AnySource, options: PackOptions) -> PackReport:
             if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
                 show.note(f"packer: {WITHOUT_TILER}")
             report = run(source, to, options, how, show)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from packer.cli.output import Output, echo, name_files, name_ignored, print_json
@@ -11,11 +12,10 @@ from packer.words import dropped_lines, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
-    from packer.plan.work import Work
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
     from packer.samples.records import Reader, Sample
-    from packer.storage.source import GivenSource, StoreSource
+    from packer.storage.source import AnySource
 
 _SHOWN = 5  # samples
 _LONGEST = 300  # characters of a member
@@ -92,27 +92,8 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
         raise
 
 
-@contextmanager
-def _prepared(
-    src: "GivenSource | StoreSource",
-    options: "PackOptions",
-    how: "RunOptions",
-    output: Output,
-    to: "Destination | None" = None,
-) -> "Iterator[Work]":
-    """Yield what is to be done; nothing is written."""
-    from packer.plan.prepare import prepare
-    from packer.storage.source import open_source
-
-    dst = (None, "") if to is None else (to.folder, to.name)
-    with open_source(src, output.progress, *dst, scratch=how.scratch) as source:
-        onto = None if to is None or not how.append else to.base()
-        further = how.classes, onto, how.keys_of
-        yield prepare(source, *options.planning, output.progress, *further)
-
-
 def print_plan(
-    src: "GivenSource | StoreSource",
+    src: "AnySource",
     to: "Destination",
     options: "PackOptions",
     how: "RunOptions",
@@ -120,24 +101,23 @@ def print_plan(
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.plan.work import outline, refuse_full_disk, tars
+    from packer.run.scopes import scope_of
     from packer.shards.shard_writer import is_finished
+    from packer.storage.source import open_source
 
-    with _prepared(src, options, how, output, to) as work:
+    scope, inside = scope_of(to, options, how), (to.folder, to.name)
+    with open_source(src, output.progress, *inside, scratch=how.scratch) as source:
+        work = scope.plan(source, output.progress)
         found = outline(work, to.folder)
     nothing = "Nothing was" if src.path else "Apart from that, nothing was"
-    lines = _plan_lines(found, nothing)
+    lines = chain(work.announcement.splitlines(), _plan_lines(found, nothing))
     code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
     missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
     refuse_full_disk(work, to.folder, to.at_a_time(missing, how.processes))
     return code
 
 
-def _outright(command: str) -> list[str]:
-    return [f"Equivalent command: {command}"] if command else []
-
-
 def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
-    yield from (found["reading"], *_outright(found["command"]), *found["remarks"])
     yield from (f"split {name}: {many(n, 'sample')}" for name, n in found["splits"].items())
     classes = found["classes"] if any(found["classes"].values()) else {}
     for name in list(classes)[:EXAMPLES]:
@@ -155,10 +135,15 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def print_explained(
-    src: "GivenSource | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
+    src: "AnySource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
-    with _prepared(src, options, how, output) as work:
+    from packer.plan.prepare import prepare
+    from packer.storage.source import open_source
+
+    with open_source(src, output.progress, scratch=how.scratch) as source:
+        further = how.classes, None, how.keys_of
+        work = prepare(source, *options.planning, output.progress, *further)
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         total = len(listing)
         if not work.scanned.facts.has_images:
@@ -174,11 +159,11 @@ def print_explained(
         "remarks": list(work.remarks),
         "samples": samples,
         "rejected": listing.rejected,
-        "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
+        "ignored": listing.ignored,
     }
 
     def lines() -> Iterator[str]:
-        yield from (work.reading, *_outright(work.command), *work.remarks)
+        yield from work.announcement.splitlines()
         for sample in samples:
             label = "no class" if sample["class"] is None else f"class {sample['class']}"
             split = f", split {sample['split']}" if sample["split"] else ""

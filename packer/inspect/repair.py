@@ -27,7 +27,7 @@ from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
 from packer.storage.dataset import Finished
-from packer.storage.source import GivenSource, LocalSource, StoreSource, open_source
+from packer.storage.source import AnySource, LocalSource, open_source
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
 from reader.store.urls import is_url
@@ -62,7 +62,7 @@ class _Damaged:
 
 def repair(
     dst: Path,
-    src: GivenSource | StoreSource,
+    src: AnySource,
     jobs: int,
     progress: Progress = QUIET,
     scratch: Path | None = None,

@@ -230,6 +230,6 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
         ],
         "bytes_needed": bytes_needed(work, range(len(plan))),
         "bytes_free": bytes_free(dst),
-        "rejected": [(item.name, item.reason) for item in listing.skipped if not item.ignored],
-        "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
+        "rejected": listing.rejected,
+        "ignored": listing.ignored,
     }

@@ -1,7 +1,6 @@
 """`packer pack` on one screen: the five steps of a run, whatever it packs, and wherever to."""
 
 import time
-from contextlib import ExitStack
 
 from packer.options.declared import PackOptions, RunOptions
 from packer.progress import QUIET, Progress
@@ -9,11 +8,11 @@ from packer.run.destination import Destination
 from packer.run.report import PackReport, PartReport
 from packer.run.scopes import scope_of
 from packer.run.write_missing import write_missing
-from packer.storage.source import GivenSource, StoreSource, open_source
+from packer.storage.source import AnySource, open_source
 
 
 def run(
-    src: GivenSource | StoreSource,
+    src: AnySource,
     to: Destination,
     options: PackOptions,
     how: RunOptions,
@@ -24,7 +23,7 @@ def run(
     ::
 
         open    the source, where this process can read it
-        plan    its samples: scanned, refused, divided into shards
+        plan    its samples: scanned, refused, divided into shards; and
         hold    the destination, in which nobody else writes meanwhile
         write   the shards of the scope that are missing, on an engine
         end     with a commit, with a part's report, or because all was there
@@ -36,11 +35,10 @@ def run(
     scope = scope_of(to, options, how)
     if (report := scope.unread(src, began)) is not None:
         return report
-    with ExitStack() as stack:
-        opened = open_source(src, show, to.folder, to.name, keeps=scope.keeps_unpacked)
-        source = stack.enter_context(opened)
-        plan = scope.plan(source, show)
-        held = stack.enter_context(scope.hold(scope.asked(source), plan, show))
+    with (
+        open_source(src, show, to.folder, to.name, keeps=scope.keeps_unpacked) as source,
+        scope.hold(source, show) as held,
+    ):
         show.announce(held.work.announcement)
         written, count = write_missing(held, to, how.processes, how.skips, show)
         ended = scope.end(held, written, count, show, began)

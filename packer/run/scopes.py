@@ -6,10 +6,9 @@ what rejected files mean before anything is packed, and what the end is. Nothing
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -19,8 +18,15 @@ from packer.plan.plan import Plan
 from packer.plan.prepare import prepare
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
-from packer.run.committed import packed_before, packed_from, refuse_other_options, written_of
-from packer.run.content import content_of, remarks_on, without_empty
+from packer.run.committed import (
+    content_of,
+    packed_before,
+    packed_from,
+    refuse_other_options,
+    remarks_on,
+    without_empty,
+    written_of,
+)
 from packer.run.destination import Destination
 from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.parts import share
@@ -31,12 +37,10 @@ from packer.run.write_missing import Held
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written
 from packer.storage.dataset import Finished
-from packer.storage.source import GivenSource, LocalSource, StoreSource, remove_unpacked
+from packer.storage.source import AnySource, LocalSource, remove_unpacked
 from packer.words import many, option
 from reader.format import Manifest
 from reader.store.urls import is_url
-
-Planned = Callable[[], Work]
 
 
 def scope_of(to: Destination, options: PackOptions, how: RunOptions) -> "Whole":
@@ -61,10 +65,10 @@ class Whole:
                 f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
             )
 
-    def plan(self, source: LocalSource, show: Progress) -> Planned:
-        """Return what scans `source`, and plans its shards."""
+    def plan(self, source: LocalSource, show: Progress) -> Work:
+        """Scan `source`, and plan its shards."""
         further = self.how.classes, self.base, self.how.keys_of
-        return partial(prepare, source, *self.options.planning, show, *further)
+        return prepare(source, *self.options.planning, show, *further)
 
     def asked(self, source: LocalSource) -> Run:
         """Return the run that packs `source`, before it is planned."""
@@ -72,7 +76,7 @@ class Whole:
         place += f" for {self._keys_of}" if self.how.keys_of else ""
         return Run.asked(place, self.options, self.how.classes)
 
-    def unread(self, src: GivenSource | StoreSource, began: float) -> PackReport | None:
+    def unread(self, src: AnySource, began: float) -> PackReport | None:
         """Return the report if the source need not be read to know that it was packed."""
         if self.reads or self.how.overwrite or self.how.keys_of:
             return None
@@ -91,14 +95,14 @@ class Whole:
         return None if self.how.overwrite else packed_before(self.to, work, self.recorded(work))
 
     @contextmanager
-    def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
+    def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
         """Plan, then hold the destination, unless the dataset is there already."""
-        work = plan()
+        work = self.plan(source, show)
         if (found := self.committed(work)) is not None:
             yield Held(work, committed=found)
             return
         is_refused = self.judge(work, show)
-        run = asked.of(work)
+        run = self.asked(source).of(work)
         with (
             connected(self.how.executor) as engine,
             self.to.hold(run, self.how.overwrite, work.base, show.note) as log,
@@ -146,7 +150,7 @@ class Whole:
             remarks=[*work.remarks, *remarks_on(work, written, rejected)],
             shards_written=min(count, len(written.entries)),  # without those that were dropped
             rejected=rejected,
-            ignored=[(i.name, i.reason) for i in work.scanned.listing.skipped if i.ignored],
+            ignored=work.scanned.listing.ignored,
         )
 
     def content(self, work: Work, written: Written) -> Manifest:
@@ -157,7 +161,7 @@ class Whole:
         """Return the options as dataset.json has them, with what the source was found to need."""
         return replace(self.options, source=work.options).dump()
 
-    def leave(self, src: GivenSource | StoreSource) -> None:
+    def leave(self, src: AnySource) -> None:
         """Remove what was fetched and decompressed: the dataset is committed."""
         remove_unpacked(self.to.folder)
         src.forget()
@@ -196,17 +200,19 @@ class PartOfWhole(Whole):
         self.keeps_unpacked = not self.is_done
 
     @contextmanager
-    def hold(self, asked: Run, plan: Planned, show: Progress) -> Iterator[Held]:
+    def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
         """Hold the part, then plan, or load the plan that another part has made."""
         if self.is_done:
-            work = plan()
+            work = self.plan(source, show)
             packed_before(self.to, work, self.recorded(work))
             yield Held(work)
             return
 
         def judged() -> Work:
-            self.judge(work := plan(), show)
+            self.judge(work := self.plan(source, show), show)
             return work
+
+        asked = self.asked(source)
 
         with (
             connected(self.how.executor) as engine,
@@ -243,7 +249,7 @@ class PartOfWhole(Whole):
             unbanded=sorted(written.unbanded),
         )
 
-    def leave(self, src: GivenSource | StoreSource) -> None:
+    def leave(self, src: AnySource) -> None:
         """Leave what was fetched and decompressed to the other parts."""
 
     def _shards(self, plan: Plan) -> range:

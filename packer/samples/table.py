@@ -95,6 +95,11 @@ class SampleTable:
         """(name, reason) of what was skipped and is missing."""
         return sorted((item.name, item.reason) for item in self.skipped if not item.ignored)
 
+    @property
+    def ignored(self) -> list[tuple[str, str]]:
+        """(name, reason) of what was skipped and is not missing."""
+        return [(item.name, item.reason) for item in self.skipped if item.ignored]
+
     def relabel(self, numbers: NDArray[np.int64]) -> None:
         """Replace each class number by that in `numbers`; -1 stays."""
         labels = self.labels

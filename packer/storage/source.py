@@ -143,13 +143,16 @@ class StoreSource(EventLoop):
         self._is_fetched = not self._copy.remove()
 
 
+AnySource = GivenSource | StoreSource
+
+
 @contextmanager
 def locate(
     place: Path | str,
     scratch: Path | None = None,
     options: Mapping[str, Any] | None = None,
     provider: Any = None,
-) -> Iterator[GivenSource | StoreSource]:
+) -> Iterator[AnySource]:
     """Yield what the path or URL `place` names; a copy of what is in a store goes to `scratch`."""
     if not is_url(place):
         yield GivenSource(Path(place))
@@ -167,7 +170,7 @@ def locate(
 
 @contextmanager
 def open_source(
-    src: GivenSource | StoreSource,
+    src: AnySource,
     progress: Progress,
     dst: Path | None = None,
     dst_name: str = "",
