@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, UnusableInput
-from packer.options.declared import by_name
+from packer.options.declared import PYTHON, PackOptions, SourceOptions, by_name
 from packer.plan.prepare import version_of
 from packer.plan.scan import numbered
 from packer.plan.work import Work
@@ -32,8 +34,10 @@ def packed_from(
     if not version or (found := to.committed) is None or not to.is_done:
         return None
     is_same = found.content.source.endswith(version_of(version, classes))
-    _refuse_other(found, recorded, is_same)
-    return None if found.content.rejected else found  # which ones is known from the files only
+    _refuse_other(found, {**recorded, "source": _source_of(found)}, is_same)
+    # Which files were rejected, and what a source was found to need, only its files tell.
+    is_known = not found.content.rejected and recorded["source"] == _source_of(found)
+    return found if is_known else None
 
 
 def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Finished | None:
@@ -60,6 +64,20 @@ def refuse_other_options(
             f"{base} was packed with other options: {differing}. To append to it, pass the "
             "same options (they are in dataset.json)."
         )
+
+
+def read_as(base: Finished, options: PackOptions) -> PackOptions:
+    """Return the options, with how the source of `base` was read, unless they say it."""
+    with suppress(TypeError, KeyError, ValueError):  # of another version, which is refused
+        source = PackOptions.load(base.content.options).source
+        if options.source == SourceOptions() and source.kind != PYTHON:
+            return replace(options, source=source)
+    return options
+
+
+def _source_of(dataset: Finished) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = dataset.content.options.get("source", {})
+    return found
 
 
 def _refuse_other(found: Finished, recorded: Mapping[str, Any], is_same: bool) -> None:

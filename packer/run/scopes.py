@@ -22,6 +22,7 @@ from packer.run.committed import (
     content_of,
     packed_before,
     packed_from,
+    read_as,
     refuse_other_options,
     remarks_on,
     without_empty,
@@ -168,14 +169,14 @@ class Whole:
 
 
 class Addition(Whole):
-    """New shards of a dataset, whose classes, numbers, splits and size go on."""
+    """New shards of a dataset, whose reading, classes, numbers, splits and size go on."""
 
     reads = True
 
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
-        super().__init__(to, options, how)
         self.base = to.base()
-        refuse_other_options(self.base, options.dump())
+        super().__init__(to, read_as(self.base, options), how)
+        refuse_other_options(self.base, self.options.dump())
 
     def committed(self, work: Work) -> Finished | None:
         """Return the dataset if there is nothing to add."""

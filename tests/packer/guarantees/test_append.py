@@ -1,5 +1,6 @@
 """`pack --append`: what is new goes into new shards."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,20 @@ def test_only_what_is_new_is_written_and_into_new_shards(
     assert set(after) - set(before) == {"shard-000004.tar", "shard-000004.safetensors"}
     assert all(after[name] == before[name] for name in before if name != "dataset.json")
     assert samples_of(tmp_path / "dst")[-1].key == "class1/new"
+
+
+def test_what_packing_has_found_to_need_is_not_another_option(own_source: Path, run: Any) -> None:
+    images = [str(path.relative_to(own_source)) for path in sorted(own_source.rglob("*.jpg"))]
+    captions = {name: f"photograph {number}" for number, name in enumerate(images)}
+    (own_source / "captions.json").write_text(json.dumps(captions))
+    run(own_source)
+    add(own_source, "class0/new.jpg", "class0/image000.jpg")
+    captions["class0/new.jpg"] = "a new one"
+    (own_source / "captions.json").write_text(json.dumps(captions))
+    report = run(own_source, append=True)
+    assert (report.samples, report.shards_written) == (40, 1)
+    with pytest.raises(UnusableInput, match="packed with other options: seed"):
+        run(own_source, append=True, policy={"seed": 3})
 
 
 def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
