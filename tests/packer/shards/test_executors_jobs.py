@@ -76,6 +76,7 @@ class Counting(Progress):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
+        super().__init__(quiet=True)
         self.counts: list[int] = []
 
     @contextmanager
