@@ -13,6 +13,7 @@ from packer.layouts.keyed.samples import KnownSamples
 from packer.layouts.keyed.source import KeyedSource
 from packer.layouts.keyed.table import Rows, table_at
 from packer.options.declared import Arrangement, SourceOptions
+from packer.plan.names import shard_name
 from packer.plan.plan import Plan, spans_of
 from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
@@ -78,6 +79,5 @@ def _files(content: Manifest) -> Iterator[str]:
     """Yield the names of tars, one for each of the dataset's, numbered in each split."""
     numbers = Counter[str]()
     for shard in content.shards:
-        name = f"shard-{numbers[shard.split]:06d}.tar"
+        yield shard_name(shard.split, numbers[shard.split])
         numbers[shard.split] += 1
-        yield f"{shard.split}/{name}" if shard.split else name

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.plan.names import shard_name
 from packer.samples.table import SampleTable
 from reader.format import tar
 from reader.rng import GOLDEN, mix64
@@ -66,10 +67,10 @@ def plan_shards(
             numbers = numbers[_shuffled_blocks(listing.blocks[numbers], hashes[numbers], seed)]
         begin = bounds[-1]
         ends = _shard_ends(spans[numbers], hashes[numbers], shard_size, shard_samples)
-        names = [f"shard-{(first or {}).get(split, 0) + n:06d}.tar" for n in range(len(ends))]
+        begins = (first or {}).get(split, 0)
         order.append(numbers)
         bounds += [begin + end for end in ends]
-        files += [f"{split}/{name}" if split else name for name in names]
+        files += [shard_name(split, begins + number) for number in range(len(ends))]
         shard_splits += [split] * len(ends)
     return Plan(
         np.concatenate(order), np.array(bounds, np.int64), spans, tuple(files), tuple(shard_splits)

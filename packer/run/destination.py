@@ -10,10 +10,10 @@ from typing import Any
 from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import remove_leavings, sync_folder
 from packer.files.snapshot import Watched
+from packer.plan.names import SHARD
 from packer.progress import QUIET, Progress
 from packer.run.log import (
     JOURNAL,
-    SHARD,
     Note,
     append,
     is_in_dataset,

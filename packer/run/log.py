@@ -14,7 +14,6 @@ Assumption: in a store without conditional writes no two runs begin at the same 
 
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput, naming
 from packer.files.atomic import sync_folder, write_all
+from packer.plan.names import SHARD
 from packer.run.run import Run
 from packer.shards.shard_writer import index_name
 from packer.storage.folder import Folder
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from reader.store.listing import Listed
 
 JOURNAL = mistaken.JOURNAL
-SHARD = re.compile(r"(?:(.+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 
 Note = Callable[[str], None]
 

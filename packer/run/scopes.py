@@ -116,13 +116,12 @@ class Whole:
             refuse_unknown_columns(self.options.columns, json_of_source(work))
         if not (by_scan := all_rejected(work)):
             return False
-        if self.how.skips:
-            show.rejected(by_scan)
-            return False
-        if stops_at_once(work, by_scan):
+        if not self.how.skips and stops_at_once(work, by_scan):
             show.announce(work.reading)
             raise refusal(work, by_scan, written=False)
         show.rejected(by_scan)
+        if self.how.skips:
+            return False
         kept = ", and finished shards are kept" if self.to.holds_all else ""
         show.note(
             f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing "
@@ -214,7 +213,6 @@ class PartOfWhole(Whole):
             return work
 
         asked = self.asked(source)
-
         with (
             connected(self.how.executor) as engine,
             share(self.to, self.part, asked, judged, show.note) as (work, log),

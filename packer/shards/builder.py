@@ -15,6 +15,7 @@ from pathlib import Path
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
+from packer.plan.names import shard_name
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
@@ -187,7 +188,7 @@ class ShardStream:
             self._begin_split(split)
             self._begun.add(split)
         number = self._next.get(split, 0)
-        self._path = path = self._folder / split / f"shard-{number:06d}.tar"
+        self._path = path = self._folder / shard_name(split, number)
         self._open[split] = ShardWriter(path)
         self._next[split] = number + 1
         return self._open[split]
