@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, UnusableInput
-from packer.options.declared import PYTHON, PackOptions, SourceOptions, by_name
+from packer.options.declared import PackOptions, SourceOptions, by_name
 from packer.plan.prepare import version_of
 from packer.plan.scan import numbered
 from packer.plan.work import Work
@@ -67,10 +67,10 @@ def refuse_other_options(
 
 
 def read_as(base: Finished, options: PackOptions) -> PackOptions:
-    """Return the options, with how the source of `base` was read, unless they say it."""
+    """Return the options, with the templates that read the source of `base` if they have none."""
     with suppress(TypeError, KeyError, ValueError):  # of another version, which is refused
         source = PackOptions.load(base.content.options).source
-        if options.source == SourceOptions() and source.kind != PYTHON:
+        if options.source == SourceOptions() and source.has_templates:
             return replace(options, source=source)
     return options
 
