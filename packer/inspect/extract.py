@@ -127,8 +127,8 @@ def _extract_shard(
         if isinstance(error, OSError):
             reason += "; restore it from a copy"
             if not is_url(dataset.place):
-                command = f"packer repair {quote(str(dataset))} --from SRC"
-                reason += f", or run `{command}` with its source"
+                name = quote(str(dataset))
+                reason += f", or run `packer repair {name} --from SRC` with its source"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
         return report
