@@ -127,8 +127,8 @@ def _extract_shard(
         if isinstance(error, OSError):
             reason += "; restore it from a copy"
             if not is_url(dataset.place):
-                name = quote(str(dataset))
-                reason += f", or run `packer repair {name} --from SRC` with its source"
+                quoted = quote(str(dataset))
+                reason += f", or run `packer repair {quoted} --from SRC` with its source"
         lost = f"none of its {many(entry.samples, 'sample')} is written"
         report.refused.append((entry.file, f"{reason}; {lost}"))
         return report

@@ -115,14 +115,9 @@ def written_of(dataset: Finished) -> Written:
     return written
 
 
-def content_of(
-    work: Work,
-    written: Written,
-    folder: Path,
-    recorded: Mapping[str, Any],
-    dropped: Rejections | None = None,
-) -> Manifest:
-    """Return the manifest of the shards in `folder`; `dropped` is what had shards of its own."""
+def content_of(work: Work, written: Written, folder: Path, recorded: Mapping[str, Any]) -> Manifest:
+    """Return the manifest of the shards in `folder`; what is added has none without samples."""
+    dropped = _without_empty(folder, written) if work.base else []  # each addition would add them
     rejected = all_rejected(work, written)
     if work.base is None and not any(entry.samples for entry in written.entries.values()):
         name = work.name or "The source"
@@ -135,7 +130,7 @@ def content_of(
         work.base,
         work.policy,
         rejected=rejected,
-        unindexed=work.scanned.listing.rejected + (dropped or []),  # no index has them
+        unindexed=work.scanned.listing.rejected + dropped,  # no index has them
         before=work.rejected_before,
         gone=repaired(work.rejected_before, _packed_files(work, rejected)),
         reading=work.reading,
@@ -148,7 +143,7 @@ def content_of(
     )
 
 
-def without_empty(folder: Path, written: Written) -> Rejections:
+def _without_empty(folder: Path, written: Written) -> Rejections:
     """Remove shards without samples; return their rejections."""
     rejected: Rejections = []
     for file in [file for file, entry in written.entries.items() if not entry.samples]:

@@ -25,7 +25,6 @@ from packer.run.committed import (
     read_as,
     refuse_other_options,
     remarks_on,
-    without_empty,
     written_of,
 )
 from packer.run.destination import Destination
@@ -40,7 +39,6 @@ from packer.shards.shard_writer import Written
 from packer.storage.dataset import Finished
 from packer.storage.source import AnySource, LocalSource, remove_unpacked
 from packer.words import many, option
-from reader.format import Manifest
 from reader.store.urls import is_url
 
 
@@ -135,7 +133,7 @@ class Whole:
         """Commit, unless that was done before, and report."""
         work, is_new = held.work, held.committed is None
         if held.committed is None:
-            content = self.content(work, written)
+            content = content_of(work, written, self.to.folder, self.recorded(work))
         else:
             content, written = held.committed.content, written_of(held.committed)
         rejected = all_rejected(work, written)
@@ -152,10 +150,6 @@ class Whole:
             rejected=rejected,
             ignored=work.scanned.listing.ignored,
         )
-
-    def content(self, work: Work, written: Written) -> Manifest:
-        """Return the manifest."""
-        return content_of(work, written, self.to.folder, self.recorded(work))
 
     def recorded(self, work: Work) -> dict[str, Any]:
         """Return the options as dataset.json has them, with what the source was found to need."""
@@ -180,11 +174,6 @@ class Addition(Whole):
     def committed(self, work: Work) -> Finished | None:
         """Return the dataset if there is nothing to add."""
         return None if len(work.plan) else self.base
-
-    def content(self, work: Work, written: Written) -> Manifest:
-        """Return the manifest, without shards that have no sample: each addition would add them."""
-        dropped = without_empty(folder := self.to.folder, written)
-        return content_of(work, written, folder, self.recorded(work), dropped)
 
 
 class PartOfWhole(Whole):
