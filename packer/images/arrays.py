@@ -1,7 +1,7 @@
 """Pictures of arrays: a ``.npy`` of the pixels or of the bands of one image."""
 
 import io
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -19,14 +19,23 @@ _MOST_SHOWN = 3  # bands
 _READ = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def header_of(head: bytes) -> tuple[tuple[int, ...], Any] | None:
-    """Return the shape and the type of an array that begins so; None for anything else."""
+class Header(NamedTuple):
+    """What a ``.npy`` says of its array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    order: Literal["F", "C"]
+    size: int  # bytes of the header
+
+
+def header_of(head: bytes) -> Header | None:
+    """Return the header of an array that begins so; None for anything else."""
     try:
         file = io.BytesIO(head)
-        shape, _, dtype = _READ[npy.read_magic(file)](file)
+        shape, is_fortran, dtype = _READ[npy.read_magic(file)](file)
     except Exception:  # NumPy parses it as Python, so TokenError and others come, too
         return None
-    return shape, dtype
+    return Header(shape, dtype, "F" if is_fortran else "C", file.tell())
 
 
 def is_picture(shape: tuple[int, ...], dtype: Any) -> bool:

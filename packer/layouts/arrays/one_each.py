@@ -24,7 +24,7 @@ def is_in_picture(tree: Tree, path: str) -> bool:
         found = header_of(tree.begin(path, HEAD))
     except BadImage:
         return True  # the array is named when it is read
-    return found is None or is_picture(*found)
+    return found is None or is_picture(found.shape, found.dtype)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _is_image(tree: Tree, path: str) -> bool:
         return False
     if found is None:
         return False
-    shape, dtype = found
+    shape, dtype = found.shape, found.dtype
     if len(shape) == 3:
         return dtype.kind in "biuf" and _SHARE * shape[2] <= min(shape[:2])
     return len(shape) == 2 and dtype.kind == "u" and dtype.itemsize <= 2

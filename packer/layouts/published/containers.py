@@ -1,20 +1,20 @@
 """Files that hold many images: CIFAR's batches, arrays, MNIST's also, and tars of samples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from packer.layouts.arrays.cifar import CifarSource
-from packer.layouts.arrays.idx import IdxSource
-from packer.layouts.arrays.named import ARRAYS, ArraysSource
+from packer.layouts.arrays.cifar import is_cifar, read_cifar
+from packer.layouts.arrays.idx import is_idx, read_idx
+from packer.layouts.arrays.named import ARRAYS, are_arrays, has_arrays, read_named
+from packer.layouts.arrays.source import Arrays, ArraysSource
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.tars.labelled import labelled
 from packer.layouts.tars.parts import PartsSource, is_index, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
 from packer.samples.labels import class_order
 from packer.samples.records import Skipped, Source
-from packer.trees.compressed import is_gzip
 from packer.trees.tar_reader import is_tar
 from packer.trees.tree import Tree
 from packer.trees.walk import TABLES, not_entered
@@ -26,11 +26,9 @@ def cifar(candidate: Candidate) -> Interpretation | None:
     The files are those of https://www.cs.toronto.edu/~kriz/cifar.html, python or binary version.
     """
     path = candidate.path
-    if not candidate.tree and not is_gzip(path):
+    if not is_cifar(path):
         return None
-    if not CifarSource.recognises(path):
-        return None
-    return Interpretation("cifar", "CIFAR's files", partial(CifarSource.open, path))
+    return Interpretation("cifar", "CIFAR's files", _opening(path, partial(read_cifar, path)))
 
 
 def idx(candidate: Candidate) -> Interpretation | None:
@@ -42,9 +40,9 @@ def idx(candidate: Candidate) -> Interpretation | None:
         return None
     for folder in ("", "raw"):
         path = candidate.path / folder
-        if path.is_dir() and IdxSource.recognises(path):
+        if path.is_dir() and is_idx(path):
             leftovers = tuple(_beside_raw(candidate.tree)) if folder else ()
-            opening = partial(IdxSource.open, path)
+            opening = _opening(path, partial(read_idx, path))
             return Interpretation("idx", "IDX files, as MNIST has them", opening, leftovers)
     return None
 
@@ -74,15 +72,18 @@ def arrays(candidate: Candidate) -> Interpretation | None:
         return None
     if tree and not tree.level().counts.keys() & ARRAYS:
         return None
-    names = list(tree.names()) if tree else [path.name]
-    source = ArraysSource(path, names)
-    if not source.is_known():
+    files = [path / name for name in tree.names()] if tree else [path]
+    if not are_arrays(files):
         return None
     reason = "it is no array of images or labels, by its name"
-    others = (name for name in names if not source.uses(name))
+    others = (file.name for file in files if not has_arrays(file))
     leftovers = tuple(tree.ignored(name) or Skipped(name, reason) for name in others if tree)
-    opening = partial(ArraysSource.open, path, names)
+    opening = _opening(path, partial(read_named, path, files))
     return Interpretation("arrays", "arrays of images and labels", opening, leftovers)
+
+
+def _opening(path: Path, read: Callable[[], Arrays]) -> Callable[[Sequence[str] | None], Source]:
+    return partial(ArraysSource.open, path, cache(read))  # for each order of classes
 
 
 def webdataset(candidate: Candidate) -> Interpretation | None:

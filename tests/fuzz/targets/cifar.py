@@ -8,12 +8,13 @@ import contextlib
 import gzip
 import pickle
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from packer.layouts.arrays.cifar import CifarSource
+from packer.layouts.arrays.cifar import read_cifar
+from packer.layouts.arrays.source import ArraysSource
 from reader.format import ShardfeedError
 from targets.making import folder, opened, read_through, scratch
 from targets.tar import sealed, tar
@@ -49,6 +50,10 @@ def _pickled(content: object, protocol: int = 2) -> bytes:
     return pickle.dumps(content, protocol)
 
 
+def _cifar(path: Path) -> ArraysSource:
+    return ArraysSource.open(path, partial(read_cifar, path))
+
+
 def seeds() -> Iterator[bytes]:
     """Batches and names in several protocols, a binary batch, an archive."""
     yield _files()["batches.meta"]
@@ -67,7 +72,7 @@ def one(data: bytes) -> None:
         for content in {data, sealed(data)}:
             path = scratch() / "fuzzed.tar.gz"
             path.write_bytes(gzip.compress(content, 0))
-            for read in (opened, CifarSource.open):
+            for read in (opened, _cifar):
                 with contextlib.suppress(ShardfeedError):
                     read_through(read(path))
         return
@@ -80,5 +85,5 @@ def one(data: bytes) -> None:
             sound = (root / name).read_bytes()
             (root / name).write_bytes(data)
             with contextlib.suppress(ShardfeedError):
-                read_through(CifarSource.open(root))
+                read_through(_cifar(root))
             (root / name).write_bytes(sound)

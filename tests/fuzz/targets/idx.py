@@ -8,11 +8,13 @@ import gzip
 import io
 import struct
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from packer.layouts.arrays.idx import IdxSource
-from packer.layouts.arrays.named import ArraysSource
+from packer.layouts.arrays.idx import read_idx
+from packer.layouts.arrays.named import are_arrays, read_named
+from packer.layouts.arrays.source import ArraysSource
 from reader.format import ShardfeedError
 from targets.making import folder, read_through
 
@@ -63,12 +65,12 @@ def one(data: bytes) -> None:
         for name, content in files.items():
             (root / name).write_bytes(content)
         with contextlib.suppress(ShardfeedError):
-            read_through(IdxSource.open(root))
+            read_through(ArraysSource.open(root, partial(read_idx, root)))
     for name, others in _ARRAYS.items():
         root = folder("arrays")
         for file, content in (others | {name: data}).items():
             (root / file).write_bytes(content)
-        source = ArraysSource(root, sorted({*others, name}))
-        source.is_known()
+        paths = [root / file for file in sorted({*others, name})]
+        are_arrays(paths)
         with contextlib.suppress(ShardfeedError):
-            read_through(ArraysSource.open(root, source.names))
+            read_through(ArraysSource.open(root, partial(read_named, root, paths)))
