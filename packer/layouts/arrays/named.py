@@ -4,7 +4,6 @@ They are NumPy's (MedMNIST, KMNIST, ``x_train.npy``), SVHN's ``train_32x32.mat``
 ``train_X.bin``. Nothing is unpickled, and no array is longer than its header.
 """
 
-import csv
 import math
 import os
 import re
@@ -163,14 +162,11 @@ def _class_names(files: Sequence[Path]) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if file.suffix == ".txt":
         return lines
-    delimiter = next((sign for sign in "\t;|" if lines and sign in lines[0]), ",")
-    try:  # index, codepoint, char
-        known = {int(row[0]): row[-1] for row in csv.reader(lines[1:], delimiter=delimiter)}
-    except (ValueError, csv.Error):
-        known = {}
-    if not known or sorted(known) != list(range(len(known))):
+    sign = next((sign for sign in "\t;|" if lines and sign in lines[0]), ",")
+    rows = [line.split(sign) for line in lines[1:]]  # index, codepoint, char
+    if not rows or [row[0] for row in rows] != list(map(str, range(len(rows)))):
         raise UnusableInput(f"{file} does not number its classes from 0.")
-    return [known[number] for number in range(len(known))]
+    return [row[-1] for row in rows]
 
 
 def _names_classes(file: Path) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from packer.errors import BadImage
-from packer.images.arrays import HEAD, header_of, is_picture
+from packer.images.arrays import HEAD, Header, header_of, is_picture
 from packer.trees.names import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
@@ -20,11 +20,8 @@ def is_array(path: str) -> bool:
 
 def is_in_picture(tree: Tree, path: str) -> bool:
     """Return whether a picture of the array at `path` holds all of it."""
-    try:
-        found = header_of(tree.begin(path, HEAD))
-    except BadImage:
-        return True  # the array is named when it is read
-    return found is None or is_picture(found.shape, found.dtype)
+    found = _header(tree, path)
+    return found is None or is_picture(found.shape, found.dtype)  # None: it is named when read
 
 
 @dataclass(frozen=True)
@@ -51,13 +48,16 @@ class OneEach:
 
 
 def _is_image(tree: Tree, path: str) -> bool:
-    try:
-        found = header_of(tree.begin(path, HEAD))
-    except BadImage:
-        return False
-    if found is None:
+    if (found := _header(tree, path)) is None:
         return False
     shape, dtype = found.shape, found.dtype
     if len(shape) == 3:
         return dtype.kind in "biuf" and _SHARE * shape[2] <= min(shape[:2])
     return len(shape) == 2 and dtype.kind == "u" and dtype.itemsize <= 2
+
+
+def _header(tree: Tree, path: str) -> Header | None:
+    try:
+        return header_of(tree.begin(path, HEAD))
+    except BadImage:
+        return None

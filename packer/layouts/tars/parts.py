@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from packer.files.names import expanded
 from packer.samples.labels import Encodings
 from packer.samples.places import Files, places_of
@@ -112,27 +114,14 @@ def listed_splits(folder: Path) -> dict[str, str]:
 
 def _parts(text: str) -> Mapping[str, list[str]]:
     try:
-        content = json.loads(text)
-    except ValueError:
-        return _of_yaml(text)
+        is_json = text.lstrip().startswith("{")
+        content = json.loads(text) if is_json else yaml.load(text, yaml.BaseLoader)
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return {}
     splits = content.get("split_parts", content.get("splits")) if type(content) is dict else None
     found = {}
     for split, listed in splits.items() if type(splits) is dict else ():
         names: Any = listed.get("filenames") if type(listed) is dict else listed
         if type(names) is list and all(type(name) is str for name in names):
             found[split] = names
-    return found
-
-
-def _of_yaml(text: str) -> dict[str, list[str]]:
-    """``split_parts`` of what Energon writes: the splits, with a list of patterns below each."""
-    found: dict[str, list[str]] = {}
-    split, is_below = "", False
-    for line in text.splitlines():
-        if not line.startswith((" ", "-")):
-            is_below = line.rstrip() == "split_parts:"
-        elif is_below and (match := re.fullmatch(r"\s+(\w+):\s*(\[\])?\s*", line)):
-            split = match[1]
-        elif is_below and split and (match := re.fullmatch(r"\s*-\s+['\"]?(.+?)['\"]?\s*", line)):
-            found.setdefault(split, []).append(match[1])
     return found
