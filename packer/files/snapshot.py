@@ -31,14 +31,18 @@ def lost(path: Path, error: OSError) -> PackingFailed:
 
 
 @contextmanager
-def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
-    """Yield a descriptor of the file at `path`; raise where it is gone or was written since."""
+def unchanged(path: Path, mtime_ns: int, *, at_most: bool = False) -> Iterator[int]:
+    """Yield a descriptor of the file at `path`; raise where it is gone or was written since.
+
+    `at_most`: it may be older than `mtime_ns`.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:
         raise lost(path, error) from error
     try:
-        if os.fstat(descriptor).st_mtime_ns != mtime_ns:
+        written = os.fstat(descriptor).st_mtime_ns
+        if written > mtime_ns or (written < mtime_ns and not at_most):
             raise changed(path)
         yield descriptor
     except OSError as error:

@@ -8,7 +8,7 @@ are its annotations. `evidence` refuses a source in which an ignored file names 
 `texts` reads it, `name_tokens` compares words with names, `named_text` decides what they mean,
 `text_rows` finds values in the order of images, `text_folders` tables of their folders,
 `text_classes` names of classes beside their numbers, `evidence_readings` the templates that read
-all, `evidence_advice` writes the commands, and `evidence_parts` looks into archives by split.
+all, and `evidence_advice` writes the commands.
 `audit` asks what a scan may have lost. `mask_colors` finds the list of the colours of masks.
 `foreign` names the formats that other libraries read.
 """

@@ -48,14 +48,12 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
 }
 
 
-def read(src: Path, options: SourceOptions, *, is_part: bool = False) -> Interpretation:
+def read(src: Path, options: SourceOptions) -> Interpretation:
     """Return the one interpretation of a folder, an archive or a list that fits.
 
     It raises UnusableInput where none fits, or several do and `options` chooses none of them.
-    A source of which it is a part looks itself whether options are heeded.
     """
-    elsewhere = partial(read, options=replace(options, ignore=()), is_part=True)
-    candidate = Candidate(src, options, elsewhere)
+    candidate = Candidate(src, options)
     with _explained(candidate):
         # Whatever else it could be.
         plain = options.kind in ("folder", "flat") or options.has_templates
@@ -73,7 +71,7 @@ def read(src: Path, options: SourceOptions, *, is_part: bool = False) -> Interpr
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
     leftovers = (*reading.leftovers, *(tree.refused if tree else ()), *_ignored(candidate, reading))
-    opening = partial(_open_checked, candidate, reading.open, is_part)
+    opening = partial(_open_checked, candidate, reading.open)
     return replace(reading, open=opening, leftovers=leftovers)
 
 
@@ -179,7 +177,6 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
 def _open_checked(
     candidate: Candidate,
     opening: Callable[[Sequence[str] | None], Source],
-    is_part: bool,
     classes: Sequence[str] | None,
 ) -> Source:
     src, options = candidate.path, candidate.options
@@ -187,7 +184,7 @@ def _open_checked(
         source = opening(classes)
     if options.pairs and "pairs" not in source.facts.heeds:
         raise UnusableInput(f"{option('pairs')} requires a folder of images, and {src} is not one.")
-    if options.of_table and not is_part and "columns" not in source.facts.heeds:
+    if options.of_table and "columns" not in source.facts.heeds:
         raise UnusableInput(
             f"{option('root')} and the names of columns require a list of images, and {src} is "
             "not one."

@@ -38,7 +38,7 @@ from packer.layouts.texts import ORDER, Evidence, Text, text_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Source
 from packer.samples.table import SampleTable
-from packer.trees.archive import tree_at
+from packer.trees.find import tree_at
 from packer.trees.tree import Tree
 from packer.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
 from packer.words import are, command, in_bytes, many

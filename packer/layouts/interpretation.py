@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
-from packer.trees.archive import tree_at
+from packer.trees.find import tree_at
 from packer.trees.tree import Tree
 
 
@@ -16,13 +16,11 @@ class Candidate:
     """A folder or file that recognisers look at.
 
     Attributes:
-        elsewhere: gives the interpretation of another path, with the options but what is ignored.
         listed: its tree, where that is known already.
     """
 
     path: Path
     options: SourceOptions
-    elsewhere: "Callable[[Path], Interpretation]" = field(repr=False)
     listed: Tree | None = field(default=None, repr=False)
 
     @cached_property

@@ -21,7 +21,7 @@ from packer.progress import Progress
 from packer.samples.places import Files, Spool
 from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
-from packer.trees.archive import tree_at
+from packer.trees.find import tree_at
 from packer.words import many, option
 from reader.format import Manifest
 

@@ -13,7 +13,6 @@ from packer.layouts.audit.ask import ask
 from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
-from packer.layouts.evidence_parts import refuse_evidence_in_parts
 from packer.layouts.mask_colors import find_mask_colors
 from packer.options.declared import Arrangement, SourceOptions
 from packer.options.kinds import NUMERIC
@@ -86,7 +85,6 @@ def prepare(
     unread: tuple[str, ...] = ()
     if path is not None:
         listing = scanned.listing
-        refuse_evidence_in_parts(source, listing, path)
         unread, adopted = refuse_evidence(source, listing, path, options, sentence)
         if adopted is not None:
             how = arranged, policy, progress, classes, onto

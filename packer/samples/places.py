@@ -135,18 +135,21 @@ class Files:
     def read(self, sample: Sample) -> Content:
         """Return the sample's image and members; they must be as they were scanned."""
         parts: list[Any] = []
-        newest, has_made = 0, False
+        newest = 0
         places = places_of(sample)
         own = image_elsewhere(places)
-        for place in places[1:] if own else places:
+        stored = places[1:] if own else places
+        has_made = any(place and not isinstance(place, str) and _is_made(place) for place in stored)
+        for place in stored:
             written = 0
             if place is None or isinstance(place, str):
                 path = f"{self.root}/{sample.name if place is None else place}"
                 data, written = read_file(path, sample.size)
             elif _is_made(place):
-                data, has_made = self._made(*place), True
+                data = self._made(*place)
             else:
-                data, written = self.packed(place, sample.mtime_ns), sample.mtime_ns
+                data = self.packed(place, sample.mtime_ns, at_most=has_made)
+                written = sample.mtime_ns
             newest = max(newest, written)
             parts.append(data)
         # What the scan has made may come from files that are newer than those that are read here.
@@ -160,12 +163,15 @@ class Files:
             image = np.frombuffer(image, np.uint8).reshape(shape)
         return Content(image, dict(zip(sample.members, parts[1:], strict=True)))
 
-    def packed(self, place: Sequence[Any], mtime_ns: int) -> bytes:
-        """Return the bytes at a place in an archive, which was last written at `mtime_ns`."""
+    def packed(self, place: Sequence[Any], mtime_ns: int, *, at_most: bool = False) -> bytes:
+        """Return the bytes at a place in an archive, which was last written at `mtime_ns`.
+
+        `at_most`: or before, if it is a span.
+        """
         file, offset, size, *more = place
-        path = self.root / file
-        with unchanged(path, mtime_ns) as descriptor:
-            if len(place) == _OF_CELL:
+        path, is_cell = self.root / file, len(place) == _OF_CELL
+        with unchanged(path, mtime_ns, at_most=at_most and not is_cell) as descriptor:
+            if is_cell:
                 from packer.samples.cells import cell  # which loads pyarrow
 
                 return cell(path, mtime_ns, offset, size, *more)

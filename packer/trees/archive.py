@@ -1,42 +1,37 @@
-"""The files of a tar or a zip as a tree of folders, read in place: nothing is unpacked.
+"""The files of tars and zips as a tree of folders, read in place: nothing is unpacked.
 
-A tar in a tar is a folder of its name: ImageNet's train archive holds one for each class. A file is
-some 120 bytes, so that millions fit. A file that is read in parts, such as a table, is unpacked
-for as long as this process needs it.
+A tar in a tar is a folder of its name: ImageNet's train archive holds one for each class. A folder
+of ``train.zip`` and ``val.tar`` is a tree, too, in which these are folders. A file is some 120
+bytes, so that millions fit. A file that is read in parts, such as a table, is unpacked for as long
+as this process needs it.
 """
 
 import os
-import shlex
 import shutil
 import tempfile
 import weakref
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
-from packer.files.snapshot import Watched, read_span, unchanged
+from packer.files.snapshot import Watched, cannot_be_read
 from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
-from packer.samples.zip_entries import copy_zip_entry, read_zip_beginning, zip_entries
-from packer.trees.compressed import beginning
-from packer.trees.folder import NO_FILE, FolderTree
+from packer.trees.archive_file import ArchiveFile, Entry, Numbers
+from packer.trees.folder import NO_FILE
 from packer.trees.globs import Globs
 from packer.trees.shape import inside
-from packer.trees.tar_reader import is_tar, members
 from packer.trees.tree import Level, Tree
-from packer.trees.walk import BEGINNING, TABLES, not_entered, passed_over, skipped
+from packer.trees.walk import BEGINNING, not_entered, passed_over, skipped
 
-_NO_ARCHIVES = (*TABLES, ".npz", ".npy")  # whose names tell enough
-_CHUNK = 1 << 20
+_ITSELF = {"": ""}  # the root is the archive
 _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
-
-Entry = tuple[str, tuple[int, ...]]  # a file's path, and its numbers
 
 
 class _Folder:
@@ -66,22 +61,32 @@ class _Unpacked:
 
 
 class ArchiveTree(Tree):
-    """The content of an archive, or of a folder in it."""
+    """The content of an archive, or of a folder in it; or of a folder with archives."""
 
     def __init__(
         self,
         path: Path,
-        zipped: bool,
         globs: Globs | None = None,
+        archives: Mapping[str, str] = _ITSELF,
+        others: Iterable[str] = (),
         entries: Iterable[Entry | Skipped] | None = None,
     ) -> None:
-        """Read the table of contents, but for `entries` that are known already."""
+        """Read the tables of contents, but for `entries` that are known already.
+
+        `archives` have files at `path` for the folders that these stand for, `others` are files.
+        """
         self.root = path
         self.files = Files(path)
-        self.unpack = _unpacking(path, zipped)
-        self.form = " in a zip" if zipped else " in a tar"
-        self._zipped = zipped
-        self._mtime_ns = os.stat(path).st_mtime_ns
+        self._sources = {at: ArchiveFile.of(path, file) for at, file in archives.items()}
+        self._only = self._sources.get("")
+        if self._only:
+            self.unpack = self._only.unpack
+            self.form = " in a zip" if self._only.zipped else " in a tar"
+        else:
+            each = (
+                one.unpack.replace("FOLDER", f"FOLDER/{at}") for at, one in self._sources.items()
+            )
+            self.unpack, self.form = " && ".join(each), " in archives"
         self._base = ""
         self._folders: dict[str, _Folder] = {"": _Folder()}
         self._children: dict[str, list[str]] = {}
@@ -89,9 +94,7 @@ class ArchiveTree(Tree):
         self._passed_over: dict[str, dict[str, str]] = {}
         self._hidden: list[str] = []
         self._unpacked = _Unpacked()
-        if entries is None:
-            entries = zip_entries(path) if zipped else _tar_entries(path)
-        for item in entries:
+        for item in self._entries(others) if entries is None else entries:
             if isinstance(item, Skipped):
                 self.refused.append(item)
                 continue
@@ -167,54 +170,68 @@ class ArchiveTree(Tree):
 
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes, and when the archive was written (ns)."""
-        return self._found(path)[1], self._mtime_ns
+        source, numbers = self._found(path)
+        return numbers[1], source.mtime_ns
 
     def place(self, path: str) -> Place:
         """Return the span of a file in the archive."""
-        offset, size, packed, crc32 = self._found(path)
-        return ["", offset, size, packed, crc32] if self._zipped else ["", offset, size]
+        source, numbers = self._found(path)
+        if not self._only and source.file == self._at(path):
+            return source.file  # it is beside the archives
+        return [source.file, *(numbers if source.zipped else numbers[:2])]
 
     def read(self, path: str, size: int) -> tuple[bytes, int]:
         """Return a file's bytes, and when the archive was written (ns)."""
-        if (found := self._found(path)[1]) > size:
-            raise BadImage(f"it has {found} bytes, more than {size}")
-        place: Any = self.place(path)
-        return self.files.packed(place, self._mtime_ns), self._mtime_ns
+        source, numbers = self._found(path)
+        if numbers[1] > size:
+            raise BadImage(f"it has {numbers[1]} bytes, more than {size}")
+        return source.read(numbers), source.mtime_ns
 
     def begin(self, path: str, size: int = BEGINNING) -> bytes:
         """Return a file's first bytes."""
-        offset, whole, packed, _ = self._found(path)
-        with unchanged(self.files.root, self._mtime_ns) as descriptor:
-            if self._zipped:
-                return read_zip_beginning(descriptor, offset, whole, packed, size)
-            return read_span(descriptor, offset, min(whole, size))
+        source, numbers = self._found(path)
+        return source.begin(numbers, size)
 
     def watched(self, path: str) -> Watched:
         """Return a file that is read in parts, unpacked."""
         local = self._unpacked.folder / self._at(path)
         where = self.root / path
         try:
-            offset, size, packed, crc32 = self._found(path)
+            source, numbers = self._found(path)
             if not local.exists():
                 local.parent.mkdir(parents=True, exist_ok=True)
-                with unchanged(self.files.root, self._mtime_ns) as descriptor:
-                    if self._zipped:
-                        copy_zip_entry(descriptor, offset, size, packed, crc32, local)
-                    else:
-                        _copy_span(descriptor, offset, size, local)
+                source.copy(numbers, local)
         except BadImage as error:
             raise UnusableInput(f"{where}: {error}.") from error
         except OSError as error:
             raise UnusableInput(
                 f"{where} cannot be unpacked to {local.parent}: {error.strerror}."
             ) from error
-        os.utime(local, ns=(self._mtime_ns, self._mtime_ns))
+        os.utime(local, ns=(source.mtime_ns, source.mtime_ns))
         return Watched.of(where, local)
 
     def _at(self, path: str) -> str:
         """Return a path in the whole archive."""
         at = inside(self._base, path)
         return os.path.normpath(at).removeprefix(".") if ".." in path or path == "." else at
+
+    def _entries(self, others: Iterable[str]) -> Iterator[Entry | Skipped]:
+        for at, source in self._sources.items():
+            for item in source.entries():
+                if not at:
+                    yield item
+                elif isinstance(item, Skipped):
+                    yield replace(item, name=f"{at}/{item.name}")
+                else:
+                    yield f"{at}/{item[0]}", item[1]
+        for file in others:
+            try:
+                status = os.stat(self.root / file)
+            except OSError as error:
+                yield Skipped(file, cannot_be_read(error), damaged=True)
+                continue
+            self._sources[file] = ArchiveFile(file, self.root / file, False, status.st_mtime_ns)
+            yield file, (0, status.st_size, -1, 0)
 
     def _folder(self, path: str) -> str:
         """Have a folder, and those above it; returns its path."""
@@ -226,7 +243,7 @@ class ArchiveTree(Tree):
             at = above
         return path
 
-    def _entry(self, path: str) -> tuple[int, int, int, int] | None:
+    def _entry(self, path: str) -> Numbers | None:
         above, _, name = self._at(path).rpartition("/")
         folder = self._folders.get(above)
         if folder is None:
@@ -237,48 +254,12 @@ class ArchiveTree(Tree):
         offset, size, packed, crc32 = folder.numbers[_OF_ENTRY * row : _OF_ENTRY * (row + 1)]
         return offset, size, packed, crc32
 
-    def _found(self, path: str) -> tuple[int, int, int, int]:
+    def _found(self, path: str) -> tuple[ArchiveFile, Numbers]:
+        """Return a file's numbers, and the file on the disk that holds it."""
         found = self._entry(path)
         if found is None:
             raise Damaged(NO_FILE)
-        return found
-
-
-def _unpacking(path: Path, zipped: bool) -> str:
-    source = shlex.quote(str(path))
-    if zipped:
-        return f"python -m zipfile -e {source} FOLDER"
-    return f"mkdir -p FOLDER && tar -xf {source} -C FOLDER"
-
-
-def _tar_entries(path: Path) -> Iterator[Entry | Skipped]:
-    for item in members(path):
-        if isinstance(item, Skipped):
-            yield item
-        elif not item.name.endswith(".tar"):
-            yield item.name, (item.offset, item.size, -1, 0)
-        else:
-            folder = item.name.removesuffix(".tar")
-            for inner in members(path, item.offset, item.offset + item.size):
-                name = f"{folder}/{inner.name}"
-                if isinstance(inner, Skipped):
-                    yield Skipped(name, inner.reason)
-                else:
-                    yield name, (inner.offset, inner.size, -1, 0)
-
-
-def _copy_span(descriptor: int, offset: int, size: int, path: Path) -> None:
-    with path.open("wb") as file:
-        for at in range(offset, offset + size, _CHUNK):
-            file.write(read_span(descriptor, at, min(_CHUNK, offset + size - at)))
-
-
-def tree_at(path: Path, globs: Sequence[str] = ()) -> Tree | None:
-    """Return the tree of a folder, a zip or a tar without what `globs` hide; None for any other."""
-    hiding = Globs(tuple(globs)) if globs else None
-    if path.is_dir():
-        return FolderTree(path, hiding)
-    if path.suffix.lower() in _NO_ARCHIVES or not path.is_file():
-        return None
-    zipped = beginning(path).startswith(b"PK")
-    return ArchiveTree(path, zipped, hiding) if zipped or is_tar(path) else None
+        if self._only:
+            return self._only, found
+        at = self._at(path)
+        return self._sources.get(at) or self._sources[at.partition("/")[0]], found

@@ -10,6 +10,7 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ MAX_MEMBERS = 64  # of a sample; a dataset has a handful of extensions
 
 MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
 _CHUNK = 1 << 20
+_LOOKED_AT = 8  # samples that tell what a tar is
 _MAX_DIGITS = 300  # in such records; a file's name may have as many
 _EXTENDED = {
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
@@ -155,6 +157,13 @@ def samples(
             run[file.ext] = file
     if run:
         yield list(run.values())
+
+
+def holds_samples(tar: Path) -> bool:
+    """Return whether a tar holds samples of several members, which class folders lack."""
+    firsts = islice((run for run in samples(members(tar)) if isinstance(run, list)), _LOOKED_AT)
+    found = [member for run in firsts if len(run) > 1 for member in run]
+    return any(member.ext == "cls" or "/" not in member.name for member in found)
 
 
 def _refusal(info: tarfile.TarInfo, name: str) -> str | None:

@@ -5,19 +5,20 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+from packer.errors import UnusableInput
 from packer.layouts.arrays.cifar import is_cifar, read_cifar
 from packer.layouts.arrays.idx import is_idx, read_idx
 from packer.layouts.arrays.named import ARRAYS, are_arrays, has_arrays, read_named
 from packer.layouts.arrays.source import Arrays, ArraysSource
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.layouts.tars.labelled import labelled
-from packer.layouts.tars.parts import PartsSource, is_index, split_parts
-from packer.layouts.tars.source import WebDatasetSource, packed
-from packer.samples.labels import class_order
+from packer.layouts.tars.source import WebDatasetSource
 from packer.samples.records import Skipped, Source
+from packer.trees.find import split_parts
 from packer.trees.tar_reader import is_tar
 from packer.trees.tree import Tree
-from packer.trees.walk import TABLES, not_entered
+from packer.trees.walk import TABLES
+from packer.words import command
 
 
 def cifar(candidate: Candidate) -> Interpretation | None:
@@ -94,46 +95,34 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     one sample.
     """
     path, tree = candidate.path, candidate.tree
+    parts: list[Path] = []
     if path.is_file():
         if candidate.suffix in TABLES or not is_tar(path):
             return None
     elif not tree or tree.unpack:
         return None  # it is in an archive
+    elif tree.level().images or (tree.level().folders and tree.shape.below("")):
+        return None  # tars beside folders of images are not the dataset
     else:
-        if tree.level().images or (tree.level().folders and tree.shape.below("")):
-            return None  # tars beside folders of images are not the dataset
-        parts = split_parts(tree)
-        if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
-            passed = tree.level().skipped.items()
-            leftovers = tuple(not_entered(f"{name}/", reason) for name, reason in passed)
-            opening = partial(_open_parts, candidate, tree, parts)
-            return Interpretation("webdataset", "archives, one for each split", opening, leftovers)
-    if not WebDatasetSource.recognises(path, tree):
+        parts = [path / name for name in split_parts(tree).values()]
+    are_tars = {_are_tars(part): part.name for part in parts}
+    if len(are_tars) > 1:
+        raise UnusableInput(
+            f"{path}: {are_tars[True]} has samples in tars, and {are_tars[False]} has none. Pack "
+            f"each separately, such as {command(path / are_tars[True])}"
+        )
+    if True not in are_tars and not WebDatasetSource.recognises(path, tree):
         return None
-    opening = partial(_open_tars, candidate)
-    return Interpretation("webdataset", "WebDataset tars", opening)
+
+    folder = tree if path.is_dir() else None
+
+    def opening(classes: Sequence[str] | None) -> Source:
+        source = WebDatasetSource.open(path, classes, folder)
+        return labelled(source, folder, candidate.options, classes) if folder else source
+
+    what = "archives, one for each split" if are_tars else "WebDataset tars"
+    return Interpretation("webdataset", what, opening)
 
 
-def _open_tars(candidate: Candidate, classes: Sequence[str] | None) -> Source:
-    path, tree = candidate.path, candidate.tree if candidate.path.is_dir() else None
-    source = WebDatasetSource.open(path, classes, tree)
-    return labelled(source, tree, candidate.options, classes) if tree else source
-
-
-def _open_parts(
-    candidate: Candidate, tree: Tree, paths: dict[str, Path], classes: Sequence[str] | None
-) -> Source:
-    """Return a source for each split, with the classes of all."""
-    src, interpret = candidate.path, candidate.elsewhere
-    known, boxes = packed(src)
-    classes = classes or known or None
-    parts = {split: interpret(path).open(classes) for split, path in paths.items()}
-    names = class_order(src, (name for part in parts.values() for name in part.classes), classes)
-    for split, part in parts.items():
-        if part.classes and part.classes != names:
-            parts[split] = interpret(paths[split]).open(names)
-    of_parts = {path.name for path in paths.values()}
-    others = (name for name in tree.names() if name not in of_parts and not is_index(name))
-    beside = tuple(filter(None, map(tree.ignored, others)))
-    source = PartsSource(src, tuple(parts.items()), names, boxes, beside)
-    return labelled(source, tree, candidate.options, classes)
+def _are_tars(path: Path) -> bool:
+    return (path.is_dir() or is_tar(path)) and WebDatasetSource.recognises(path)

@@ -9,7 +9,6 @@ from pathlib import Path
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.layouts.folders.ambiguities import certain_layout
 from packer.layouts.interpretation import Candidate, Interpretation
-from packer.layouts.tars.parts import split_parts
 from packer.samples.records import Skipped, Source
 from packer.tables.classes import NONE
 from packer.tables.find import (
@@ -79,8 +78,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     tree, options = candidate.tree, candidate.options
     if tree is None:
         return None
-    are_archives = tree.counts.get(".tar") or (tree.counts.get(".zip") and split_parts(tree))
-    if options.root is None and are_archives and not tree.shape.below(""):
+    if options.root is None and tree.counts.get(".tar") and not tree.shape.below(""):
         return None  # they name images in these
     paths = list(_tables(tree))
     only = tree.level().only

@@ -1,4 +1,4 @@
-"""Tables beside tars, or beside archives by split, that name their images.
+"""Tables beside tars, or beside folders of tars by split, that name their images.
 
 Their rows give labels, splits and JSON, as those of a folder do; all else is the archives'.
 """
@@ -38,12 +38,12 @@ class _Images(ArchiveTree):
     def __init__(self, folder: Path, listing: SampleTable) -> None:
         sizes = listing.sizes.tolist()
         entries = ((listing.name_of(n), (n, size, -1, 0)) for n, size in enumerate(sizes))
-        super().__init__(folder, False, entries=entries)
+        super().__init__(folder, entries=entries)
         self.form = " in archives"
 
     def number(self, path: str) -> int:
         """Return the number of the sample."""
-        return self._found(path)[0]
+        return self._found(path)[1][0]
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,21 @@ import re
 from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import KeySet, escape, key_hash, unescape
 from packer.layouts.tars.dots import is_doubtful, keys_end_at_last_dot, runs_of
-from packer.layouts.tars.parts import is_index, listed_splits
+from packer.layouts.tars.splits import splits_of_tars
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
+from packer.trees.find import is_index, split_parts
 from packer.trees.folder import FolderTree
-from packer.trees.names import SPLITS, splits_of
+from packer.trees.shape import inside
 from packer.trees.sidecars import EXTENSION
-from packer.trees.tar_reader import Member, image_of, members, samples
+from packer.trees.tar_reader import Member, holds_samples, image_of, members, samples
 from packer.trees.tree import Tree
 from packer.trees.walk import TABLES, is_litter, not_entered
 from packer.words import listed
@@ -40,13 +40,14 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 
 @dataclass(frozen=True)
 class WebDatasetSource:
-    """A tar, or a folder of them."""
+    """A tar, a folder of them, or tars or such a folder for each split."""
 
     folder: Path
-    tars: tuple[str, ...]  # those that are meant
+    tars: tuple[str, ...]  # those that are meant, relative to it
     tree: Tree | None = None  # the folder, where all in it are meant
     classes: tuple[str, ...] = ()  # empty where labels are only numbers
     splits: Mapping[str, str] = field(default_factory=dict)  # of each tar, such as train-000.tar
+    parts: Mapping[str, str] = field(default_factory=dict)  # the same, where names begin with it
     boxes: Encodings = field(default_factory=dict)
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
 
@@ -61,9 +62,7 @@ class WebDatasetSource:
             tars = [path / name for name in _tars(tree or FolderTree(path))]
             if not tars or _are_numbered(tars):
                 return bool(tars)
-        firsts = [run for run in islice(runs_of(tars[0]), _LOOKED_AT) if len(run) > 1]
-        found = [member for run in firsts for member in run]
-        if any(member.ext == "cls" or "/" not in member.name for member in found):
+        if holds_samples(tars[0]):
             return True
         if path.is_dir():
             raise UnusableInput(
@@ -84,9 +83,11 @@ class WebDatasetSource:
         if path.is_dir():
             tree = tree or FolderTree(path)
             known, boxes = packed(path)
-            tars = _tars(tree)
-            splits = _splits_of_tars(path, tars)
-            source = cls(path, tars, tree, tuple(classes or known), splits, boxes)
+            folders = split_parts(tree)
+            parts = {tar: split for split in folders for tar in _tars(tree, folders[split])}
+            tars = tuple(parts) or _tars(tree)
+            splits = parts or splits_of_tars(path, tars)
+            source = cls(path, tars, tree, tuple(classes or known), splits, parts, boxes)
         else:
             source = cls(path.parent, (path.name,), classes=tuple(classes or ()))
         dotted = (name for name in source.tars if keys_end_at_last_dot(source.folder / name))
@@ -99,15 +100,18 @@ class WebDatasetSource:
         """Go through the tars in the order of their names."""
         number_of = {name: number for number, name in enumerate(self.classes)}
         if self.tree is not None:
-            yield from self._beside(self.tree)
+            for folder in {"": None} | dict.fromkeys(map(os.path.dirname, self.tars)):
+                yield from self._beside(self.tree, folder)
         earlier = KeySet()  # of the tars before: many sets number again in each
         for tar in self.tars:
-            own, folder = array("Q"), escape(tar.removesuffix(".tar"))
+            own, part = array("Q"), self.parts.get(tar, "")
+            folder = escape(os.path.basename(tar).removesuffix(".tar"))
             for record in self._tar(tar, number_of):
                 if isinstance(record, Sample):
                     key = record.key
-                    while key in earlier:
+                    while inside(part, key) in earlier:
                         key = f"{folder}/{key}"
+                    key = inside(part, key)
                     own.append(key_hash(key))
                     record = replace(record, key=key, split=self.splits.get(tar, ""))
                 yield record
@@ -127,30 +131,33 @@ class WebDatasetSource:
         """The reader of the samples."""
         return Files(self.folder)
 
-    def _beside(self, tree: Tree) -> Iterator[Skipped]:
-        level = tree.level()
+    def _beside(self, tree: Tree, folder: str) -> Iterator[Skipped]:
+        """Yield what lies in a folder beside its tars."""
+        level, tars = tree.level(folder), set(self.tars)
         for name, reason in level.skipped.items():
-            yield not_entered(f"{name}/", reason)
+            yield not_entered(f"{inside(folder, name)}/", reason)
         for name in level.folders:
-            yield Skipped(f"{name}/", "it is a folder beside the tars")
-        tars = set(self.tars)
-        for name in tree.names():
-            stem, ext = os.path.splitext(name)
-            if name in tars:
+            if name not in self.parts.values():
+                yield Skipped(f"{inside(folder, name)}/", "it is a folder beside the tars")
+        for path in (inside(folder, name) for name in tree.names(folder)):
+            stem, ext = os.path.splitext(path)
+            if path in tars:
                 continue
-            if is_index(name):
-                yield Skipped(name, "it is an index", ignored=True)
+            if is_index(path):
+                yield Skipped(path, "it is an index", ignored=True)
             elif ext in _REPEATS and f"{stem}.tar" in tars:
-                yield Skipped(name, f"{stem}.tar has the same content", ignored=True)
+                reason = f"{os.path.basename(stem)}.tar has the same content"
+                yield Skipped(path, reason, ignored=True)
             else:
-                yield tree.ignored(name) or Skipped(name, "it is not a tar")
+                yield tree.ignored(path) or Skipped(path, "it is not a tar")
 
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[Sample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         path, is_known = self.folder / tar, tar in self.dotted
+        where = inside(self.parts.get(tar, ""), os.path.basename(tar))
         for run in samples(members(path), by_last_dot=is_known):
             if isinstance(run, Skipped):
-                yield replace(run, name=f"{tar}/{run.name}")
+                yield replace(run, name=f"{where}/{run.name}")
                 continue
             if not is_known and is_doubtful(run):
                 if keys_end_at_last_dot(path, None):
@@ -168,7 +175,7 @@ class WebDatasetSource:
                     raise Damaged("its image is empty")
                 label = self._label(tar, mtime_ns, run, number_of)
             except BadImage as error:
-                yield from (Skipped.of(f"{tar}/{member.name}", error) for member in run)
+                yield from (Skipped.of(f"{where}/{member.name}", error) for member in run)
                 continue
             kept = [image]
             for member in run:
@@ -178,9 +185,9 @@ class WebDatasetSource:
                     kept.append(member)
                 else:
                     reason = "its extension has characters other than letters, digits, - and _"
-                    yield Skipped(f"{tar}/{member.name}", reason)
+                    yield Skipped(f"{where}/{member.name}", reason)
             yield Sample(
-                name=f"{tar}/{image.name}",
+                name=f"{where}/{image.name}",
                 key=_key(image.stem),
                 label=label,
                 size=sum(member.size for member in kept),
@@ -221,29 +228,12 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
     return (), {}
 
 
-def _splits_of_tars(folder: Path, tars: Sequence[str]) -> dict[str, str]:
-    if found := listed_splits(folder):
-        if missing := [name for name in tars if name not in found]:
-            raise UnusableInput(
-                f"{folder}: the list of splits beside the tars lacks {missing[0]}. Correct the "
-                "list, or move it to another folder."
-            )
-        return {name: found[name] for name in tars}
-    series = {name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", name.removesuffix(".tar")) for name in tars}
-    splits = splits_of(sorted(set(series.values())))
-    others = [name for name, stem in series.items() if stem not in splits]
-    if not SPLITS.intersection(splits.values()):
-        return {}
-    if others:
-        raise UnusableInput(
-            f"{folder}: some tars have names of splits ({', '.join(sorted(splits))}), and "
-            f"{others[0]} does not. Rename it, or move it to another folder."
-        )
-    return {name: splits[stem] for name, stem in series.items()}
-
-
-def _tars(tree: Tree) -> tuple[str, ...]:
-    return tuple(name for name in tree.names() if name.endswith(".tar") and not is_litter(name))
+def _tars(tree: Tree, path: str = "") -> tuple[str, ...]:
+    """The tars in a folder, or the one at the path."""
+    paths = [path] if tree.has(path) else [inside(path, name) for name in tree.names(path)]
+    return tuple(
+        one for one in paths if one.endswith(".tar") and not is_litter(os.path.basename(one))
+    )
 
 
 def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:

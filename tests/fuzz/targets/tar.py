@@ -90,7 +90,7 @@ def _webdataset(path: Path) -> None:
 
 
 def _archive(path: Path) -> None:
-    read_through(open_folders(ArchiveTree(path, False)))
+    read_through(open_folders(ArchiveTree(path)))
 
 
 def _whatever_it_is(path: Path) -> None:

@@ -27,7 +27,7 @@ def one(data: bytes) -> None:
     """Read a zip as what it says it is, and as a zip."""
     path = scratch() / "fuzzed.zip"
     path.write_bytes(data)
-    for read in (opened, lambda path: read_through(open_folders(ArchiveTree(path, True)))):
+    for read in (opened, lambda path: read_through(open_folders(ArchiveTree(path)))):
         try:
             read(path)
         except ShardfeedError:

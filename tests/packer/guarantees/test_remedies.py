@@ -109,7 +109,7 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
-    "Unpack the archives, and pack the folder": "tests/packer/layouts/test_evidence_parts.py",
+    "Pack each separately, such as": "tests/packer/trees/test_find.py",
     "in the json as they are: read them with": "a hint on reading",
     "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
     "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",
