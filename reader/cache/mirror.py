@@ -186,7 +186,9 @@ class Mirror:
 
     def held(self) -> list[int]:
         """Return the shards that have rows in the cache."""
-        return [n for n in range(len(self.shards)) if self.rows(n).held().any()]
+        count = len(self.shards)  # marks of indexes come first
+        rows = np.flatnonzero(self._rows.held(count)) + count
+        return np.unique(np.searchsorted(self._files.rows, rows, side="right") - 1).tolist()
 
     def coming(self, number: int) -> set[int]:
         """Return the rows of a shard that are being fetched."""

@@ -57,7 +57,9 @@ async def opened(
     places = zip(files.numbers.tolist(), files.indexes.tolist(), strict=True)
     there = marks.present()
     lacking = {
-        shard: place for shard, place in zip(shards, places, strict=True) if not there[place[0]]
+        shard.file: place
+        for shard, place in zip(shards, places, strict=True)
+        if not there[place[0]]
     }
     done = len(shards) - len(lacking)
     largest = max((shard.index_bytes for shard in shards), default=1)
@@ -68,15 +70,17 @@ async def opened(
         nonlocal done
         async with gate:
             joined = await _joined(store, start, some, size) if len(some) > 1 else {}
-            stop = lacking[some[-1]][1] + some[-1].index_bytes
-            quota.reserve(file, lacking[some[0]][1], stop)
+            at = [lacking[shard.file][1] for shard in some]
+            content = bytearray(at[-1] + some[-1].index_bytes - at[0])
+            quota.reserve(file, at[0], at[0] + len(content))
+            for shard, first in zip(some, at, strict=True):
+                index = joined.get(shard.file) or await _index(store, shard)
+                content[first - at[0] : first - at[0] + len(index)] = index
+            os.pwrite(file, content, at[0])
             for shard in some:
-                content = joined.get(shard) or await _index(store, shard)
-                number, at = lacking[shard]
-                os.pwrite(file, content, at)
-                marks.fill(number)
-                done += 1
-                coming(done, len(shards))
+                marks.fill(lacking[shard.file][0])
+            done += len(some)
+            coming(done, len(shards))
 
     with open(open_own(folder / INDEXES), "r+b", buffering=0) as file:
         runs = index_runs(manifest, lacking)
@@ -88,16 +92,16 @@ async def opened(
 
 async def _joined(
     store: Store, start: int, shards: list[ShardEntry], size: int
-) -> dict[ShardEntry, bytes]:
+) -> dict[str, memoryview]:
     """Those indexes that lie side by side in `JOINED` as dataset.json says; it may be outdated."""
     found = {}
     with contextlib.suppress(StoreError, Missing):
         stop = start + sum(shard.index_bytes for shard in shards)
-        content = await store.part(JOINED, start, stop, size)
+        content = memoryview(await store.part(JOINED, start, stop, size))
         for shard in shards:
-            index, content = bytes(content[: shard.index_bytes]), content[shard.index_bytes :]
+            index, content = content[: shard.index_bytes], content[shard.index_bytes :]
             if is_index(shard, index):
-                found[shard] = index
+                found[shard.file] = index
     return found
 
 

@@ -107,17 +107,20 @@ class TooSmallCache(StoreError):
 
 
 def index_runs(
-    manifest: Manifest, lacking: Container[ShardEntry]
+    manifest: Manifest, lacking: Container[str]
 ) -> Iterator[tuple[int, list[ShardEntry]]]:
-    """Yield shards whose indexes one request brings, and where it begins in shards.index."""
+    """Yield shards whose indexes one request brings, and where it begins in shards.index.
+
+    `lacking` has the names of the tars whose indexes are needed.
+    """
     run: list[ShardEntry] = []
     start = at = 0
     for shard in manifest.shards:
         end = at + shard.index_bytes
-        if run and (shard not in lacking or not manifest.joined or end - start > PART):
+        if run and (shard.file not in lacking or not manifest.joined or end - start > PART):
             yield start, run
             run = []
-        if shard in lacking:
+        if shard.file in lacking:
             start = start if run else at
             run.append(shard)
         at = end

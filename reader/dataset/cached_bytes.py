@@ -7,7 +7,6 @@ was not evicted in between (see `reader.cache.presence`).
 import mmap
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,24 @@ class CachedBytes(TarBytes):
         self._number = number
         super().__init__(*tar)
 
-    def _open(self, source: str | Path, whole: int) -> None:
-        if self._fetching is not None or self._rows.present().any():
-            super()._open(source, whole)
-        else:
-            self.has_failed = True  # there is no tar yet; try again for each sample
+    @property
+    def _is_there(self) -> bool:
+        """Whether the tar is whole, or has to be; it is created when its first row is fetched."""
+        if self._fetching is None:
+            return bool(self._rows.present().any())
+        return self._has_size
+
+    @property
+    def _has_size(self) -> bool:
+        try:
+            return self.path.stat().st_size == self._whole
+        except OSError:
+            return False
+
+    def _opened(self) -> int:
+        if self._fetching is not None and not self._has_size:  # it was truncated, or removed
+            self._fetching.want(self._number, np.zeros(0, np.int64))  # creates it
+        return super()._opened()
 
     @property
     def where(self) -> str:

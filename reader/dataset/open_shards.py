@@ -143,8 +143,6 @@ class ShardFiles:
         rows = self.cached.presence(number)
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
-        if self.fetching is not None and not _has_size(folder / entry.file, entry.bytes):
-            self.fetching.want(number, np.zeros(0, np.int64))  # creates the tar
         with self._explained(number):
             return CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
 
@@ -173,13 +171,6 @@ class ShardFiles:
                     ) from cause
                 remedy = f"{remedy_in(self.folder)}."
             raise type(error)(f"{error} {remedy}") from cause
-
-
-def _has_size(path: Path, size: int) -> bool:
-    try:
-        return path.stat().st_size == size
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True)

@@ -67,23 +67,34 @@ class TarBytes:
         self._index = index
         self._buffer = buffer
         self._start = start
-        self._open(source or self.path, entry.bytes if whole is None else whole)
+        self._source, self._whole = source or self.path, entry.bytes if whole is None else whole
+        if self._is_there:
+            self._file  # noqa: B018  # an error comes now
 
-    def _open(self, source: str | Path, whole: int) -> None:
+    @property
+    def _is_there(self) -> bool:
+        return True
+
+    @cached_property
+    def _file(self) -> int:
+        return self._opened()
+
+    def _opened(self) -> int:
         try:
-            self._file = open_regular(source)
+            file = open_regular(self._source)
         except OSError as error:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."
             ) from error
-        self.close = weakref.finalize(self, os.close, self._file)
-        size = os.fstat(self._file).st_size
-        if size != whole:
-            self.close()
+        close = weakref.finalize(self, os.close, file)
+        size = os.fstat(file).st_size
+        if size != self._whole:
+            close()
             raise ReaderError(
                 f"{self.path} has {size} bytes, but dataset.json records {self._entry.bytes}. The "
                 "shard was truncated or replaced."
             )
+        return file
 
     @property
     def where(self) -> str:

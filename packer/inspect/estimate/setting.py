@@ -88,7 +88,7 @@ class Stored:
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
         size = (folder / FILENAME).stat().st_size
-        requests = sum(1 for _ in index_runs(manifest, set(shards)))
+        requests = sum(1 for _ in index_runs(manifest, {shard.file for shard in shards}))
         return cls(shards, size, requests, Spans(begin, end), pixels, disk_bytes)
 
     def __len__(self) -> int:

@@ -63,6 +63,31 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
     assert (offline[COUNT - 1][0] == dataset[COUNT - 1][0]).all()
 
 
+def test_a_shard_is_opened_without_its_tar_and_without_the_fetching_process(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = opened()
+    monkeypatch.setattr(type(dataset.fetching), "want", None)
+    for number in range(COUNT):
+        dataset.locate(number)
+    assert not list(dataset.folder.rglob("*.tar"))
+    monkeypatch.undo()
+    assert len(list(dataset)) == COUNT  # the same open shards wait for their rows
+
+
+def test_a_tar_that_was_removed_from_the_cache_is_fetched_again(
+    packed: Path, opened: Opened
+) -> None:
+    dataset, local = opened(), Dataset(packed)
+    dataset[0]
+    dataset.fetching.close()
+    (tar,) = dataset.folder.rglob("*.tar")
+    tar.unlink()
+    again = opened()
+    assert (again[0][0] == local[0][0]).all()
+    assert (again[9][0] == local[9][0]).all()
+
+
 def test_indexes_that_came_before_an_opening_failed_are_kept(
     packed: Path, server: StoreServer, opened: Opened, tmp_path: Path
 ) -> None:
