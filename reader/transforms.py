@@ -5,13 +5,14 @@ The classes have torchvision's names, arguments and rules. A pipeline of them ch
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
 from reader.checks import is_count, is_flag, is_integer, is_number
 from reader.errors import ArgumentError, ReaderError
+from reader.format.sizes import SizeBounds
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 
@@ -326,17 +327,28 @@ def transformed(
     return geometry
 
 
-def largest_output(
-    transforms: Sequence[Transform], sizes: Callable[[], Iterable[tuple[int, int]]]
-) -> tuple[tuple[int, int], bool]:
+class Images(Protocol):
+    """The sizes of images as (height, width)."""
+
+    @property
+    def size_bounds(self) -> SizeBounds: ...
+
+    def sizes(self) -> Iterable[tuple[int, int]]:
+        """Return all sizes, which takes longer."""
+
+
+def largest_output(transforms: Sequence[Transform], images: Images) -> tuple[tuple[int, int], bool]:
     """Return the largest output (height, width) of a pipeline, and whether it is the only one."""
     try:
         found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}
     except ReaderError:  # the images may not have the size that failed
         found = set()
     if len(found) != 1:
-        found = {_output(transforms, size) for size in sizes()}
-    return max(found, key=lambda size: size[0] * size[1]), len(found) == 1
+        bounds = images.size_bounds
+        if bounds.is_one or all(type(transform) in MIRRORS for transform in transforms):
+            return _output(transforms, bounds.largest), bounds.is_one
+        found = {_output(transforms, size) for size in images.sizes()}
+    return max(found, key=lambda size: (size[0] * size[1], size)), len(found) == 1
 
 
 def _output(transforms: Sequence[Transform], size: tuple[int, int]) -> tuple[int, int]:

@@ -105,6 +105,7 @@ def index(
         shards=tuple(found.entries.values()),
         rejected=len(report.rejected),
         dropped=dict(sorted(found.dropped.items())),
+        sizes=dict(sorted(found.sizes.items())),
     )
     write_manifest(folder, content)
     (folder / _BEGUN).unlink()

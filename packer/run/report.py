@@ -21,6 +21,7 @@ from packer.samples.labels import Encodings, joined
 from packer.shards.shard_writer import Written
 from packer.words import shortened
 from reader.format import Manifest, MaskColors, ShardEntry
+from reader.format.sizes import SizeBounds, united
 
 Named = tuple[str, str]  # a file and the reason
 
@@ -138,8 +139,17 @@ def manifest_of(
         },
         transcoders=all_versions(transcoders(policy), base),
         dropped=dict(sorted((Counter(base.dropped if base else {}) + written.dropped).items())),
+        sizes=_sizes(written, base),
         **rest,
     )
+
+
+def _sizes(written: Written, base: Manifest | None) -> dict[str, SizeBounds]:
+    """Return the bounds by split, but not of a split whose earlier shards have none."""
+    before = base.sizes if base else {}
+    lacking = {s.split for s in base.shards if s.samples} - before.keys() if base else set()
+    found = united(before, written.sizes)
+    return {split: found[split] for split in sorted(found.keys() - lacking)}
 
 
 def finish(

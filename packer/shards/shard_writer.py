@@ -26,6 +26,7 @@ from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import ImageRow, MemberRow, Rows
 from reader.format.fields import Value, field_columns
+from reader.format.sizes import SizeBounds, united, upright_sizes
 from reader.format.tiles import TileTable, tile_columns
 
 _BUFFER = 1 << 14  # gathers headers and labels; an image is larger, and is not copied into it
@@ -201,6 +202,7 @@ class Written:
     untiled: list[tuple[str, str]] = field(default_factory=list)
     unbanded: list[tuple[str, str]] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)  # images by what no reader shows of them
+    sizes: dict[str, SizeBounds] = field(default_factory=dict)  # of the images, by split
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
@@ -208,6 +210,7 @@ class Written:
         shard = Index(index_of(path), mapped=False)
         entry, columns = _entry_of(shard, split), shard.columns
         formats, labels = (columns.get(name, np.empty(0)) for name in ("format", "label"))
+        sizes = SizeBounds.of(*upright_sizes(columns)) if shard.has_images else None
         return cls(
             {entry.file: entry},
             {*(FORMATS[code] for code in set(formats.tolist())), *shard.members},
@@ -216,6 +219,7 @@ class Written:
             shard.untiled,
             shard.unbanded,
             Counter(shard.dropped),
+            {} if sizes is None else {split: sizes},
         )
 
     def add(self, more: "Written") -> None:
@@ -224,6 +228,7 @@ class Written:
             getattr(self, name).update(getattr(more, name))
         for name in ("rejected", "untiled", "unbanded"):
             getattr(self, name).extend(getattr(more, name))
+        self.sizes = united(self.sizes, more.sizes)
 
 
 def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:

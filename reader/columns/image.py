@@ -24,6 +24,12 @@ class ImageColumn(Column):
         return (ArraySpec(self.name, "|u1", (*self.room, self.channels)),)
 
     def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes:
+        if not self.is_listed and (height, width) != self.room:  # dataset.json may be wrong
+            most, across = self.room
+            raise ValueError(
+                f"its image would have {height} x {width} pixels in a batch of {most} x {across}: "
+                "dataset.json has other sizes than the index, or a transform gives several"
+            )
         return in_own_shape(arrays[self.name][row], height, width)
 
     def deliver(self, batch: StoredBatch) -> Any:

@@ -119,6 +119,8 @@ class NumbersColumn(ArrayColumn):
 @dataclass
 class MaskColumn(ArrayColumn):
     def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
+        if not self.is_listed:
+            return super()._out(arrays, row, shape)
         return in_own_shape(arrays[self.name][row], *shape[:2])
 
     def _rows(self, arrays: BatchArrays) -> list[Any]:
@@ -131,6 +133,8 @@ class BandsColumn(ArrayColumn):
     """Arrays (bands, height, width) of one number of bands, smaller ones at the beginning."""
 
     def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
+        if not self.is_listed:
+            return super()._out(arrays, row, shape)
         return _in_own_shape(arrays[self.name][row], *shape[1:])
 
     def _rows(self, arrays: BatchArrays) -> list[Any]:

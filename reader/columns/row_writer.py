@@ -39,7 +39,10 @@ class RowWriter:
     ) -> tuple[Any, ...]:
         arrays = self._arrays
         places = zip(self._drawn, planned.views, strict=False)
-        outs = [column.out(arrays, row, *view.size) for column, view in places]
+        try:
+            outs = [column.out(arrays, row, *view.size) for column, view in places]
+        except ValueError as error:
+            raise planned.shard.error(planned.row, str(error)) from error
         sample = reader.read(planned, outs or None)
         arrays["index"][row], arrays["valid"][row] = planned.number, is_valid
         arrays["shape"][row] = planned.views[0].size

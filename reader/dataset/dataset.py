@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal
 
+import numpy as np
+
 from reader.checks import check, explained
 from reader.dataset.arguments import ELSEWHERE, OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
@@ -143,6 +145,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
         self.box_encodings, self.mask_colors = manifest.boxes, manifest.mask_colors
+        self.recorded_sizes = manifest.size_bounds(split)
         self.places = SampleLocator.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         held = None
@@ -209,7 +212,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the state of threads, and what can be read from the indexes again."""
-        left_out = ("_own", "labels", "samples", "class_to_idx")
+        left_out = ("_own", "labels", "size_bounds", "samples", "class_to_idx")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -263,7 +266,10 @@ class Dataset(LikeTorchDataset, NumberedSamples):
     @property
     def targets(self) -> list[int]:
         """The labels as a list, as in ImageFolder."""
-        return self.labels.tolist()
+        # As numbers of the list below, which are the same objects for all samples: 8 bytes each.
+        known = [*range(self.labels.max(initial=-1) + 1), -1]
+        parts = np.array_split(self.labels, len(self.labels) // _AT_ONCE + 1)
+        return [known[label] for part in parts for label in part.tolist()]
 
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
@@ -279,6 +285,8 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         """`samples`, by ImageFolder's other name."""
         return self.samples
 
+
+_AT_ONCE = 1 << 16  # labels
 
 # Fields that `packer pack` adds or renames.
 _OF_PACKER = ("image", "boxes", "categories", "captions")

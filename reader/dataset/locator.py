@@ -66,7 +66,8 @@ class SampleLocator:
         if self.chosen is None:
             yield from ((position, slice(None)) for position in range(len(self.ends) - 1))
             return
-        ordered = np.sort(self.chosen)
+        is_ordered = (self.chosen[1:] >= self.chosen[:-1]).all()
+        ordered = self.chosen if is_ordered else np.sort(self.chosen)
         parts = np.split(ordered, np.searchsorted(ordered, self.ends[1:-1]))
         for position, part in enumerate(parts):
             if len(part):
@@ -76,9 +77,10 @@ class SampleLocator:
         """Return the sample numbers by shard (None: in order), and the number in each shard."""
         if self.chosen is None:
             return None, list(self.counts)
-        positions = np.searchsorted(self.ends, self.chosen, side="right") - 1
-        counts = np.bincount(positions, minlength=len(self.ends) - 1)
-        return np.argsort(self.chosen, kind="stable"), counts.tolist()
+        if (self.chosen[1:] >= self.chosen[:-1]).all():
+            return None, np.diff(np.searchsorted(self.chosen, self.ends)).tolist()
+        numbers = np.argsort(self.chosen, kind="stable")
+        return numbers, np.diff(np.searchsorted(self.chosen, self.ends, sorter=numbers)).tolist()
 
 
 _SHOWN = 3  # where they are printed
@@ -120,7 +122,7 @@ class _Columns(dict[str, NDArray[Any]]):
     """Columns that are read as they are asked for."""
 
     def __init__(self, read: Callable[..., Columns]) -> None:
-        super().__init__(read("label", "height", "width"))  # most ask for one of these
+        super().__init__()
         self._read = read
 
     def __missing__(self, name: str) -> NDArray[Any]:
@@ -191,5 +193,6 @@ def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def described(numbers: NDArray[Any]) -> str:
-    digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
+    ordered = numbers.astype(numbers.dtype.newbyteorder("<"), order="C", copy=False)
+    digest = hashlib.blake2b(ordered.data)
     return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"

@@ -2,7 +2,9 @@
 
 import copy
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import accumulate
+from operator import or_
 from typing import Any, Literal
 
 import numpy as np
@@ -95,6 +97,9 @@ class Mix(Dataset):
         self.extensions = tuple(dict.fromkeys(e for part in self.parts for e in part.extensions))
         self.box_encodings = {e: b for part in self.parts for e, b in part.box_encodings.items()}
         self.mask_colors = {e: c for part in self.parts for e, c in part.mask_colors.items()}
+        sizes = [part.recorded_sizes for part in self.parts if part.places.total]
+        known = [one for one in sizes if one is not None]
+        self.recorded_sizes = reduce(or_, known) if known and known == sizes else None
         self.places = _joined([part.places for part in self.parts])
         joined = _apart if classes == "apart" else _by_name
         self.classes, self._labels = joined(self.source_names, self.parts)

@@ -5,9 +5,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from operator import index
+from operator import index, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,14 @@ from reader.format.errors import DecodeError
 from reader.format.fields import joined
 from reader.format.files import most_mappings, raise_most_open_files
 from reader.format.members import kind_of
+from reader.format.sizes import SizeBounds, upright_sizes
 
 if TYPE_CHECKING:
     from reader.cache.client import Fetching
 
-_Number = TypeVar("_Number", bound=np.generic)
+# Of numbers that are kept for each sample.
+_TYPES = np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64
+_OF_SIZE = "height", "width", "orientation"
 
 
 class NumberedSamples:
@@ -42,6 +45,7 @@ class NumberedSamples:
     upright: bool
     channels: int
     limits: Limits
+    recorded_sizes: SizeBounds | None  # in dataset.json, of the samples' splits
     _files: Files
     _own: OpenShards
 
@@ -68,8 +72,20 @@ class NumberedSamples:
         Raises:
             ArgumentError: there is no such column.
         """
+        numbers = {name: np.empty(len(self), ROW[name]) for name in names if name in ROW}
+        end = 0
+        for columns in self.shard_columns(*numbers) if numbers else ():
+            start = end
+            for name, part in columns.items():
+                end = start + len(part)
+                numbers[name][start:end] = part
+        others = self._joined_columns([name for name in names if name not in ROW])
+        return {n: self._by_number(numbers[n]) if n in numbers else others[n] for n in names}
+
+    def _joined_columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of keys, names, members, or fields of the JSON."""
         found: dict[str, list[NDArray[Any] | None]] = {name: [] for name in names}
-        for number in range(len(self.shards)):
+        for number in range(len(self.shards)) if names else ():
             index = self._files.index(number)
             for name in names:
                 found[name].append(index.values(name))  # a copy, which lets go of the mapping
@@ -84,7 +100,7 @@ class NumberedSamples:
     ) -> NDArray[Any]:
         """Join a column of the indexes; a shard without the member or the field has no values."""
         own = [part for part in parts if part is not None]
-        if len(own) == len(parts) and (name in ROW or name in ("key", "name")):
+        if len(own) == len(parts) and name in ("key", "name"):
             return np.concatenate(own or [np.empty(0)])
         if own and own[0].dtype.kind == "u":  # of a member: an offset of 0 is none
             pairs = zip(parts, rows, strict=True)
@@ -111,7 +127,7 @@ class NumberedSamples:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """The label of every sample, int64 (N,)."""
-        return self.computed(np.int64, lambda columns: columns["label"], "label")
+        return self.computed(itemgetter("label"), "label").astype(np.int64)
 
     def shard_columns(self, *names: str) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield columns of the samples of one shard after the other, in its order.
@@ -124,39 +140,69 @@ class NumberedSamples:
                 yield {name: columns[name][rows] for name in names}
 
     def computed(
-        self,
-        dtype: type[_Number],
-        value: Callable[[dict[str, NDArray[Any]]], NDArray[Any]],
-        *names: str,
-    ) -> NDArray[_Number]:
-        """Return a number for each sample, computed from columns of one shard after the other."""
-        found, end = np.empty(len(self), dtype), 0
+        self, value: Callable[[dict[str, NDArray[Any]]], NDArray[Any]], *names: str
+    ) -> NDArray[Any]:
+        """Return integers of each sample, computed from columns of one shard after the other.
+
+        `value` returns an array (..., rows). The result, (..., N), has the least type that holds
+        all of them, so that they take as few bytes as their values allow.
+        """
+        empty = value({name: np.empty(0, ROW[name]) for name in names})
+        found = np.empty((*empty.shape[:-1], len(self)), _TYPES[0])
+        least = most = end = 0
         for columns in self.shard_columns(*names):
             part = value(columns)
-            found[end : end + len(part)] = part
-            end += len(part)
+            least, most = min(least, int(part.min())), max(most, int(part.max()))
+            found = found.astype(_least_type(least, most), copy=False)
+            start, end = end, end + part.shape[-1]
+            found[..., start:end] = part
+        return self._by_number(found)
+
+    def _by_number(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values that are in the order of the shards in that of the samples."""
         numbers, _ = self.places.by_shard()
         if numbers is None:
-            return found
-        ordered = np.empty_like(found)
-        ordered[numbers] = found
+            return values
+        ordered = np.empty_like(values)
+        ordered[..., numbers] = values
         return ordered
+
+    @cached_property
+    def size_bounds(self) -> SizeBounds:
+        """Bounds of the sizes of the images within the limits, as in `ds[i]`.
+
+        They are those of dataset.json if it has them, and are otherwise read from the indexes.
+        """
+        known, most = self.recorded_sizes, self.limits.pixels
+        is_of_subset = self.places.chosen is not None and known is not None and not known.is_one
+        if known is not None and known.pixels <= most and self.upright and not is_of_subset:
+            return known
+        found = None
+        for columns in self.shard_columns(*_OF_SIZE):
+            heights, widths = upright_sizes(columns, self.upright)
+            is_within = heights * widths <= most
+            part = SizeBounds.of(heights[is_within], widths[is_within])
+            found = part | found if part else found
+        if found is None:
+            raise self._all_too_large()
+        return found
 
     def sizes(self) -> set[tuple[int, int]]:
         """Return the distinct (height, width) of the images within the limits, as in `ds[i]`."""
         found: set[tuple[int, int]] = set()
-        for columns in self.shard_columns("height", "width", "orientation"):
-            height, width, orientation = (part.astype(np.int64) for part in columns.values())
-            turned = (orientation > 4) & self.upright
-            both = np.where(turned, width << 32 | height, height << 32 | width)
-            sizes = _distinct(both[height * width <= self.limits.pixels])
+        for columns in self.shard_columns(*_OF_SIZE):
+            height, width = upright_sizes(columns, self.upright)
+            sizes = _distinct((height << 32 | width)[height * width <= self.limits.pixels])
             found.update((size >> 32, size & 0xFFFFFFFF) for size in sizes.tolist())
         if not found and len(self):
-            raise ReaderError(
-                f"Every image of {self.source} has more than {self.limits.pixels} pixels. To allow "
-                "more, give reader.Dataset limits=reader.Limits(pixels=...)."
-            )
+            raise self._all_too_large()
         return found
+
+    def _all_too_large(self) -> ReaderError:
+        return ReaderError(
+            f"Every image of {self.source} has more than {self.limits.pixels} pixels. To allow "
+            "more, give reader.Dataset limits=reader.Limits(pixels=...)."
+        )
 
     @property
     def keys(self) -> Sequence[str]:
@@ -244,6 +290,11 @@ class NumberedSamples:
         if not self.upright and image.orientation != 1:
             image = replace(image, orientation=1)
         return image if self.channels == image.depth else replace(image, depth=self.channels)
+
+
+def _least_type(least: int, most: int) -> type[np.integer[Any]]:
+    fitting = (t for t in _TYPES if np.iinfo(t).min <= least and most <= np.iinfo(t).max)
+    return next(fitting)
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:

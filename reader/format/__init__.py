@@ -94,10 +94,13 @@ they have names; the lines of a ``txt`` are YOLO's, a class number first; option
 (of masks coded by colour, by extension: ``colors``, the red, green and blue of each class in the
 order of their numbers, and ``names``, of the classes, empty if unknown; optional), ``joined`` (true
 if there is a shards.index; optional), ``images`` (false if the dataset has no images; optional),
-``dropped`` (the sum of the indexes' ``dropped``; optional), and ``checksum``: ``xxh3-128:`` and the
-hexadecimal digits for all other content, as JSON with sorted keys and without white space. Each tar
-is listed once; names that differ only in case or Unicode normalisation, and have the same checksum,
-are one tar. A reader ignores unknown entries.
+``dropped`` (the sum of the indexes' ``dropped``; optional), ``sizes`` (bounds of the images' sizes
+by split, as ``[height, width]`` with the EXIF orientation applied: ``least``, the least height and
+the least width, ``most``, and ``largest``, the size of the image with the most pixels, the highest
+one of several; optional, also for each split), and ``checksum``: ``xxh3-128:`` and the hexadecimal
+digits for all other content, as JSON with sorted keys and without white space. Each tar is listed
+once; names that differ only in case or Unicode normalisation, and have the same checksum, are one
+tar. A reader ignores unknown entries.
 
 **shards.index**. The bytes of all index files back to back, in the order of the shards in
 dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a
@@ -109,8 +112,8 @@ itself if the bytes here do not match its checksum, so it may also ignore this f
 ``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`
 decodes a further member by its extension, and `pictures.py` opens pictures and converts their
 values to 8 bits. `jpeg.py` reads a JPEG's header, `limits.py` limits a sample's size, `files.py`
-opens files, `mask_colors.py` parses lists of colours, `mistaken.py` explains why a folder is not a
-dataset, and `errors.py` has the root of all errors.
+opens files, `sizes.py` bounds the sizes of images, `mask_colors.py` parses lists of colours,
+`mistaken.py` explains why a folder is not a dataset, and `errors.py` has the root of all errors.
 """
 
 from typing import TYPE_CHECKING

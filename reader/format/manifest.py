@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import starmap
-from operator import itemgetter
+from operator import itemgetter, or_
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from reader.format.errors import FormatError
 from reader.format.files import open_regular
 from reader.format.mask_colors import MaskColors
 from reader.format.mistaken import why_no_dataset
+from reader.format.sizes import SizeBounds
 
 FILENAME = "dataset.json"
 JOINED = "shards.index"
@@ -28,10 +29,10 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _TAR = re.compile(r"[^/]\.tar$")
 MAX_BYTES = 1 << 28  # enough for a million shards, or classes with long names
 
-_Kind = TypeVar("_Kind", "BoxEncoding", "MaskColors", "Manifest")
+_Kind = TypeVar("_Kind", "BoxEncoding", "MaskColors", "SizeBounds", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
 _KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
-_KINDS |= {"joined": bool, "images": bool, "mask_colors": dict, "dropped": dict}
+_KINDS |= {"joined": bool, "images": bool, "mask_colors": dict, "dropped": dict, "sizes": dict}
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class Manifest:
     images: bool = True  # False: the samples are those of another dataset, which has the images
     # Images by what they have and no reader shows, such as "3 pages; the first is used".
     dropped: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, SizeBounds] = field(default_factory=dict)  # of the images, by split
     version: int = field(default=VERSION)
 
     @cached_property
@@ -117,6 +119,13 @@ class Manifest:
             found[shard.split] += shard.samples
         return found
 
+    def size_bounds(self, split: str | None) -> SizeBounds | None:
+        """Return the bounds of a split's images, or of all for None; None if they are unknown."""
+        splits = {s.split for s in self.shards if s.samples and split in (None, s.split)}
+        if not splits or not splits <= self.sizes.keys():
+            return None
+        return reduce(or_, map(self.sizes.__getitem__, splits))
+
     @property
     def packed_since(self) -> set[tuple[str, str]]:
         """The (file, reason) pairs of indexes whose files an append has packed since."""
@@ -139,7 +148,7 @@ class Manifest:
     def dump(self) -> str:
         """Return the JSON, with its checksum."""
         content = {"format": KIND, **asdict(self)}
-        for name in ("rejections", "boxes", "mask_colors", "joined", "dropped"):
+        for name in ("rejections", "boxes", "mask_colors", "joined", "dropped", "sizes"):
             if not content[name]:
                 del content[name]  # as in datasets of earlier versions
         if self.images:
@@ -205,6 +214,8 @@ class Manifest:
             content["boxes"] = {ext: _known(BoxEncoding, entry) for ext, entry in boxes}
             masks = content.get("mask_colors", {}).items()
             content["mask_colors"] = {ext: _known(MaskColors, entry) for ext, entry in masks}
+            sizes = content.get("sizes", {}).items()
+            content["sizes"] = {split: _known(SizeBounds, entry) for split, entry in sizes}
             return _known(cls, {**content, "shards": shards})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error

@@ -146,10 +146,12 @@ def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:
 
 def room_for(dataset: Dataset, size: tuple[int, int]) -> int:
     """Return the bytes for a row of images that are resized to `size`, by the index's sizes."""
-    found = dataset.columns("size", "format", "channels")
-    is_jpeg = (found["format"] == FORMATS.index("jpg")) & (found["channels"] != 4)
-    sizes = np.where(is_jpeg, found["size"].astype(np.int64), size[0] * size[1] * 3)
-    room = int(min(sizes.max(), _ROOM * sizes.mean()))
+    raw, largest, total = size[0] * size[1] * 3, 0, 0
+    for columns in dataset.shard_columns("size", "format", "channels"):
+        is_jpeg = (columns["format"] == FORMATS.index("jpg")) & (columns["channels"] != 4)
+        sizes = np.where(is_jpeg, columns["size"].astype(np.int64), raw)
+        largest, total = max(largest, int(sizes.max())), total + int(sizes.sum())
+    room = int(min(largest, _ROOM * total / len(dataset)))
     return room + -room % 8
 
 

@@ -11,6 +11,7 @@ from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
+from reader.format.sizes import upright_sizes
 from reader.order.shuffle import GlobalShuffle, Numbers, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
@@ -54,11 +55,12 @@ class AspectBuckets:
 
 
 class Bucketed(Order):
-    def __init__(self, ratios: NDArray[np.float64], buckets: AspectBuckets, seed: int) -> None:
-        self._ratios = ratios
+    def __init__(self, sizes: NDArray[Any], buckets: AspectBuckets, seed: int) -> None:
+        """Store the heights and the widths of all samples, (2, N)."""
+        self._sizes = sizes
         self._buckets = buckets
         self._seed = seed
-        self.count = len(ratios)
+        self.count = sizes.shape[1]
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         size = self._buckets.window * self._buckets.batch_size
@@ -80,18 +82,20 @@ class Bucketed(Order):
         whole = len(samples) // batch_size
         # The remainder, which drop_last leaves out, is random, not chosen by its ratio.
         batched, rest = np.split(samples, [whole * batch_size])
-        batched = batched[np.argsort(self._ratios[batched], kind="stable")]
+        heights, widths = self._sizes[:, batched]
+        batched = batched[np.argsort(widths / heights, kind="stable")]
         batches = GlobalShuffle(whole, mix64((self._seed + number) & _M64))
         order = batches.samples(np.arange(whole), epoch)
         return np.concatenate([batched.reshape(whole, batch_size)[order].ravel(), rest])
 
 
-def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
-    def of_shard(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-        ratios = columns["width"] / columns["height"]
-        return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
+def sizes_of(dataset: Dataset) -> NDArray[Any]:
+    """Return the heights and the widths of all samples, (2, N)."""
 
-    return dataset.computed(np.float64, of_shard, "height", "width", "orientation")
+    def of_shard(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+        return np.stack(upright_sizes(columns, dataset.upright))
+
+    return dataset.computed(of_shard, "height", "width", "orientation")
 
 
 def padding_waste(
@@ -101,19 +105,15 @@ def padding_waste(
     steps: Iterable[Step],
     seed: int,
 ) -> float:
-    places = [step.positions[: step.valid] for step in steps]
-    positions = np.concatenate(places)
-    samples = order.samples(positions, 0)
-    columns = dataset.columns("height", "width", "orientation")
-    turned = (columns["orientation"] > 4) & dataset.upright
-    sizes = np.empty((len(samples), 2), np.int64)
-    for row, number in enumerate(samples.tolist()):
-        height, width = int(columns["height"][number]), int(columns["width"][number])
-        size = (width, height) if turned[number] else (height, width)
-        geometry = transformed(size, transforms, SampleRandom(seed, 0, int(positions[row])))
-        sizes[row] = geometry.height, geometry.width
+    every = sizes_of(dataset)
     shown = padded = 0
-    for batch in np.split(sizes, np.cumsum([*map(len, places)])[:-1]):
-        shown += int(batch.prod(axis=1).sum())
-        padded += len(batch) * int(batch.max(axis=0).prod())
+    for step in steps:
+        positions = step.positions[: step.valid]
+        sizes = every[:, order.samples(positions, 0)].T.tolist()
+        drawn = [
+            transformed((height, width), transforms, SampleRandom(seed, 0, position))
+            for (height, width), position in zip(sizes, positions.tolist(), strict=True)
+        ]
+        shown += sum(one.height * one.width for one in drawn)
+        padded += len(drawn) * max(g.height for g in drawn) * max(g.width for g in drawn)
     return 1 - shown / padded

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from reader.dataset.locator import array_of, described
 from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
-from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
+from reader.order.buckets import AspectBuckets, Bucketed, sizes_of
 from reader.order.mixed import Mixed, Part
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Numbers, Order, Sequential
 from reader.order.streams import Streamed
 from reader.rng import mix64
+
+_AT_ONCE = 1 << 20  # samples
 
 
 class Weighted:
@@ -89,10 +92,10 @@ BatchSampler = Iterable[Iterable[int]]
 
 class Drawn(Order):
     def __init__(self, weights: NDArray[np.float64], seed: int, count: int | None = None) -> None:
-        ends = np.cumsum(weights)
-        self._ends = ends / ends[-1]
+        self._ends = np.cumsum(weights)
+        self._ends /= self._ends[-1]
         self._seed = seed
-        self.count = len(ends) if count is None else count
+        self.count = len(weights) if count is None else count
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
@@ -161,7 +164,7 @@ def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | Non
         numbers, sizes = dataset.places.by_shard()
         return plain_order(shuffle, seed, sizes, numbers)
     if isinstance(shuffle, AspectBuckets):
-        return Bucketed(aspect_ratios(dataset), shuffle, seed)
+        return Bucketed(sizes_of(dataset), shuffle, seed)
     return plain_order(shuffle, seed, [len(dataset)])
 
 
@@ -214,11 +217,18 @@ def _mixed(mix: Mix, shuffle: Shuffle, seed: int, epoch_size: int | None) -> Ord
 
 
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:
-    if lacking := int((dataset.labels < 0).sum()):
+    labels = dataset.computed(itemgetter("label"), "label")
+    if lacking := int((labels < 0).sum()):
         raise ArgumentError(
             f"reader.ClassBalanced needs a label for every sample; {lacking:,} of {len(dataset):,} "
             "have none. Choose a labelled split with split=, or use "
             "dataset.subset(dataset.labels >= 0)."
         )
-    counts = np.bincount(dataset.labels)
-    return 1.0 / counts[dataset.labels]
+    # In parts: NumPy makes int64 of what it counts, and of what it takes numbers by.
+    parts = np.array_split(labels, len(labels) // _AT_ONCE + 1)
+    classes = int(labels.max(initial=0)) + 1
+    counts = np.sum([np.bincount(part, minlength=classes) for part in parts], axis=0)
+    of_class, weights = 1.0 / np.maximum(counts, 1), np.empty(len(labels))
+    for part, own in zip(parts, np.array_split(weights, len(parts)), strict=True):
+        own[:] = of_class[part]
+    return weights

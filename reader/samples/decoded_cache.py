@@ -12,9 +12,9 @@ pixels and their mark that no processor makes them visible in another order.
 import hashlib
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,25 +84,23 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     count, channels = len(dataset), dataset.channels
     result = _result(dataset, pipelines)
     if result is None:
-        columns = dataset.columns("height", "width")
-        pixels = columns["height"].astype(np.int64) * columns["width"]
-        # Images above the limit are never decoded, and the sum of the others fits into int64.
-        sizes = np.where(pixels <= dataset.limits.pixels, pixels, 0) * channels
+        sizes = dataset.computed(partial(_pixels, dataset.limits.pixels), "height", "width")
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
         height, width = result[1]
-        sizes = np.full(count, height * width * channels, np.int64)
+        sizes = np.broadcast_to(np.int64(height * width), count)
         what = f"{count:,} images of {height} x {width} pixels of {dataset.source}"
     first = _starts_at(count)
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
+    starts *= channels
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
     of_what = dataset.fingerprint, dataset.places.description
     kind = f"{of_what} {result and (result[0], dataset.upright)} {channels}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
     def write_starts(descriptor: int) -> None:
-        os.pwrite(descriptor, starts.tobytes(), first)
+        os.pwrite(descriptor, starts.data, first)
 
     size = int(starts[-1])
     wanted = MemoryRequest("decoded", identity, size, what, is_constant=False)
@@ -118,8 +116,17 @@ def _result(
         fixed.pop()
     if len(pipelines) > 1 or any(type(transform) not in FIXED for transform in fixed):
         return None
-    size, is_one_size = largest_output(fixed, dataset.sizes)
+    size, is_one_size = largest_output(fixed, dataset)
     return (tuple(fixed), size) if is_one_size else None
+
+
+def _pixels(most: int, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the pixels of images, 0 above the limit: those are never decoded.
+
+    The sum of the others fits into int64.
+    """
+    pixels = columns["height"].astype(np.int64) * columns["width"]
+    return np.where(pixels <= most, pixels, 0)
 
 
 def _starts_at(count: int) -> int:

@@ -26,6 +26,7 @@ from reader import (
     Resize,
     Transform,
 )
+from reader.format.sizes import SizeBounds
 from reader.rng import SampleRandom
 from reader.transforms import largest_output
 
@@ -485,24 +486,37 @@ def test_a_border_around_a_border_has_its_fill() -> None:
     assert geometry.fill == 0
 
 
-def not_asked() -> set[tuple[int, int]]:
-    raise AssertionError("the images' sizes are asked for without need")
+class Sizes:
+    """Images of some sizes; `is_bounded` if only their bounds may be asked for."""
+
+    def __init__(self, *sizes: tuple[int, int], is_bounded: bool = False) -> None:
+        self._sizes, self._is_bounded = sizes, is_bounded
+
+    @property
+    def size_bounds(self) -> SizeBounds:
+        found = SizeBounds.of(*np.array(self._sizes, np.int64).reshape(-1, 2).T)
+        assert found is not None, "the images' sizes are asked for without need"
+        return found
+
+    def sizes(self) -> set[tuple[int, int]]:
+        assert not self._is_bounded, "all images' sizes are asked for without need"
+        return {*self._sizes}
 
 
 @pytest.mark.parametrize(
-    ("transforms", "sizes", "expected"),
+    ("transforms", "images", "expected"),
     [
-        ([Resize(64), CenterCrop(32)], not_asked, ((32, 32), True)),
-        ([RandomResizedCrop((20, 30))], not_asked, ((20, 30), True)),
-        ([], lambda: {(40, 50), (30, 90)}, ((30, 90), False)),
-        ([], lambda: {(40, 50)}, ((40, 50), True)),
-        ([Resize(10)], lambda: {(40, 50), (100, 40)}, ((25, 10), False)),
-        ([Resize(10)], lambda: {(40, 50), (80, 100)}, ((10, 12), True)),
+        ([Resize(64), CenterCrop(32)], Sizes(), ((32, 32), True)),
+        ([RandomResizedCrop((20, 30))], Sizes(), ((20, 30), True)),
+        ([], Sizes((40, 50), (30, 90), is_bounded=True), ((30, 90), False)),
+        ([], Sizes((40, 50), is_bounded=True), ((40, 50), True)),
+        ([RandomHorizontalFlip()], Sizes((4, 5), (5, 4), is_bounded=True), ((5, 4), False)),
+        ([Resize(10)], Sizes((40, 50), is_bounded=True), ((10, 12), True)),
+        ([Resize(10)], Sizes((40, 50), (100, 40)), ((25, 10), False)),
+        ([Resize(10)], Sizes((40, 50), (80, 100)), ((10, 12), True)),
     ],
 )
 def test_the_room_that_a_pipeline_needs_is_known_beforehand(
-    transforms: list[Transform],
-    sizes: Callable[[], set[tuple[int, int]]],
-    expected: tuple[tuple[int, int], bool],
+    transforms: list[Transform], images: Sizes, expected: tuple[tuple[int, int], bool]
 ) -> None:
-    assert largest_output(transforms, sizes) == expected
+    assert largest_output(transforms, images) == expected

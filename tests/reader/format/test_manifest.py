@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from reader.format import BoxEncoding, FormatError, Manifest, ShardEntry
 from reader.format.manifest import MAX_BYTES
+from reader.format.sizes import SizeBounds
 
 ENTRY = ShardEntry("shard-000000.tar", "", 3, 5120, "xxh3-128:00", 900, "xxh3-128:11")
 TMP = settings(
@@ -53,6 +54,10 @@ manifests = st.builds(
     rejected=st.integers(0, 2**40),
     boxes=st.dictionaries(
         utf8, st.builds(BoxEncoding, format=utf8, path=utf8, labels=st.none() | utf8)
+    ),
+    sizes=st.dictionaries(
+        utf8,
+        st.tuples(st.integers(1, 9), st.integers(1, 9)).map(lambda s: SizeBounds(s, (9, 9), s)),
     ),
     version=st.just(1),
 )
@@ -105,6 +110,28 @@ def test_of_an_encoding_of_boxes_what_a_later_packer_adds_is_ignored(tmp_path: P
     write(tmp_path, content(boxes={"json": {"format": "zigzag", "turned": 45}}))
     assert Manifest.load(tmp_path).boxes == {"json": BoxEncoding("zigzag")}
     assert "boxes" not in json.loads(MANIFEST.dump())  # as in earlier versions
+
+
+SMALL, LARGE = SizeBounds((2, 3), (4, 3), (4, 3)), SizeBounds((5, 5), (5, 5), (5, 5))
+
+
+def test_bounds_of_sizes_are_known_for_splits_that_all_have_them() -> None:
+    assert "sizes" not in json.loads(MANIFEST.dump())  # as in earlier versions
+    assert MANIFEST.size_bounds("val") is None
+    full = replace(MANIFEST, shards=(ENTRY, replace(MANIFEST.shards[1], samples=1)))
+    known = replace(full, sizes={"": SMALL, "val": LARGE})
+    assert (known.size_bounds(""), known.size_bounds("val")) == (SMALL, LARGE)
+    assert known.size_bounds(None) == SMALL | LARGE
+    some = replace(full, sizes={"val": LARGE})
+    assert (some.size_bounds("val"), some.size_bounds(None)) == (LARGE, None)
+    assert replace(MANIFEST, sizes={"": SMALL}).size_bounds(None) == SMALL  # val has no sample
+
+
+@pytest.mark.parametrize("sizes", [[], {"": {}}, {"": []}, {"": {"least": [1, 1]}}], ids=str)
+def test_bounds_of_sizes_that_are_none_are_damage(tmp_path: Path, sizes: object) -> None:
+    write(tmp_path, content(sizes=sizes))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
 
 
 def test_a_class_name_that_is_no_utf8_reads_back_as_written(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ ORDERS: dict[str, Callable[[list[int]], Order]] = {
     "in streams": lambda sizes: plain_order(BlockShuffle(2, streams=2), 1, sizes),
     "by weight": lambda sizes: Drawn(np.ones(sum(sizes)), 1),
     "in buckets": lambda sizes: Bucketed(
-        np.linspace(0.5, 2, sum(sizes)), AspectBuckets(4, window=16), 1
+        np.stack([np.full(sum(sizes), 99), np.arange(50, 50 + sum(sizes))]),
+        AspectBuckets(4, window=16),
+        1,
     ),
 }
 

@@ -1,0 +1,86 @@
+"""The bounds of the images' sizes in dataset.json, which a Loader reads instead of the indexes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+import packer
+from packer.inspect.index import index
+from reader import Dataset
+from reader.format import Manifest
+from reader.format.sizes import SizeBounds
+
+LYING, TURNED = (30, 50), 6  # as stored, and the EXIF orientation that swaps height and width
+
+
+@pytest.fixture
+def images(
+    tmp_path: Path, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> Path:
+    """Images of several sizes in train, one of them turned, and of one in val."""
+    exif = Image.Exif()
+    exif[0x0112] = TURNED
+    files = {
+        "train/a/0.jpg": encode(make_image(0, *LYING), "JPEG", exif=exif),
+        "train/b/1.png": encode(make_image(1, 20, 60), "PNG"),
+        "train/b/2.png": encode(make_image(2, 40, 30), "PNG"),
+        "val/a/3.png": encode(make_image(3, 24, 24), "PNG"),
+        "val/b/4.png": encode(make_image(4, 24, 24), "PNG"),
+    }
+    for name, content in files.items():
+        path = tmp_path / "images" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return tmp_path / "images"
+
+
+def pack(src: Path, dst: Path, **options: Any) -> dict[str, SizeBounds]:
+    packer.pack(src, dst, shard_samples=1, progress=False, jobs=1, **options)
+    return {**Manifest.load(dst).sizes}
+
+
+TRAIN = SizeBounds((20, 30), (50, 60), (50, 30))
+VAL = SizeBounds((24, 24), (24, 24), (24, 24))
+
+
+def test_a_dataset_has_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
+    dst = tmp_path / "dst"
+    assert pack(images, dst) == {"train": TRAIN, "val": VAL}
+    for split, expected in (("train", TRAIN), ("val", VAL), (None, TRAIN | VAL)):
+        assert Dataset(dst, split).size_bounds == expected
+
+
+def test_what_is_added_widens_the_bounds_that_are_known(tmp_path: Path, images: Path) -> None:
+    later, dst = tmp_path / "later" / "train" / "b", tmp_path / "dst"
+    later.mkdir(parents=True)
+    (images / "train" / "b" / "1.png").rename(later / "1.png")
+    pack(images, dst)
+    (later / "1.png").rename(images / "train" / "b" / "1.png")
+    assert pack(images, dst, append=True) == {"train": TRAIN, "val": VAL}
+
+
+def test_what_is_added_to_a_dataset_without_bounds_leaves_them_unknown(
+    tmp_path: Path, images: Path
+) -> None:
+    dst, added = tmp_path / "dst", images / "train" / "b" / "1.png"
+    content = added.read_bytes()
+    added.unlink()
+    pack(images, dst)
+    before = Manifest.load(dst)
+    (dst / "dataset.json").write_text(replace(before, sizes={"val": VAL}).dump())
+    added.write_bytes(content)
+    assert pack(images, dst, append=True) == {"val": VAL}
+    assert Dataset(dst).size_bounds == TRAIN | VAL
+
+
+def test_indexed_tars_have_the_bounds_of_each_split(tmp_path: Path, images: Path) -> None:
+    dst = tmp_path / "dst"
+    pack(images, dst)
+    for path in (*dst.rglob("*.safetensors"), *dst.rglob("*.index"), dst / "dataset.json"):
+        path.unlink()
+    index(dst, 1)
+    assert Manifest.load(dst).sizes == {"train": TRAIN, "val": VAL}
