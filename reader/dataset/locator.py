@@ -21,7 +21,7 @@ class SampleLocator:
     """The places of samples: all of them, shard after shard, or a subset in any order."""
 
     ends: Numbers  # number of samples before each shard, and in total
-    chosen: Numbers | None = None  # places among all samples; None: all
+    chosen: NDArray[Any] | None = None  # places among all samples, of uint32 if these do; None: all
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "SampleLocator":
@@ -44,7 +44,9 @@ class SampleLocator:
         return None if self.chosen is None else described(self.chosen)
 
     def choose(self, numbers: Numbers) -> "SampleLocator":
-        return replace(self, chosen=numbers if self.chosen is None else self.chosen[numbers])
+        chosen = numbers if self.chosen is None else self.chosen[numbers]
+        kind = np.uint32 if self.total < 1 << 32 else np.int64
+        return replace(self, chosen=chosen.astype(kind, copy=False))
 
     def find(self, number: int) -> tuple[int, int]:
         place = number if self.chosen is None else int(self.chosen[number])
@@ -53,7 +55,7 @@ class SampleLocator:
 
     def find_all(self, numbers: Numbers) -> Iterator[tuple[int, Numbers | slice, Numbers]]:
         """Yield each shard, which of `numbers` are in it (a slice for all), and their rows."""
-        places = numbers if self.chosen is None else self.chosen[numbers]
+        places = numbers if self.chosen is None else self.chosen[numbers].astype(np.int64)
         if len(self.ends) == 2:
             yield 0, slice(None), places
             return
@@ -66,9 +68,8 @@ class SampleLocator:
         if self.chosen is None:
             yield from ((position, slice(None)) for position in range(len(self.ends) - 1))
             return
-        is_ordered = (self.chosen[1:] >= self.chosen[:-1]).all()
-        ordered = self.chosen if is_ordered else np.sort(self.chosen)
-        parts = np.split(ordered, np.searchsorted(ordered, self.ends[1:-1]))
+        ordered = self.chosen if self._is_ordered else np.sort(self.chosen)
+        parts = np.split(ordered, np.searchsorted(ordered, self._own_ends[1:-1]))
         for position, part in enumerate(parts):
             if len(part):
                 yield position, part - self.ends[position]
@@ -77,13 +78,23 @@ class SampleLocator:
         """Return the sample numbers by shard (None: in order), and the number in each shard."""
         if self.chosen is None:
             return None, list(self.counts)
-        if (self.chosen[1:] >= self.chosen[:-1]).all():
-            return None, np.diff(np.searchsorted(self.chosen, self.ends)).tolist()
-        numbers = np.argsort(self.chosen, kind="stable")
-        return numbers, np.diff(np.searchsorted(self.chosen, self.ends, sorter=numbers)).tolist()
+        numbers = None if self._is_ordered else np.argsort(self.chosen, kind="stable")
+        ends = np.searchsorted(self.chosen, self._own_ends, sorter=numbers)
+        return numbers, np.diff(ends).tolist()
+
+    @cached_property
+    def _is_ordered(self) -> bool:
+        """Whether the numbers of the chosen samples ascend with their places."""
+        return self.chosen is None or bool((self.chosen[1:] >= self.chosen[:-1]).all())
+
+    @property
+    def _own_ends(self) -> NDArray[Any]:
+        """The `ends` in the type of `chosen`, which would be copied into theirs otherwise."""
+        return self.ends if self.chosen is None else self.ends.astype(self.chosen.dtype)
 
 
 _SHOWN = 3  # where they are printed
+_AT_ONCE = 1 << 20  # numbers that are copied together
 
 
 class Texts(Sequence[str]):
@@ -193,6 +204,7 @@ def grouped(values: Numbers) -> Iterator[tuple[int, Numbers]]:
 
 
 def described(numbers: NDArray[Any]) -> str:
-    ordered = numbers.astype(numbers.dtype.newbyteorder("<"), order="C", copy=False)
-    digest = hashlib.blake2b(ordered.data)
+    kind, digest = "<f8" if numbers.dtype.kind == "f" else "<i8", hashlib.blake2b()
+    for part in np.array_split(numbers, len(numbers) // _AT_ONCE + 1):
+        digest.update(part.astype(kind, order="C", copy=False).data)
     return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"

@@ -222,7 +222,7 @@ def _joined(parts: Sequence[SampleLocator]) -> SampleLocator:
         return found
     starts = accumulate((part.total for part in parts), initial=0)
     chosen = [
-        start + (np.arange(part.total) if part.chosen is None else part.chosen)
+        start + (np.arange(part.total) if part.chosen is None else part.chosen.astype(np.int64))
         for part, start in zip(parts, starts, strict=False)
     ]
     return found.choose(np.concatenate(chosen))

@@ -6,6 +6,7 @@ from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reader.order.shuffle import Blocks, Numbers, Order
 from reader.order.steps import Steps
@@ -30,7 +31,7 @@ class AccessPattern:
     order: Order
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
-    chosen: Numbers | None = None  # the place of each sample; None: its number
+    chosen: NDArray[Any] | None = None  # the place of each sample; None: its number
     own: range | None = None  # the shards of one dataset of several, if only these are looked at
 
     @property
@@ -102,7 +103,7 @@ class AccessPattern:
         for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):
             inside = positions[epochs == epoch] - epoch * self.order.count
             samples = self.order.samples(inside, epoch)
-            found.append(samples if self.chosen is None else self.chosen[samples])
+            found.append(samples if self.chosen is None else self.chosen[samples].astype(np.int64))
         return found
 
     def _blocks(self, step: int) -> list[Piece]:

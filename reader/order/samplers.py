@@ -91,11 +91,12 @@ BatchSampler = Iterable[Iterable[int]]
 
 
 class Drawn(Order):
-    def __init__(self, weights: NDArray[np.float64], seed: int, count: int | None = None) -> None:
-        self._ends = np.cumsum(weights)
-        self._ends /= self._ends[-1]
+    def __init__(self, ends: NDArray[np.float64], seed: int, count: int | None = None) -> None:
+        """Store the running totals of the weights; they become shares, in place."""
+        ends /= ends[-1]
+        self._ends = ends
         self._seed = seed
-        self.count = len(weights) if count is None else count
+        self.count = len(ends) if count is None else count
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
@@ -155,9 +156,10 @@ def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | Non
                 f"{sampler!r} does not fit the dataset: give {len(dataset)} weights, one for each "
                 "sample."
             )
-        return Drawn(sampler.weights, seed, sampler.num_samples)
+        return Drawn(np.cumsum(sampler.weights), seed, sampler.num_samples)
     if isinstance(sampler, ClassBalanced):
-        return Drawn(_balanced(dataset), seed)
+        weights = _balanced(dataset)
+        return Drawn(np.cumsum(weights, out=weights), seed)
     if sampler is not None:
         return Sampled(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
@@ -191,7 +193,7 @@ def _mixed(mix: Mix, shuffle: Shuffle, seed: int, epoch_size: int | None) -> Ord
     if mix.is_drawn:
         counts = np.array([*mix.counts(epoch_size).values()])
         weights = (counts / np.maximum(mix.lengths, 1))[mix.sources(np.arange(len(mix)))]
-        return Drawn(weights, seed, int(counts.sum()))
+        return Drawn(np.cumsum(weights), seed, int(counts.sum()))
     streams = getattr(shuffle, "streams", None) or 1
     if epoch_size is not None and epoch_size % streams:
         raise ArgumentError(

@@ -14,6 +14,7 @@ import contextlib
 import io
 import itertools
 import tempfile
+from collections.abc import Callable, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from reader.format.checksum import checksum_of
 from reader.format.columns import FORMATS, MEMBER, ROW
 from reader.format.index import metadata_of
 from reader.format.safetensors import serialize
+from reader.format.sizes import SizeBounds, upright_sizes
 
 BASELINE = None
 OPTIONS = {"sets": ["100000x10", "10000x10000"], "steps": None, "folder": None, "keep": False}
@@ -44,7 +46,7 @@ COMMANDS = {
     "plan": ["plan", "{folder}"],
     "plan, blocks": ["plan", "{folder}", "--shuffle", "block:8"],
 }
-STEPS = ["open", "labels", *ORDERS, "loader", *COMMANDS]
+STEPS = ["open", "labels", "targets", "subset", *ORDERS, "loader", *COMMANDS]
 OF_IMAGES = {
     "scan": ["pack", "{folder}", "{folder}-dry", "--dry-run", "--quiet"],
     "pack": ["pack", "{folder}", "{folder}-packed", "--quiet", "--overwrite"],
@@ -59,6 +61,7 @@ def make(folder: Path, shards: int, samples: int) -> None:
     """Write dataset.json, the indexes, and tars of holes."""
     folder.mkdir(parents=True)
     entries: list[ShardEntry] = []
+    sizes: SizeBounds | None = None
     for number in range(shards):
         name, size = f"shard-{number:06d}", 2 * ROOM * samples + 1024
         if number >= DISTINCT:
@@ -70,14 +73,16 @@ def make(folder: Path, shards: int, samples: int) -> None:
             continue
         with open(folder / f"{name}.tar", "wb") as file:
             file.truncate(size)
-        index = serialize(
-            _columns(number, samples), metadata_of(size, f"xxh3-128:{number:032x}", [])
-        )
+        columns = _columns(number, samples)
+        own = SizeBounds.of(*upright_sizes(columns))
+        sizes = own | sizes if own else sizes
+        index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
         (folder / f"{name}.safetensors").write_bytes(index)
         sums = f"xxh3-128:{number:032x}", len(index), checksum_of(index)
         entries.append(ShardEntry(f"{name}.tar", "", samples, size, *sums))
     classes = tuple(f"class{label:04d}" for label in range(CLASSES))
     manifest = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
+    manifest = replace(manifest, sizes={"": sizes} if sizes else {})
     (folder / "dataset.json").write_text(manifest.dump())
 
 
@@ -148,7 +153,13 @@ def do(what: str, folder: Path, samples: int) -> float | None:
         return load(folder)
     else:
         dataset = reader.Dataset(folder)
-        assert len(dataset if what == "open" else dataset.labels) == samples
+        found: dict[str, Callable[[], Sized]] = {
+            "open": lambda: dataset,
+            "labels": lambda: dataset.labels,
+            "targets": lambda: dataset.targets,
+            "subset": lambda: dataset.subset(lambda columns: columns["label"] >= 0),
+        }
+        assert len(found[what]()) == samples
     return None
 
 

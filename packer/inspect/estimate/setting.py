@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,9 @@ class Stored:
         folder, manifest = dataset.folder, dataset.content
         manifest.check_images(folder)
         shards = tuple(dataset.shards(split))
-        begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
+        largest = max((shard.bytes for shard in shards), default=0)
+        kind = np.min_scalar_type(largest)  # four bytes, unless a shard has more than 4 GiB
+        begin, end = np.empty((2, sum(shard.samples for shard in shards)), kind)
         start = pixels = disk_bytes = 0
         files = ShardFiles.of(folder, manifest, split)
         for number, shard in enumerate(shards):
@@ -83,8 +86,7 @@ class Stored:
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
-            own, shared = _blocks(spans)
-            disk_bytes += int(own.sum() - shared.sum())
+            disk_bytes += _taken(spans)
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
         size = (folder / FILENAME).stat().st_size
@@ -110,9 +112,10 @@ class Stored:
         return sum(shard.index_bytes for shard in self.shards)
 
     @cached_property
-    def shard_of(self) -> NDArray[np.int32]:
+    def shard_of(self) -> NDArray[Any]:
         """The shard of each sample."""
-        return np.repeat(np.arange(len(self.shards), dtype=np.int32), self.sizes)
+        numbers = np.arange(len(self.shards), dtype=np.min_scalar_type(len(self.shards)))
+        return np.repeat(numbers, self.sizes)
 
     @cached_property
     def whole_spans(self) -> Spans:
@@ -120,17 +123,20 @@ class Stored:
         sizes = np.array(self.sizes)
         has_samples = sizes > 0
         lasts = np.cumsum(sizes)[has_samples] - 1
-        begin, end = np.append(0, self.spans.end[:-1])[: len(self)], self.spans.end.copy()
+        begin, end = np.roll(self.spans.end, 1), self.spans.end.copy()
         begin[lasts - sizes[has_samples] + 1] = 0
         end[lasts] = np.array([shard.bytes for shard in self.shards])[has_samples]
         return Spans(begin, end)
 
-    @cached_property
-    def blocks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Bytes of disk that a sample takes, and those of them that it shares with the next one."""
-        own, shared = _blocks(self.spans)
-        shared[np.cumsum([shard.samples for shard in self.shards if shard.samples]) - 1] = 0
-        return own, shared
+    def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return bytes of disk that samples take, without those that the next one takes, too."""
+        ends = np.cumsum(self.sizes)
+        following = np.minimum(places + 1, len(self) - 1)
+        of_next = self.spans.begin[following].astype(np.int64) // BLOCK
+        last = -(-self.spans.end[places].astype(np.int64) // BLOCK)
+        shared = (last - of_next).clip(0)
+        shared[ends[np.searchsorted(ends, places + 1)] == places + 1] = 0  # the last of a shard
+        return (last - self.spans.begin[places].astype(np.int64) // BLOCK - shared) * BLOCK
 
 
 def usual_split(dataset: Finished) -> str | None:
@@ -138,8 +144,7 @@ def usual_split(dataset: Finished) -> str | None:
     return _TRAIN if _TRAIN in dataset.content.splits else None
 
 
-def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _taken(spans: Spans) -> int:
+    """Return bytes of disk that the samples of a shard take."""
     first, last = spans.begin // BLOCK, -(-spans.end // BLOCK)
-    shared = np.zeros(len(first), np.int64)
-    shared[:-1] = (last[:-1] - first[1:]).clip(0)
-    return (last - first) * BLOCK, shared * BLOCK
+    return int((last - first).sum() - (last[:-1] - first[1:]).clip(0).sum()) * BLOCK

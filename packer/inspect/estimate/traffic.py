@@ -60,7 +60,7 @@ class _Cache:
         self._stored = stored
         self._room = room
         self._present = np.zeros(len(stored), bool)
-        self._asked = np.empty(len(stored), np.int64)  # by which row of some parts, the first
+        self._asked = np.empty(len(stored), np.int32)  # by which row of some parts, the first
 
     def epoch(self, reading: Reading, ahead: int) -> Traffic:
         """Read an epoch through the cache, so many bytes ahead."""
@@ -83,8 +83,7 @@ class _Cache:
     def _keep(self, places: Places) -> None:
         """Keep as many of these places as there is room for."""
         if self._room is not None:
-            own, shared = self._stored.blocks
-            taken = np.cumsum(own[places] - shared[places])
+            taken = np.cumsum(self._stored.taken(places))
             places = places[: np.searchsorted(taken, self._room, side="right")]
             self._room -= int(taken[len(places) - 1]) if len(places) else 0
         self._present[places] = True

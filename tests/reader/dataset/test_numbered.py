@@ -1,5 +1,6 @@
 """The sizes of images and the numbers of samples, without more files and bytes than they need."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from operator import itemgetter
@@ -134,3 +135,15 @@ def test_targets_of_one_class_are_one_object(write_samples: Callable[..., Path])
     targets = Dataset(folder).targets
     assert targets == labels
     assert targets[2] is targets[3]
+
+
+def test_a_subset_takes_four_bytes_for_a_sample_and_has_the_fingerprint_of_its_numbers(
+    packed: Path,
+) -> None:
+    whole = Dataset(packed)
+    numbers = np.array([38, 1, 17, 20, 2])
+    some = whole.subset(numbers)
+    assert some.places.chosen is not None
+    assert some.places.chosen.nbytes == 4 * len(numbers)
+    digest = hashlib.blake2b(numbers.astype("<i8").tobytes()).hexdigest()[:12]
+    assert some.places.description == f"5 numbers, fingerprint {digest}"

@@ -23,7 +23,7 @@ ORDERS: dict[str, Callable[[list[int]], Order]] = {
     "shuffled": lambda sizes: plain_order(True, 1, sizes),
     "by blocks": lambda sizes: plain_order(BlockShuffle(2), 1, sizes),
     "in streams": lambda sizes: plain_order(BlockShuffle(2, streams=2), 1, sizes),
-    "by weight": lambda sizes: Drawn(np.ones(sum(sizes)), 1),
+    "by weight": lambda sizes: Drawn(np.cumsum(np.ones(sum(sizes))), 1),
     "in buckets": lambda sizes: Bucketed(
         np.stack([np.full(sum(sizes), 99), np.arange(50, 50 + sum(sizes))]),
         AspectBuckets(4, window=16),

@@ -38,7 +38,7 @@ def numbers(batches: Any) -> list[int]:
 
 
 def test_weights_draw_in_proportion() -> None:
-    order = Drawn(np.array([0.0, 1.0, 3.0]), seed=1)
+    order = Drawn(np.cumsum([0.0, 1.0, 3.0]), seed=1)
     drawn = np.concatenate([order.samples(np.arange(3), epoch) for epoch in range(20_000)])
     shares = np.bincount(drawn, minlength=3) / len(drawn)
     assert shares[0] == 0
