@@ -3,16 +3,21 @@
 import asyncio
 import os
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
+from growth import assert_linear
 from store_server import serving
 
 from reader.cache.files import CachedFiles
+from reader.cache.mirror import Mirror
 from reader.cache.opening import opened
 from reader.cache.quota import DiskQuota
+from reader.cache.space import Space
 from reader.format import Manifest
 from reader.format.manifest import JOINED
+from reader.store.client import Store
 from reader.store.fetching import FetchingStore
 
 pytestmark = pytest.mark.usefixtures("needs_store")
@@ -46,3 +51,25 @@ def test_indexes_that_come_together_are_written_together(
     for number, shard in enumerate(content.shards):
         assert files.is_packed_index(number)
         assert len(files.index(number)) == shard.samples
+
+
+@pytest.mark.parametrize("direction", ["shards", "samples", "splits"])
+def test_the_fetching_process_opens_a_dataset(
+    direction: str, grown_dataset: Callable[[str, int], Path], tmp_path: Path
+) -> None:
+    caches = count()
+
+    def use(n: int) -> Callable[[], object]:
+        store = Store(f"file://{grown_dataset(direction, n)}", {}, None)
+        quota = DiskQuota(tmp_path / f"cache{next(caches)}", None)
+
+        def run() -> None:
+            place = asyncio.run(opened(store, quota, None, lambda *_: None))
+            files = CachedFiles.of(place.folder, place.manifest)
+            mirror = Mirror(files, quota)
+            Space(quota, mirror).read(mirror.numbers(None))
+            assert len(files.present()) == len(mirror.numbers(None))
+
+        return run
+
+    assert_linear(use, 64)  # packer joins the indexes of so many

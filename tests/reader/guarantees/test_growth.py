@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from growth import assert_linear
 
-from reader import AspectBuckets, BlockShuffle, Dataset
+from reader import AspectBuckets, BlockShuffle, CenterCrop, Dataset, Loader
 from reader.order.access import AccessPattern
 from reader.order.buckets import Bucketed
 from reader.order.samplers import Drawn, plain_order
-from reader.order.shuffle import Order
+from reader.order.shuffle import GlobalShuffle, Order
 from reader.order.steps import Steps
 
 # A shuffle of 4,900 (70 x 70) or 9,800 (99 x 99 - 1) samples skips next to no numbers, and none of
@@ -71,10 +72,11 @@ def test_an_order_is_built_and_looked_up(name: str) -> None:
     assert_linear(use, _SHARDS)
 
 
+@pytest.mark.parametrize("direction", ["shards", "samples"])
 @pytest.mark.parametrize("name", ["in turn", "shuffled", "by blocks", "in streams"])
-def test_what_is_read_next_is_planned(name: str) -> None:
+def test_what_is_read_next_is_planned(name: str, direction: str) -> None:
     def use(n: int) -> Callable[[], object]:
-        sizes = [_SAMPLES] * n
+        sizes = [_SAMPLES] * n if direction == "shards" else [n] * _SAMPLES
         order = ORDERS[name](sizes)
         ahead = AccessPattern(order, Steps(order.count, 64, 0, 1, False, residue=0), tuple(sizes))
 
@@ -85,3 +87,42 @@ def test_what_is_read_next_is_planned(name: str) -> None:
         return run
 
     assert_linear(use, _SHARDS)
+
+
+def test_an_epoch_is_shuffled_over_shards(grown_dataset: Callable[[str, int], Path]) -> None:
+    def use(n: int) -> Callable[[], object]:
+        dataset = Dataset(grown_dataset("shards", n))
+        numbers = GlobalShuffle(len(dataset), 1).samples(np.arange(len(dataset)), 0).tolist()
+
+        def run() -> None:
+            dataset.keep_open()  # as a worker does
+            for number in numbers:
+                dataset.locate(number)
+
+        return run
+
+    assert_linear(use, 100)  # more than 128, when doubled: in the user's process fewer stay open
+
+
+def test_batches_of_a_subset_are_loaded_and_their_state_is_saved(
+    grown_dataset: Callable[[str, int], Path],
+) -> None:
+    whole = Dataset(grown_dataset("samples", 8 * _SAMPLES))
+
+    def use(n: int) -> Callable[[], object]:
+        subset = whole.subset(np.arange(0, 10 * n, 2)[::-1])
+        options: dict[str, Any] = {
+            "fields": ("index",),
+            "workers": 0,
+            "transforms": [CenterCrop(8)],
+        }
+        loader = Loader(subset, batch_size=5, shuffle=True, batches_ahead=1, **options)
+
+        def run() -> None:
+            for _ in loader:
+                loader.state_dict()
+            loader.close()
+
+        return run
+
+    assert_linear(use, _SAMPLES)
