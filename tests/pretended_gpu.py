@@ -79,7 +79,7 @@ class PretendedGPU(TorchFunctionMode):
 
     # torch.cuda's names
 
-    def Stream(self, device: Any = None) -> "Stream":
+    def Stream(self, device: Any = None, priority: int = 0) -> "Stream":
         self.streams.append(Stream(self, len(self.streams)))
         return self.streams[-1]
 

@@ -34,9 +34,6 @@ class Column:
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
         return pixel_source(decoder, decoded)
 
-    def check_device(self, device: Any) -> None:
-        """Raise an error if the column leaves decoding to a device that cannot do it."""
-
     @property
     def parts(self) -> "Sequence[Column]":
         return (self,)
@@ -44,8 +41,8 @@ class Column:
     def size(self) -> tuple[ArraySpec, ...]:
         return ()
 
-    def begin(self, arrays: BatchArrays, rows: slice) -> None:
-        """Begin with the rows of a chunk."""
+    def begin(self, arrays: BatchArrays, rows: slice, drawn: int) -> None:
+        """Begin with the rows of a chunk, in a batch whose first `drawn` images are decoded."""
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
         """Store a row's value; return `InArray`, or the value itself if it is not in an array."""

@@ -1,5 +1,9 @@
-"""Images that the GPU decodes: workers only extract the crop's part of each JPEG."""
+"""Images that the GPU decodes: workers only extract the crop's part of each JPEG.
 
+With ``decode="auto"``, they draw the first ones of each batch.
+"""
+
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -9,7 +13,7 @@ from reader.columns.column import Column, StoredBatch
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.errors import ArgumentError
-from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, pack, room_for
+from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, finished, pack, room_for
 from reader.samples.pixels import PixelSource, Planned
 from reader.samples.sample import Recipe
 
@@ -18,30 +22,57 @@ _CONTENT, _PARCEL = "image:content", "image:parcel"
 
 class _Parcels(PixelSource):
     def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
-        return pack(planned.view, self._decoder)
+        if outs is None:
+            return pack(planned.view, self._decoder)
+        began = time.perf_counter_ns()
+        packed = pack(planned.view, self._decoder, outs[0])
+        self.drawing += time.perf_counter_ns() - began
+        self.drawn += 1
+        return packed
 
 
 @dataclass
 class EncodedColumn(Column):
-    """The bytes of the images, in memory that a chunk's rows share, and a `Parcel` for each row."""
+    """The bytes of the images, and a `Parcel` for each row.
+
+    The pixels of a batch's first rows, those that workers draw, come first; the rows of a chunk
+    share the memory for their JPEGs.
+    """
 
     decoded: tuple[int, int] = (0, 0)  # (height, width) of the decoded images
     room: int = 0  # bytes for a row
+    is_drawn_in_part: bool = False  # ``decode="auto"``
     is_loose: bool = True
-    _next: int = field(default=0, compare=False)  # offset of the chunk's next image
+    _drawn: int = field(default=0, compare=False)  # rows of the batch that workers draw
+    _next: int = field(default=0, compare=False)  # offset of the chunk's next JPEG
     _end: int = field(default=0, compare=False)
 
     is_image: ClassVar[bool] = True
-    work: ClassVar[str] = "splice"
+
+    @property
+    def work(self) -> str:  # type: ignore[override]
+        return "decode" if self.is_drawn_in_part else "splice"
+
+    @property
+    def _pixels(self) -> int:
+        return self.decoded[0] * self.decoded[1] * 3
 
     @classmethod
     def of(
-        cls, dataset: Dataset, recipe: Recipe, size: tuple[int, int], *, is_fit: bool, **other: bool
+        cls,
+        dataset: Dataset,
+        recipe: Recipe,
+        size: tuple[int, int],
+        decode: str,
+        *,
+        is_fit: bool,
+        **other: bool,
     ) -> "EncodedColumn":
         """Return the column for a recipe; refuse options that need pixels, also each of `other`."""
         if "image" not in recipe.names:
             raise ArgumentError(
-                'decode="gpu" needs the field "image". Add it to fields=, or leave decode= out.'
+                f'decode="{decode}" needs the field "image". Add it to fields=, or leave decode= '
+                "out."
             )
         others = {
             "several views": bool(recipe.further),
@@ -57,15 +88,18 @@ class EncodedColumn(Column):
         }
         if asked := [name for name, is_asked in others.items() if is_asked]:
             raise ArgumentError(
-                f'decode="gpu" does not support {asked[0]}, because images stay JPEGs until they '
-                'are on the GPU. Leave it out, or use decode="cpu".'
+                f'decode="{decode}" does not support {asked[0]}, because images stay JPEGs until '
+                'they are on the GPU. Leave it out, or use decode="cpu".'
             )
         if not is_fit:
             raise ArgumentError(
-                'decode="gpu" needs transforms that give all images one size, such as '
+                f'decode="{decode}" needs transforms that give all images one size, such as '
                 "transforms=[reader.RandomResizedCrop(224)]."
             )
-        return cls("image", decoded=size, room=room_for(dataset, size))
+        room, is_auto = room_for(dataset, size), decode == "auto"
+        if is_auto:
+            room = max(room, size[0] * size[1] * 3)
+        return cls("image", decoded=size, room=room, is_drawn_in_part=is_auto)
 
     def size(self) -> tuple[ArraySpec, ...]:
         content = ArraySpec(_CONTENT, "|u1", (self.room,))
@@ -74,16 +108,24 @@ class EncodedColumn(Column):
     def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
         return _Parcels(decoder)
 
-    def check_device(self, device: Any) -> None:
-        from reader.gpu_decode.nvjpeg import require
+    def begin(self, arrays: BatchArrays, rows: slice, drawn: int) -> None:
+        self._drawn = drawn
+        self._next, self._end = (
+            drawn * self._pixels + max(row - drawn, 0) * self.room
+            for row in (rows.start, rows.stop)
+        )
 
-        require(device)
-
-    def begin(self, arrays: BatchArrays, rows: slice) -> None:
-        self._next, self._end = rows.start * self.room, rows.stop * self.room
+    def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes | None:
+        if row >= self._drawn:
+            return None
+        memory: Bytes = arrays[_CONTENT].reshape(-1)[row * self._pixels :][: self._pixels]
+        return memory.reshape(height, width, 3)
 
     def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
-        """Append an image; return its bytes if there is no room left."""
+        """Append an image that is not drawn; return its bytes if there is no room left."""
+        if row < self._drawn:
+            arrays[_PARCEL][row] = value.parcel._replace(offset=row * self._pixels)
+            return None
         size = sum(len(part) for part in value.parts)
         fits = self._next + size <= self._end
         offset = self._next if fits else -1
@@ -97,8 +139,11 @@ class EncodedColumn(Column):
         return None
 
     def mask(self, arrays: BatchArrays, row: int) -> None:
-        """Store an empty parcel; the bytes of the row may be other rows'."""
+        """Store black pixels, or an empty parcel: the bytes of a row may be other rows'."""
         arrays[_PARCEL][row] = 0
+        if (pixels := self.out(arrays, row, *self.decoded)) is not None:
+            pixels[:] = 0
+            self.store(arrays, row, Packed(finished(self.decoded), []))
 
     def deliver(self, batch: StoredBatch) -> Any:
         from reader.gpu_decode.images import EncodedImages

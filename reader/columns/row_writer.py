@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, Bytes
+from reader.columns.encoded import EncodedColumn
 from reader.columns.image import ImageColumn
 from reader.columns.schema import BatchSchema
 from reader.samples.pixels import Planned
@@ -20,29 +21,30 @@ class RowWriter:
         self._layout = schema.layout
         self._columns = schema.columns
         parts = [part for column in schema.columns for part in column.parts]
-        self._drawn = [part for part in parts if isinstance(part, ImageColumn)]
-        self._room = self._drawn[0].room if self._drawn else (0, 0)
+        self._images = [p for p in parts if isinstance(p, (ImageColumn, EncodedColumn))]
+        self._room = next((i.room for i in self._images if isinstance(i, ImageColumn)), (0, 0))
         in_arrays = [c for c in schema.columns if c.size() and not c.parts[0].is_drawn]
         self._stored = [column for column in in_arrays if not column.is_loose]
         self._loose = [column for column in schema.columns if column.is_loose]
         self._arrays: BatchArrays
         self._rows = slice(0)  # of the chunk
 
-    def begin(self, slot: Bytes, row: int, rows: int) -> None:
+    def begin(self, slot: Bytes, row: int, rows: int, drawn: int = 0) -> None:
         self._arrays = self._layout.arrays(slot)
         self._rows = slice(row, row + rows)
         for column in self._loose:
-            column.begin(self._arrays, self._rows)
+            column.begin(self._arrays, self._rows, drawn)
 
     def write(
         self, row: int, reader: SampleReader, planned: Planned, *, is_valid: bool
     ) -> tuple[Any, ...]:
         arrays = self._arrays
-        places = zip(self._drawn, planned.views, strict=False)
+        places = zip(self._images, planned.views, strict=False)
         try:
-            outs = [column.out(arrays, row, *view.size) for column, view in places]
+            found = [column.out(arrays, row, *view.size) for column, view in places]
         except ValueError as error:
             raise planned.shard.error(planned.row, str(error)) from error
+        outs = [out for out in found if out is not None]
         sample = reader.read(planned, outs or None)
         arrays["index"][row], arrays["valid"][row] = planned.number, is_valid
         arrays["shape"][row] = planned.views[0].size

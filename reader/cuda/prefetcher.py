@@ -18,6 +18,8 @@ from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
 from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
+from reader.gpu_decode.libraries import JPEGDecoder
+from reader.loader.decode_share import DecodeShare
 from reader.loader.loader import Loader
 
 
@@ -61,6 +63,7 @@ class CUDAPrefetcher:
         depth: int = 2,
         *,
         memory_format: torch.memory_format = torch.preserve_format,
+        decoder: str | JPEGDecoder | None = None,
     ) -> None:
         """Wrap `loader`, a Loader or any other iterable of batches.
 
@@ -74,11 +77,14 @@ class CUDAPrefetcher:
             depth: number of batches to copy ahead of the consumer, on a GPU.
             memory_format: of batches of images; by default the loader's own, which is channels_last
                 for a Loader.
+            decoder: of JPEGs on the GPU, for a Loader with ``decode="gpu"`` or "auto":
+                "nvimgcodec", "torchcodec", "torchvision", or your function, see
+                `reader.gpu_decode.libraries.JPEGDecoder`. None: the first of these that works.
 
         Raises:
             ArgumentError: an argument is invalid; in the loop, if float images to normalise are not
                 from 0 to 1.
-            ReaderError: the loader is closed.
+            ReaderError: the loader is closed, or no decoder works for ``decode="gpu"``.
         """
         if not hasattr(loader, "__iter__"):
             raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
@@ -89,9 +95,11 @@ class CUDAPrefetcher:
         self.loader = loader
         self.device = chosen_device(device)
         self.depth = depth
-        sender = BatchSender(self.device, wanted, source.map_batch, source.image_places)
+        places, share = source.image_places, source.decode_share
+        sender = BatchSender(self.device, wanted, source.map_batch, places, decoder, share)
+        if self.device.type == "cuda" or decoder is not None:
+            source.use_decoder(self.device, decoder)
         if self.device.type == "cuda":
-            source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
         self._copies = _CopyQueue(sender, depth if sender.runs_ahead else 0)
@@ -269,9 +277,10 @@ class _AnyBatches:
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches
+        self.decode_share = DecodeShare("cpu")
 
-    def check_device(self, device: Any) -> None:
-        """Accept any device: no images are decoded."""
+    def use_decoder(self, device: Any, wanted: Any) -> None:
+        """Do nothing: `EncodedImages` among the batches choose the decoder."""
 
     def page_lock(self, cuda: Any, cores: Set[int]) -> None:
         """Do nothing: the owner of the memory is unknown."""

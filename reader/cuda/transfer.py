@@ -13,6 +13,7 @@ are already on the GPU were made on its current stream.
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable, Container, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
@@ -24,6 +25,8 @@ from reader.batch.nested import leaves, map_leaves, sequences
 from reader.cuda.normalisation import Normalisation, check_scale
 from reader.errors import called
 from reader.gpu_decode.images import EncodedImages
+from reader.gpu_decode.libraries import JPEGDecoder
+from reader.loader.decode_share import DecodeShare
 
 MapBatch = Callable[[Any], Any]
 
@@ -72,8 +75,9 @@ class Transfer:
 class DecodingTransfer(Transfer):
     """A batch that a thread decodes and sends; its error is raised by `take`."""
 
-    def __init__(self, sent: "Future[Transfer]") -> None:
+    def __init__(self, sent: "Future[Transfer]", share: DecodeShare) -> None:
         self._sent = sent
+        self._share = share
 
     def is_over(self) -> bool:
         return self._sent.done() and (bool(self._sent.exception()) or self._sent.result().is_over())
@@ -83,7 +87,10 @@ class DecodingTransfer(Transfer):
             self._sent.result().wait()
 
     def take(self) -> Any:
-        return self._sent.result().take()
+        began = time.perf_counter()
+        transfer = self._sent.result()
+        self._share.waited(time.perf_counter() - began)
+        return transfer.take()
 
 
 class BatchSender:
@@ -95,8 +102,12 @@ class BatchSender:
         normalisation: Normalisation,
         map_batch: MapBatch | None,
         places: Sequence[int] | None,
+        decoder: str | JPEGDecoder | None,
+        share: DecodeShare,
     ) -> None:
         self.device = device
+        self._decoder = decoder
+        self._share = share
         self._normalisation = normalisation
         self._map_batch = map_batch
         self._places = places
@@ -130,7 +141,8 @@ class BatchSender:
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
         if any(isinstance(leaf, EncodedImages) for leaf in leaves(batch)):
-            return DecodingTransfer(self._decoding.submit(self._queue, batch, stream, consumer))
+            sent = self._decoding.submit(self._queue, batch, stream, consumer)
+            return DecodingTransfer(sent, self._share)
         return self._queue(batch, stream, consumer)
 
     def _queue(
@@ -162,7 +174,7 @@ class BatchSender:
 
         def send(leaf: Any) -> Any:
             if isinstance(leaf, EncodedImages):
-                return self._normalised(leaf.decode(self.device))
+                return self._normalised(self._decoded(leaf))
             if not isinstance(leaf, torch.Tensor):
                 return leaf
             moved = to_device(leaf)
@@ -170,6 +182,16 @@ class BatchSender:
 
         sent = map_leaves(batch, send)
         return sent if self._map_batch is None else called("map_batch", self._map_batch, sent)
+
+    def _decoded(self, images: EncodedImages) -> torch.Tensor:
+        began = time.perf_counter()
+        decoded = images.queue(self.device, self._decoder)
+        if self._stream is None:
+            self._share.waited(time.perf_counter() - began)
+        elif self._share.is_measuring:
+            self._stream.synchronize()
+        self._share.decoded(images.encoded, time.perf_counter() - began)
+        return decoded
 
     def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
         dtype, layout = self._normalisation.dtype, self._normalisation.memory_format

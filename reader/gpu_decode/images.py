@@ -1,5 +1,6 @@
 """Batches of images as JPEGs, to be decoded on any device."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reader.errors import SampleError, warn
-from reader.gpu_decode import nvjpeg
+from reader.gpu_decode.decoders import ChosenDecoder, choose
+from reader.gpu_decode.libraries import JPEGDecoder
 from reader.gpu_decode.parcels import Parcel, parcels
 from reader.gpu_decode.resample import Source, resample, sent
 
@@ -19,6 +21,8 @@ _GROUP_BYTES = 1 << 28  # of decoded pixels at a time
 
 class EncodedImages:
     """The images of a batch as JPEGs, reduced to the tiles that their crops touch.
+
+    With ``decode="auto"``, the first ones may be decoded already.
 
     Attributes:
         size: (height, width) of the decoded images, in pixels.
@@ -75,46 +79,78 @@ class EncodedImages:
             self._numbers[rows],
         )
 
-    def decode(self, device: torch.device | str = "cpu") -> Tensor:
+    def decode(
+        self, device: torch.device | str = "cpu", decoder: "str | JPEGDecoder | None" = None
+    ) -> Tensor:
         """Return the images, uint8 (B, 3, H, W) in channels_last memory on `device`.
 
-        For a GPU, nvJPEG decodes them, and this call waits for it; resizing is queued on the
-        current stream. For other devices, the CPU decodes them.
+        For a GPU, `decoder` decodes them (see `CUDAPrefetcher`), and this call waits for the
+        current stream. For other devices, the CPU decodes them unless `decoder` is given.
 
         Raises:
             SampleError: an image is damaged.
-            ReaderError: `device` is a GPU, and torchvision cannot decode on it.
+            ReaderError: `device` is a GPU, and no decoder works on it.
         """
         device = torch.device(device)
+        images = self.queue(device, decoder)
+        if device.type == "cuda":
+            torch.cuda.current_stream(device).synchronize()
+        return images
+
+    def queue(self, device: torch.device, decoder: "str | JPEGDecoder | None" = None) -> Tensor:
+        """Decode without waiting: keep this batch until the current stream has done the work."""
         if device.type not in ("cpu", "cuda"):
-            return self.decode().to(device)
+            return self.queue(torch.device("cpu"), decoder).to(device)
+        chosen = choose(device, decoder) if device.type == "cuda" or decoder else None
+        finished, first = self._finished(), int(self.table[0, 0])
+        pixels = self._content[first:][: finished * 3 * math.prod(self.size)]
+        pixels = pixels.view(finished, *self.size, 3)
+        if finished == len(self):
+            return pixels.to(device, non_blocking=True).permute(0, 3, 1, 2)
         out = torch.empty((len(self), *self.size, 3), dtype=torch.uint8, device=device)
-        for rows in self._groups():
+        out[:finished].copy_(pixels, non_blocking=True)
+        for rows in self._groups(finished):
             group = self[rows]
             columns = parcels(group.table)
-            resample(group._sources(columns, device), columns, out[rows])
+            resample(group._sources(columns, chosen, device), columns, out[rows])
         return out.permute(0, 3, 1, 2)
 
-    def _groups(self) -> Iterator[slice]:
+    @property
+    def encoded(self) -> int:
+        """Number of images that are still JPEGs."""
+        return int(np.count_nonzero(parcels(self.table).is_jpeg))
+
+    def _finished(self) -> int:
+        """Return how many of the first images are finished pixels that follow each other."""
         columns = parcels(self.table)
-        start, size = 0, 0
-        for row, more in enumerate((columns.height * columns.width * 3).tolist()):
+        size = 3 * math.prod(self.size)
+        follow = columns.offset == columns.offset[0] + size * np.arange(len(self))
+        is_finished = follow & (columns.offset >= 0)  # else sent by message
+        is_finished &= (columns.is_jpeg == 0) & (columns.length == size)
+        return len(self) if is_finished.all() else int(np.argmin(is_finished))
+
+    def _groups(self, first: int) -> Iterator[slice]:
+        columns = parcels(self.table[first:])
+        start, size = first, 0
+        for row, more in enumerate((columns.height * columns.width * 3).tolist(), first):
             if size and size + more > _GROUP_BYTES:
                 yield slice(start, row)
                 start, size = row, 0
             size += more
         yield slice(start, len(self))
 
-    def _sources(self, columns: Parcel, device: torch.device) -> list[Source | None]:
+    def _sources(
+        self, columns: Parcel, decoder: ChosenDecoder | None, device: torch.device
+    ) -> list[Source | None]:
         seen = [row for row, length in enumerate(columns.length.tolist()) if length]
         encoded = [row for row in seen if columns.is_jpeg[row]]
         images: dict[int, Tensor] = {}
-        if encoded and device.type == "cuda":
+        if encoded and decoder is not None:
             try:
-                images = dict(zip(encoded, self._by_nvjpeg(encoded, columns, device), strict=True))
+                images = dict(zip(encoded, self._decoded(encoded, columns, decoder), strict=True))
             except RuntimeError as error:
                 warn(
-                    f"nvJPEG cannot decode a batch ({error}). The CPU decodes it instead.",
+                    f"{decoder.name} cannot decode a batch ({error}). The CPU decodes it instead.",
                     RuntimeWarning,
                 )
         for row in set(seen) - images.keys():
@@ -125,8 +161,8 @@ class EncodedImages:
             for row in range(len(self))
         ]
 
-    def _by_nvjpeg(self, rows: list[int], columns: Parcel, device: torch.device) -> list[Tensor]:
-        images = nvjpeg.decode([self._jpeg(row, columns) for row in rows], device)
+    def _decoded(self, rows: list[int], columns: Parcel, decoder: ChosenDecoder) -> list[Tensor]:
+        images = decoder.decode([self._jpeg(row, columns) for row in rows])
         for row, image in zip(rows, images, strict=True):
             expected = 3, int(columns.height[row]), int(columns.width[row])
             if image.shape != expected:
@@ -148,9 +184,9 @@ class EncodedImages:
 
     def _error(self, row: int, reason: str) -> SampleError:
         return SampleError(
-            f'Sample {self._key(row)!r} cannot be decoded ({reason}). With decode="gpu", workers '
-            "cannot detect this, so on_error= does not apply. `packer verify --decode FOLDER` "
-            "lists all damaged samples, and `packer repair FOLDER` restores them."
+            f"Sample {self._key(row)!r} cannot be decoded ({reason}). No worker decoded it, so "
+            "on_error= does not apply. `packer verify --decode FOLDER` lists all damaged samples, "
+            "and `packer repair FOLDER` restores them."
         )
 
     def _key(self, row: int) -> str:

@@ -2,7 +2,8 @@
 
 A worker extracts the tiles of each JPEG that a view touches (`reader.decode.splice`). These bytes
 are in the batch's slot, one sample after the other, with a row of numbers, a `Parcel`, that has the
-crop. If nvJPEG cannot decode an image, the worker decodes it and sends its finished pixels instead.
+crop. If nvJPEG cannot decode an image, or it is among the batch's first ones that workers decode,
+the worker draws it and sends its finished pixels instead.
 """
 
 import re
@@ -25,6 +26,7 @@ _ROOM = 1.5  # times the mean bytes of a row; a chunk's rows share it, the rest 
 # Pixels (across, down) of each chroma sample that nvJPEG supports.
 _SUBSAMPLINGS = {(1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2)}
 _BASELINE, _PROGRESSIVE = 0xC0, 0xC2
+_APP1, _APP14 = 0xE1, 0xEE
 _ADOBE_RGB = re.compile(rb"Adobe.{6}\0", re.DOTALL)  # or CMYK: nvJPEG would decode it as YCbCr
 
 
@@ -62,8 +64,14 @@ class Packed(NamedTuple):
     parts: Sequence[Any]
 
 
-def pack(view: View, decoder: Decoder) -> Packed:
-    """Return the bytes that `view` needs, decoded only if nvJPEG cannot do it."""
+def pack(view: View, decoder: Decoder, out: Any = None) -> Packed:
+    """Return the bytes that `view` needs, decoded only if nvJPEG cannot do it.
+
+    If `out` is given, (H, W, 3), draw the finished pixels there.
+    """
+    if out is not None:
+        decoder.draw(view, out)
+        return Packed(finished(view.size), [])
     if not view.is_seen:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image
@@ -81,22 +89,24 @@ def pack(view: View, decoder: Decoder) -> Packed:
             content = np.frombuffer(data, np.uint8)
             if (content[cut.markers - 1] != 0xFF).any():
                 raise DecodeError("its restart markers contradict its segment table")
-        if is_for_nvjpeg(data, *size):
-            return Packed(*_sent_encoded(view, data, size, start))
+        if parts := parts_for_nvjpeg(data, *size):
+            return _sent_encoded(view, parts, size, start)
     pixels = np.empty((*view.size, 3), np.uint8)
     decoder.draw(view, pixels)
-    height, width = view.size
-    finished = Parcel(0, pixels.size, 0, height, width, 0, 0, height, width, 0, 0, height, width)
-    return Packed(finished, [pixels.reshape(-1)])
+    return Packed(finished(view.size), [pixels.reshape(-1)])
+
+
+def finished(size: tuple[int, int]) -> Parcel:
+    return Parcel(0, size[0] * size[1] * 3, 0, *size, 0, 0, *size, 0, 0, *size)
 
 
 def _sent_encoded(
-    view: View, data: Any, size: tuple[int, int], start: tuple[int, int]
-) -> tuple[Parcel, list[Any]]:
+    view: View, parts: Sequence[Any], size: tuple[int, int], start: tuple[int, int]
+) -> Packed:
     shifts = view.cut.shifts if isinstance(view.cut, Cut) else None
     parcel = Parcel(
         0,
-        len(data),
+        sum(map(len, parts)),
         1,
         *size,
         view.box[0] - start[0],
@@ -109,28 +119,36 @@ def _sent_encoded(
         view.fill,
         0 if shifts is None else len(shifts),
     )
-    content = np.frombuffer(data, np.uint8)
-    if shifts is None:
-        return parcel, [content]
-    return parcel, [content, shifts.astype(np.int32).view(np.uint8)]
+    if shifts is not None:
+        parts = [*parts, shifts.astype(np.int32).view(np.uint8)]
+    return Packed(parcel, parts)
 
 
-def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int) -> bool:
-    """Whether nvJPEG decodes this JPEG correctly: 8 bits, grey or YCbCr, with an end."""
-    is_plain = False
+def parts_for_nvjpeg(
+    data: bytes | bytearray | memoryview, height: int, width: int
+) -> list[NDArray[Any]]:
+    """Return a JPEG without its Exif in parts; none unless nvJPEG decodes it correctly.
+
+    It has 8 bits, is grey or YCbCr, and has an end. By its Exif, TorchCodec would turn it upright.
+    """
     if bytes(data[-2:]) != b"\xff\xd9":
-        return False
+        return []
+    content, parts, kept = np.frombuffer(data, np.uint8), [], 0
+    is_plain = False
     try:
         for marker, at, end in segments_of(data):
             if marker in FRAMES:
                 if is_plain or not _is_plain_frame(frame_at(data, marker, at, end), height, width):
-                    return False
+                    return []
                 is_plain = True
-            elif marker == 0xEE and _ADOBE_RGB.match(data, at + 2, end):
-                return False
+            elif marker == _APP14 and _ADOBE_RGB.match(data, at + 2, end):
+                return []
+            elif marker == _APP1:
+                parts.append(content[kept : at - 2])
+                kept = end
     except ValueError:
-        return False
-    return is_plain
+        return []
+    return [*parts, content[kept:]] if is_plain else []
 
 
 def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:

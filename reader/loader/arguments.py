@@ -58,7 +58,7 @@ _OF_LOADER: dict[str, Rule] = {
     ),
     "on_error": (one_of("raise", "substitute", "mask"), "'raise', 'substitute' or 'mask'"),
     "max_bad": (lambda given: is_number(given) and 0 <= given <= 1, "a share from 0 to 1"),
-    "decode": (one_of("cpu", "gpu"), "'cpu' or 'gpu'"),
+    "decode": (one_of("cpu", "gpu", "auto"), "'cpu', 'gpu' or 'auto'"),
     "timeout": (
         lambda given: is_number(given) and given >= 0,
         "a number of seconds, 0 for no limit",
@@ -211,10 +211,10 @@ class LoaderConfig:
                 f"exhaust the memory; at most {most} are possible here. Leave it out for one on "
                 "each core."
             )
-        if self.decode == "gpu" and self.cache == "decoded":
+        if self.decode != "cpu" and self.cache == "decoded":
             raise ArgumentError(
-                'cache="decoded" keeps images that workers decode; with decode="gpu" they decode '
-                "none. Leave one of them out."
+                'cache="decoded" keeps images that workers decode; with '
+                f'decode="{self.decode}" the GPU decodes them. Leave one of them out.'
             )
 
     @property

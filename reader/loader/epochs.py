@@ -14,6 +14,7 @@ from typing import Any
 
 from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError, called, warn
+from reader.gpu_decode.decoders import ChosenDecoder
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
 from reader.order.shuffle import Order
@@ -113,10 +114,18 @@ class Epochs:
             raise TypeError("a Loader with epochs=None has no length")
         return self.plan.steps(0)
 
-    def jump(self, position: int) -> None:
+    def attach(self, decoder: ChosenDecoder) -> None:
+        """Let a GPU decode a share of each batch; batches that are decoded ahead are made again."""
         with self.lock:
             self.check_open()
-            if self._next != position:
+            if self.pipeline.share.attach(decoder) and self._ahead is not None:
+                self._drop_ahead()
+                self.decode_ahead()
+
+    def jump(self, position: int, share: float | None = None) -> None:
+        with self.lock:
+            self.check_open()
+            if self.pipeline.share.load(share) or self._next != position:
                 self._drop_ahead()
             self._next = self.consumed = position
             self._newest = None

@@ -12,6 +12,8 @@ import cloudpickle
 
 from reader.checks import explained
 from reader.dataset.dataset import Dataset
+from reader.errors import ArgumentError
+from reader.gpu_decode.decoders import choose
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
     LikeDataLoader,
@@ -25,7 +27,7 @@ from reader.loader.collate import Collate
 from reader.loader.epochs import EpochIterator
 from reader.monitoring.statistics import Statistics
 from reader.order.buckets import padding_waste
-from reader.order.resume import position_of, state_at
+from reader.order.resume import decode_share_of, position_of, state_at
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.order.steps import Steps
 from reader.samples.boxes import Boxes
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from torch.utils.data import Subset
     from typing_extensions import Unpack
 
+    from reader.gpu_decode.libraries import JPEGDecoder
     from reader.look.sheet import Sheet
 
 
@@ -106,7 +109,7 @@ class Loader(LikeDataLoader):
         on_error: str = "raise",
         max_bad: float = 0.01,
         cache: Literal["decoded"] | None = None,
-        decode: Literal["cpu", "gpu"] = "cpu",
+        decode: Literal["cpu", "gpu", "auto"] = "cpu",
         timeout: float = 0,
         **torch_names: "Unpack[TorchNames]",
     ) -> None:
@@ -173,7 +176,10 @@ class Loader(LikeDataLoader):
                 otherwise whole images, used for crops less than twice as large as their target.
                 Pixels are the same.
             decode: "gpu" to decode on the GPU of a CUDAPrefetcher: ``image`` is then an
-                `EncodedImages`, and workers only extract the crop's part of each JPEG.
+                `EncodedImages`, and workers only extract the crop's part of each JPEG. "auto": the
+                workers decode the first images of each batch, and the GPU the rest; the share is
+                measured in the first batches and kept in the state. Without a GPU, or before a
+                CUDAPrefetcher uses it, the workers decode all.
             timeout: seconds without progress of any worker, or of `map_sample` here, after which a
                 WorkerError names each worker's sample. 0: no limit, but a warning after 30. It is
                 ignored with ``workers=0``.
@@ -192,6 +198,7 @@ class Loader(LikeDataLoader):
         self._parts = parts = build(config, opened)
         self._epochs = parts.epochs(config)
         self._pipeline = self._epochs.pipeline
+        self.decode_share = self._pipeline.share  # for CUDAPrefetcher
         self._order = order = parts.order
         self._order_id = opened, order, parts.recipe.seed  # recorded in a state
         is_given = order.is_given  # its numbers are known only when an epoch begins
@@ -261,7 +268,8 @@ class Loader(LikeDataLoader):
         arguments = dict(vars(self._config))
         if isinstance(self._config.dataset, (str, os.PathLike)):
             arguments["dataset"] = self.dataset.source  # absolute
-        return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
+        place = self._epochs.consumed, self._pipeline.share.delivered
+        return _reopened, (type(self), cloudpickle.dumps(arguments), *place)
 
     def __repr__(self) -> str:
         steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
@@ -284,25 +292,29 @@ class Loader(LikeDataLoader):
         """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
         self._epochs.turn_to(epoch)
 
-    def state_dict(self) -> dict[str, int | str | None]:
+    def state_dict(self) -> dict[str, int | float | str | None]:
         """Return the position of the newest iterator; batches decoded ahead do not count.
 
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
-        same on every rank. The other entries identify the dataset and the options.
+        same on every rank. ``decode_share``, with ``decode="auto"`` once it is measured, is the
+        share of each batch that workers decode. The other entries identify the dataset and the
+        options.
         """
         with self._epochs.lock:
-            return state_at(self._epochs.consumed, *self._order_id)
+            share = self._pipeline.share.delivered
+            return state_at(self._epochs.consumed, share, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next iterator continue from the position of a `state_dict`.
 
-        World size, batch size and workers may have changed.
+        World size, batch size, workers and `decode` may have changed.
 
         Raises:
             ArgumentError: the state is of another dataset, or of options with another order.
         """
         with self._epochs.lock:
-            self._epochs.jump(position_of(state, *self._order_id))
+            position = position_of(state, *self._order_id)
+            self._epochs.jump(position, decode_share_of(state))
 
     def statistics(self) -> Statistics:
         """Return counts and times since the loader was made, and its bottleneck."""
@@ -353,9 +365,21 @@ class Loader(LikeDataLoader):
         """The errors of the samples that were substituted or masked, by sample number."""
         return dict(self._pipeline.bad.reasons)
 
-    def check_device(self, device: Any) -> None:
-        """Raise an error if a device cannot decode this loader's images (``decode="gpu"``)."""
-        self._parts.schema.image.check_device(device)
+    def use_decoder(self, device: Any, wanted: "str | JPEGDecoder | None" = None) -> None:
+        """Choose the decoder for images that workers do not decode; `CUDAPrefetcher` calls this.
+
+        Raises:
+            ArgumentError: a decoder is `wanted`, but workers decode all images, or it is unknown.
+            ReaderError: ``decode="gpu"``, and no decoder works on `device`.
+        """
+        if self.decode == "cpu":
+            if wanted is not None:
+                raise ArgumentError('decoder= needs a Loader with decode="gpu" or decode="auto".')
+            return
+        decoder = choose(device, wanted)
+        if self.decode == "gpu":
+            decoder.require()
+        self._epochs.attach(decoder)
 
     def page_lock(self, cuda: Any, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` calls this.
@@ -377,7 +401,7 @@ class Loader(LikeDataLoader):
                 self.dataset.fetching.close()
 
 
-def _reopened(kind: type[Loader], arguments: bytes, position: int) -> Loader:
+def _reopened(kind: type[Loader], arguments: bytes, position: int, share: float | None) -> Loader:
     loader = kind(**pickle.loads(arguments))
-    loader._epochs.jump(position)
+    loader._epochs.jump(position, share)
     return loader

@@ -22,6 +22,7 @@ from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
+from reader.loader.decode_share import DecodeShare
 from reader.loader.prefetch import Prefetch
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
 from reader.monitoring.bad_samples import BadSamples, warn_of_boxes
@@ -52,6 +53,7 @@ class BatchPipeline:
         self._cores = usable_cores()
         self._schema = schema
         self.batcher = batcher
+        self.share = DecodeShare(config.decode)
         workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
         chunk = chunk_size(layout.rows, most, schema.is_gathered)
@@ -133,6 +135,8 @@ class BatchPipeline:
             raise
         if self._scaler is not None:
             self._scaler.settle(self._account.loop, self.statistics)
+        self.share.delivered = batch.share
+        self.share.settle(self.statistics)
         self.supply()
         if (dropped := self._account.spent.dropped_boxes) and not self._has_warned:
             self._has_warned = True
@@ -194,6 +198,8 @@ class BatchPipeline:
             ring.memory.layout.slot_bytes,
             self._ready(),
             self._schema.image.work,
+            self.share.value,
+            *((decoder.name, decoder.refused) if (decoder := self.share.decoder) else ()),
         )
         return Statistics(loop, self._account.spent, *self._store.counts(), now)
 
@@ -209,8 +215,9 @@ class BatchPipeline:
             if slot is None:
                 return
             step = epoch.steps[epoch.queued]
-            tasks = self._planner.tasks(step, slot)
-            batch = PendingBatch(step, slot, {task.number for task in tasks})
+            tasks = self._planner.tasks(step, slot, self.share.rows(step.rows))
+            numbers = {task.number for task in tasks}
+            batch = PendingBatch(step, slot, numbers, share=self.share.settled)
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)

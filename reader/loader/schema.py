@@ -70,9 +70,9 @@ def batch_schema(
             "transforms=[reader.RandomResizedCrop(224)]."
         )
     images: list[Column]
-    if decode == "gpu":
+    if decode != "cpu":
         other = {"collate_fn": not is_batched}
-        images = [EncodedColumn.of(dataset, recipe, sizes[0], is_fit=is_one_size, **other)]
+        images = [EncodedColumn.of(dataset, recipe, sizes[0], decode, is_fit=is_one_size, **other)]
     else:
         channels, names = dataset.channels, _view_names("image", len(sizes))
         images = [

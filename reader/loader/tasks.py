@@ -28,8 +28,11 @@ class TaskPlanner:
         self._block_of = (-1, -1, 1, 0)
         self._block: NDArray[np.int64] = np.empty(0, np.int64)
 
-    def tasks(self, step: Step, slot: int) -> list[Task]:
-        """Return the tasks of a step; none reaches from one epoch into the next."""
+    def tasks(self, step: Step, slot: int, drawn: int = 0) -> list[Task]:
+        """Return the tasks of a step, whose first `drawn` images are not left to a GPU.
+
+        None reaches from one epoch into the next.
+        """
         count = self._order.count
         positions = step.positions
         begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
@@ -43,9 +46,8 @@ class TaskPlanner:
             following = (inside[-1] + step.stride * self._spare) % count
             spare = self._order.samples(following, epoch) if following.size else following
             first = int(inside[0])
-            tasks.append(
-                Task(self._next, slot, row, epoch, first, samples, valid, spare, step.stride)
-            )
+            place = self._next, slot, row, epoch, first
+            tasks.append(Task(*place, samples, valid, spare, step.stride, drawn))
             self._next += 1
         return tasks
 
@@ -73,6 +75,7 @@ class PendingBatch:
     copy: BatchArrays | None = None
     error: Exception | None = None
     is_wanted: bool = True
+    share: float | None = None  # of its images that workers decode, if it is settled
 
 
 @dataclass(eq=False)

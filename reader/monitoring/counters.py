@@ -51,6 +51,8 @@ class Spent(NamedTuple):
     cached: int = 0  # decoded images from memory, with ``cache="decoded"``
     dropped_boxes: int = 0  # and polygons: too small before any crop, or outside
     waiting: float = 0.0  # part of `busy`: waiting for a store; the rest is `decode`
+    drawn: int = 0  # with ``decode="auto"``: images that workers decoded, not the GPU
+    drawing: float = 0.0  # part of `busy`: decoding them
 
 
 class Samples(NamedTuple):
@@ -68,6 +70,9 @@ class Now(NamedTuple):
     slot_bytes: int = 0  # of each of them
     ready: int = 0  # complete batches that wait for the consumer
     work: str = "decode"  # task of the workers: "decode", or "splice" if the GPU decodes
+    decode_share: float = 1.0  # of each batch, which workers decode; the GPU decodes the rest
+    decoder: str = ""  # on the GPU
+    refused_decoders: tuple[str, ...] = ()  # why others are not used
 
 
 @dataclass(frozen=True)

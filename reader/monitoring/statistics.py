@@ -74,6 +74,12 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
         ),
         ("ready", f"{now.ready} of {now.slots} batches, of {now.slot_bytes / 1e6:,.1f} MB each"),
     ]
+    if now.decoder:
+        gpu = f"{now.decoder} on the GPU"
+        by = f"workers {now.decode_share:.0%}, {gpu} the rest" if now.decode_share else gpu
+        rows.append(("decoded by", by))
+    if now.refused_decoders:
+        rows.append(("not used", "; ".join(now.refused_decoders)))
     if store.requests or cache.hits:
         came = f"{store.fetched_bytes / 1e6:,.1f} MB in {counted(store.requests, 'request')}"
         cached = f"{cache.hits:,} of {cache.hits + cache.fetched:,} samples were in the cache"

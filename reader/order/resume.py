@@ -7,19 +7,35 @@ order; world size, batch size and workers may change between two runs.
 from collections.abc import Mapping
 from typing import Any
 
+from reader.checks import is_number
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.order.shuffle import Order
 
 _VERSION = 1
 
-State = dict[str, int | str | None]
+State = dict[str, int | float | str | None]
+
+_SHARE = "decode_share"  # a state has it only if it is settled, and workers share decoding
 
 
-def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
+def state_at(
+    position: int, share: float | None, dataset: Dataset, order: Order, seed: int
+) -> State:
     epoch, inside = divmod(position, order.count)
     identity = _identity(dataset, order, seed, epoch if inside else None)
-    return {"version": _VERSION, **identity, "epoch": epoch, "position": inside}
+    shared: State = {} if share is None else {_SHARE: share}
+    return {"version": _VERSION, **identity, "epoch": epoch, "position": inside, **shared}
+
+
+def decode_share_of(state: Mapping[str, Any]) -> float | None:
+    """Return the share of each batch that workers are to decode, None if it is not settled."""
+    share = state.get(_SHARE)
+    if share is None or (is_number(share) and 0 <= share <= 1):
+        return share
+    raise ArgumentError(
+        f"The state is damaged: its {_SHARE} is {share!r:.99}. Load an earlier checkpoint."
+    )
 
 
 def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: int) -> int:

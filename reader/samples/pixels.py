@@ -46,6 +46,8 @@ class PixelSource:
         self._decoder = decoder
         self._images = images
         self.cached = 0
+        self.drawn = 0  # images that would otherwise be left to a GPU
+        self.drawing = 0  # ns for them
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
         return image

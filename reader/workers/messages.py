@@ -53,6 +53,7 @@ class Task:
     # The next samples of the order, to substitute for unreadable ones.
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     stride: int = 1  # from one sample's position to the next one's
+    drawn: int = 0  # rows of the slot, the first ones, whose images are not left to a GPU
 
     @property
     def positions(self) -> NDArray[np.int64]:
@@ -62,14 +63,14 @@ class Task:
         """Pickle the arrays as bytes; NumPy's own pickling takes three times as long."""
         numbers = self.number, self.slot, self.row, self.epoch, self.position
         samples, spare = self.samples.tobytes(), self.spare.tobytes()
-        return _task, (numbers, samples, self.valid, spare, self.stride)
+        return _task, (numbers, samples, self.valid, spare, self.stride, self.drawn)
 
 
 def _task(
-    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes, stride: int
+    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes, *rest: int
 ) -> Task:
     chosen, others = np.frombuffer(samples, np.int64), np.frombuffer(spare, np.int64)
-    return Task(*numbers, chosen, valid, others, stride)
+    return Task(*numbers, chosen, valid, others, *rest)
 
 
 @dataclass(frozen=True)

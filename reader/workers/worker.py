@@ -92,7 +92,8 @@ class Worker:
 
     def _done(self, task: Task) -> Done:
         before = self._clocks()
-        self._writer.begin(self._memory.slot(task.slot), task.row, len(task.samples))
+        slot = self._memory.slot(task.slot)
+        self._writer.begin(slot, task.row, len(task.samples), task.drawn)
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
         if not self._setup.schema.is_gathered or not self._is_gathered(task):
@@ -142,6 +143,8 @@ class Worker:
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
+            self._reader.source.drawn,
+            self._reader.source.drawing / 1e9,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:

@@ -17,7 +17,7 @@ from torch.utils.data import RandomSampler
 import reader
 from benchmarks import pipeline
 from benchmarks.peers import Folder, Task, loader_of
-from reader.gpu_decode.nvjpeg import require
+from reader.gpu_decode.decoders import choose
 
 SIZE = 224
 Batches = Iterator[tuple[Tensor, Tensor]]

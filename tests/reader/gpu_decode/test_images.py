@@ -32,8 +32,8 @@ from reader import (
     Transform,
 )
 from reader.cuda.device import default_device
-from reader.gpu_decode.nvjpeg import require
-from reader.gpu_decode.parcels import Parcel, is_for_nvjpeg
+from reader.gpu_decode.decoders import choose
+from reader.gpu_decode.parcels import Parcel, parts_for_nvjpeg
 
 needs_jpegtran = pytest.mark.skipif(shutil.which("jpegtran") is None, reason="no jpegtran")
 
@@ -282,7 +282,9 @@ def test_workers_that_do_not_decode_are_said_to_splice() -> None:
         ({"collate_fn": list}, "collate_fn"),
         ({"transforms": []}, "one size"),
         ({"fields": ("label",)}, 'needs the field "image"'),
-        ({"decode": "nvjpeg"}, "'cpu' or 'gpu'"),
+        ({"decode": "nvjpeg"}, "'cpu', 'gpu' or 'auto'"),
+        ({"decode": "auto", "cache": "decoded"}, 'decode="auto" the GPU decodes'),
+        ({"decode": "auto", "transforms": []}, 'decode="auto" needs transforms'),
     ],
 )
 def test_what_needs_pixels_is_refused(packed: Path, options: dict[str, Any], reason: str) -> None:
@@ -333,21 +335,22 @@ def frame(marker: int = 0xC0, precision: int = 8, sampling: bytes = b"\x22\x11\x
 def test_nvjpeg_gets_baseline_and_progressive_jpegs_of_the_usual_kinds(
     data: bytes, expected: bool
 ) -> None:
-    assert is_for_nvjpeg(data, 16, 24) is expected
-    assert not is_for_nvjpeg(data, 16, 25)
+    assert bool(parts_for_nvjpeg(data, 16, 24)) is expected
+    assert not parts_for_nvjpeg(data, 16, 25)
+
+
+def test_a_jpeg_is_sent_without_its_exif() -> None:
+    exif = b"\xff\xe1\x00\x0aExif\0\0II"
+    data = frame()
+    parts = parts_for_nvjpeg(data[:2] + exif + data[2:], 16, 24)
+    assert b"".join(map(bytes, parts)) == data
 
 
 def can_decode() -> bool:
-    if not torch.cuda.is_available():
-        return False
-    try:
-        require(default_device())
-    except ReaderError:
-        return False
-    return True
+    return torch.cuda.is_available() and bool(choose(default_device()).name)
 
 
-needs_nvjpeg = pytest.mark.skipif(not can_decode(), reason="no CUDA device that torchvision uses")
+needs_nvjpeg = pytest.mark.skipif(not can_decode(), reason="no CUDA device with a JPEG decoder")
 
 
 @pytest.mark.gpu

@@ -28,7 +28,7 @@ from reader import (
     SampleError,
 )
 from reader.cuda import transfer as sender
-from reader.gpu_decode import nvjpeg
+from reader.gpu_decode import decoders
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import Parcel, parcels
 from reader.gpu_decode.resample import Source, resample, sent
@@ -48,7 +48,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedGPU]:
             module = types.ModuleType(name)
             module.__dict__.update(parts)
             monkeypatch.setitem(sys.modules, name, module)
-        caches = sender._side_stream, nvjpeg._own_stream, nvjpeg._decoder
+        caches = sender._side_stream, decoders._own_stream, decoders.choose
         for cached in caches:
             cached.cache_clear()
         yield made
@@ -210,19 +210,19 @@ def test_images_decoded_on_the_gpu_are_in_order_too(
 def test_an_error_of_the_decoder_comes_in_its_turn_and_is_passed(
     packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, thread: type
 ) -> None:
-    decode = EncodedImages.decode
+    decode = EncodedImages.queue
 
-    def fail_once(self: EncodedImages, device: Any) -> Any:
+    def fail_once(self: EncodedImages, device: Any, decoder: Any) -> Any:
         if next(calls) == 1:
             raise SampleError("the second batch is damaged")
-        return decode(self, device)
+        return decode(self, device, decoder)
 
     monkeypatch.setattr(sender, "ThreadPoolExecutor", thread)
     with encoded(packed) as loader:
         expected = [images.decode() for images, _ in loader]
         loader.set_epoch(0)
         calls = itertools.count()
-        monkeypatch.setattr(EncodedImages, "decode", fail_once)
+        monkeypatch.setattr(EncodedImages, "queue", fail_once)
         batches = iter(CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3))
         seen = [next(batches)[0]]
         with pytest.raises(SampleError, match="second batch"):
@@ -255,7 +255,7 @@ def test_the_decoder_would_write_to_memory_in_use_without(
 ) -> None:
     gpu.lag = 10**9
     if left_out == "synchronize":
-        monkeypatch.setattr(nvjpeg, "_own_stream", gpu.current_stream)
+        monkeypatch.setattr(decoders, "_own_stream", gpu.current_stream)
         monkeypatch.setattr("pretended_gpu.Stream.synchronize", lambda self: None)
     else:
         monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
@@ -272,24 +272,26 @@ def test_the_decoder_may_have_got_a_stream_that_others_have_too(
 ) -> None:
     gpu.lag = 10**9
     shared = gpu.default if whose == "the consumer" else sender._side_stream(DEVICE)
-    monkeypatch.setattr(nvjpeg, "_own_stream", lambda device: shared)
+    monkeypatch.setattr(decoders, "_own_stream", lambda device: shared)
     with encoded(packed) as loader:
         consume(gpu, CUDAPrefetcher(loader))
     assert gpu.faults == []
 
 
-def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedGPU) -> None:
+def test_what_the_decoder_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedGPU) -> None:
+    calls = itertools.count()
+
+    def decode_once(jpegs: list[torch.Tensor], device: Any, stream: Any) -> list[torch.Tensor]:
+        if next(calls):
+            raise RuntimeError("nvJPEG status 2")
+        return gpu.decode_jpeg(jpegs, "rgb", device)
+
     with encoded(packed) as loader:
         expected = next(iter(loader))[0].decode()
         loader.set_epoch(0)
-        prefetcher = CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3)
-
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise RuntimeError("nvJPEG status 2")
-
-        nvjpeg._decoder.cache_clear()
-        sys.modules["torchvision.io"].decode_jpeg = refuse  # type: ignore[attr-defined]
-        with pytest.warns(RuntimeWarning, match="status 2.*The CPU decodes it"):
+        norm: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}
+        prefetcher = CUDAPrefetcher(loader, **norm, decoder=decode_once)
+        with pytest.warns(RuntimeWarning, match="decode_once cannot.*status 2.*The CPU decodes it"):
             images, _ = next(iter(prefetcher))
         torch.testing.assert_close(images.cpu(), expected.float(), atol=1e-3, rtol=0)
 
@@ -298,21 +300,20 @@ def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedG
 def test_an_image_of_another_size_than_its_header_has_is_never_shown(
     packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, sizes_differ: str
 ) -> None:
+    calls = itertools.count()
+
+    def cut(jpegs: list[torch.Tensor], device: Any, stream: Any) -> list[torch.Tensor]:
+        top = min(next(calls), 1)
+        return [image[:, top:] for image in gpu.decode_jpeg(jpegs, "rgb", device)]
+
     with encoded(packed) as loader:
-        prefetcher = CUDAPrefetcher(loader)
-        whole = gpu.decode_jpeg
-        monkeypatch.setattr(
-            sys.modules["torchvision.io"],
-            "decode_jpeg",
-            lambda *given, **options: [image[:, 1:] for image in whole(*given, **options)],
-        )
-        nvjpeg._decoder.cache_clear()
+        prefetcher = CUDAPrefetcher(loader, decoder=cut)
         with contextlib.ExitStack() as expected:
             expected.enter_context(pytest.warns(RuntimeWarning, match="has the shape"))
             if sizes_differ == "on the CPU too":
                 decode = simplejpeg.decode_jpeg
-                cut = lambda data, mode, **options: decode(data, mode, **options)[1:]  # noqa: E731
-                monkeypatch.setattr(simplejpeg, "decode_jpeg", cut)
+                less = lambda data, mode, **options: decode(data, mode, **options)[1:]  # noqa: E731
+                monkeypatch.setattr(simplejpeg, "decode_jpeg", less)
                 sentence = "its own header has"
                 expected.enter_context(pytest.raises(SampleError, match=sentence))
             next(iter(prefetcher))
@@ -329,8 +330,8 @@ def test_a_torchvision_that_is_missing_or_cannot_decode_is_named(
         monkeypatch.setattr(sys.modules["torchvision.io"], "decode_jpeg", without)
     else:
         monkeypatch.setitem(sys.modules, "torchvision.io", None)
-    sentence = "not compiled" if is_installed else "pip install torchvision"
-    with encoded(packed) as loader, pytest.raises(ReaderError, match=sentence):
+    reason = "torchvision: torchvision not compiled" if is_installed else "torchvision: import of"
+    with encoded(packed) as loader, pytest.raises(ReaderError, match=f"{reason}.*\\[gpu\\]"):
         CUDAPrefetcher(loader)
 
 
