@@ -23,7 +23,8 @@ CASES = {
     "read": "photographs, PNGs, WebPs, large photographs",
     "tiny": "raw images of CIFAR's size",
     "store": "reading from a store that answers late",
-    "gpu": "feeding a GPU, alone and with a ResNet-50 that trains",
+    "gpu": "feeding a GPU, alone and with a ResNet that trains",
+    "decoders": "JPEG decoders on a GPU: rates, and pixels beside the workers'",
     "pack": "packing, beside cp -r and other writers",
     "scale": "datasets of many shards and samples; packing many classes and files",
 }
@@ -45,6 +46,10 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, 
     "steps": {"nargs": "+", "help": "what is measured"},
     "batches": {"type": int, "help": "measured, a round"},
     "device": {},
+    "decoders": {"action": "store_true", "help": "each decoder on the GPU, not only the best"},
+    "network": {"choices": ("resnet18", "resnet50")},
+    "size": {"type": int, "help": "of a crop; another than 224: without peers"},
+    "compile": {"action": "store_true", "help": "with torch.compile"},
     "latency": {"type": int, "nargs": "+", "help": "in ms"},
     "peers": {"action": "store_true"},
     "sets": {"nargs": "+"},
@@ -54,10 +59,17 @@ CASE_OPTIONS: dict[str, dict[str, Any]] = {  # a case has those in its OPTIONS, 
 
 
 def main(command: list[str] | None = None) -> None:
+    case, given = parsed(sys.argv[1:] if command is None else command)
+    beside = getattr(given, "images", None)
+    with tempfile.TemporaryDirectory(dir=beside and beside.absolute().parent) as work:
+        runner.run(case, given, Path(work))
+
+
+def parsed(command: list[str]) -> tuple[Any, argparse.Namespace]:
+    """Return the case's module, and its options."""
     names = "".join(f"\n  {name:10}{what}" for name, what in CASES.items())
     parser = parser_of("", f"{__doc__}\ncases:{names}")
     parser.add_argument("case", choices=CASES, metavar="CASE")
-    command = sys.argv[1:] if command is None else command
     name = parser.parse_args(command[:1]).case
     case = importlib.import_module(f"benchmarks.{name}")
     options = parser_of(f" {name}", case.__doc__)
@@ -67,10 +79,7 @@ def main(command: list[str] | None = None) -> None:
     for option, value in case.OPTIONS.items():
         usual = {"required": True} if value is ... else {"default": value}
         options.add_argument(f"--{option}", **CASE_OPTIONS[option], **usual)
-    given = options.parse_args(command[1:])
-    beside = getattr(given, "images", None)
-    with tempfile.TemporaryDirectory(dir=beside and beside.absolute().parent) as work:
-        runner.run(case, given, Path(work))
+    return case, options.parse_args(command[1:])
 
 
 def parser_of(name: str, text: str | None) -> argparse.ArgumentParser:

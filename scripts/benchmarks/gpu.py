@@ -1,12 +1,13 @@
-"""Feeding a GPU: this reader beside its peers, alone and with a ResNet-50 that trains.
+"""Feeding a GPU: this reader beside its peers, alone and with a network that trains.
 
     scripts/bench.py gpu                 # on images that it makes; minutes, and no network
     scripts/bench.py gpu --images DIR    # on a folder of class folders
     scripts/bench.py gpu --device cpu    # tries out what it does, with numbers that mean nothing
 
 Every way to feed the GPU is measured without and with training steps (bfloat16, channels_last).
-"GPU waits %" is the share of the time between the CUDA events around the steps in which none was
-running.
+"ratio" is that to the same steps on one batch, again and again: the GPU's limit. "GPU waits %" is
+the share of the time between the CUDA events around the steps in which none was running. "GiB" is
+the GPU's memory in use at the end. `scripts/bench_gpu.py` runs all of it in a limited time.
 """
 
 import argparse
@@ -22,31 +23,35 @@ from typing import Any
 import torch
 from sample_images import make
 from torch import Tensor, nn
-from training import resnet50
+from training import resnet18, resnet50
 
 import reader
 from benchmarks import material
-from benchmarks.gpu_ways import Batches, ways
+from benchmarks.gpu_ways import SIZE, Batches, ways
 from benchmarks.peers import Task
 from benchmarks.runner import Candidate, Figures
 from benchmarks.waiting import Waiting, synchronise
 from reader.system import usable_cores
 
-BASELINE = "DataLoader, pinned, apex prefetcher"
-OPTIONS = {"images": None, "samples": 4096, "batch-size": 256, "workers": usable_cores()}
-OPTIONS |= {"batches": 40, "device": "cuda"}
-LIMIT = "one batch, again and again"
+BASELINE = LIMIT = "one batch, again and again"
+OPTIONS = {"images": None, "shards": None, "samples": 4096, "batch-size": 256}
+OPTIONS |= {"workers": usable_cores(), "batches": 40, "device": "cuda", "decoders": False}
+OPTIONS |= {"network": "resnet50", "size": SIZE, "compile": False}
+WARM_UP = 32  # batches, in which "auto" measures its share beside the training
+NETWORKS = {"resnet18": resnet18, "resnet50": resnet50}
 
 
 class Model:
     """A network and its training step; on a CPU a network that costs nothing."""
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, network: str, is_compiled: bool) -> None:
         self.device = device
         on_gpu = device.type == "cuda"
         tiny = nn.Sequential(nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(48, 1000))
-        network = resnet50() if on_gpu else tiny
+        network = NETWORKS[network]() if on_gpu else tiny
         self.network = network.to(device, memory_format=torch.channels_last)
+        if is_compiled and on_gpu:
+            self.network.compile()
         self.optimizer = torch.optim.SGD(network.parameters(), 0.1, momentum=0.9)
 
     def step(self, images: Tensor, labels: Tensor) -> None:
@@ -85,10 +90,12 @@ def machine(device: torch.device) -> str:
 def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     if given.device != "cpu" and not torch.cuda.is_available():
         raise SystemExit("There is no CUDA device. --device cpu tries out what this does.")
-    images, shards = (given.images or work / "images").absolute(), work / "shards"
+    images = (given.images or work / "images").absolute()
+    shards = given.shards or work / "shards"
     if given.images is None:
         make(images, range(given.samples), classes=10)
-    material.pack(images, shards)
+    if given.shards is None:
+        material.pack(images, shards)
     device = reader.CUDAPrefetcher([], device=given.device).device
     task = Task(shards, images, work, "random", given.batch_size, given.workers)
     print(machine(device))
@@ -96,26 +103,41 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
         f"{len(reader.Dataset(shards))} images, batch {task.batch_size}, {task.workers} workers, "
         f"{given.batches} steps"
     )
-    names = [*ways(device), LIMIT]
-    return [Candidate(name, measure, (name, task, device, given.batches)) for name in names]
+    names = [*ways(device, given.size, given.decoders), LIMIT]
+    model = given.network, given.compile
+    options = task, device, given.batches, given.size, given.decoders, *model
+    return [Candidate(name, measure, (name, *options)) for name in names]
 
 
-def measure(name: str, task: Task, device: torch.device, steps: int) -> Figures:
+def measure(
+    name: str,
+    task: Task,
+    device: torch.device,
+    steps: int,
+    size: int,
+    decoders: bool,
+    *model_options: Any,
+) -> Figures:
     if device.type == "cuda":
         torch.cuda.set_device(device)  # whose streams and events those without a device are
     else:
         torch.set_num_threads(1)  # which spin while they wait for each other
     torch.backends.cudnn.benchmark = True
-    model = Model(device)
-    batches: Any = ways(device)["shardfeed" if name == LIMIT else name](task, device)
-    figures: dict[str, float] = {}
+    model = Model(device, *model_options)
+    way = ways(device, size, decoders)["shardfeed" if name == LIMIT else name]
+    batches: Any = way(task, device)
     if name == LIMIT:
         source, batches = batches, repeat(next(batches))
         source.close()
-    else:
+    fed(batches, WARM_UP, device, model)
+    trained, waited = fed(batches, steps, device, model)
+    figures = {"training, images/s": trained, "GPU waits %": 100 * waited}
+    if name != LIMIT:
         fed(batches, 2 * task.workers + 4, device)  # what lay ready does not count
         figures["alone, images/s"] = fed(batches, 2 * steps, device)[0]
-    fed(batches, max(2, steps // 5), device, model)
-    figures["training, images/s"], waited = fed(batches, steps, device, model)
-    figures["GPU waits %"] = 100 * waited
+    if device.type == "cuda":
+        free, whole = torch.cuda.mem_get_info(device)
+        figures["GiB"] = (whole - free) / 2**30
+    if name != LIMIT:
+        batches.close()
     return figures

@@ -5,6 +5,7 @@ images float32 (B, 3, 224, 224), normalised. Ways whose packages are not install
 """
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Literal
@@ -18,25 +19,36 @@ import reader
 from benchmarks import pipeline
 from benchmarks.peers import Folder, Task, loader_of
 from reader.gpu_decode.decoders import choose
+from reader.gpu_decode.libraries import LIBRARIES
 
 SIZE = 224
 Batches = Iterator[tuple[Tensor, Tensor]]
 Way = Callable[[Task, torch.device], Batches]
 
 
-def shardfeed(task: Task, device: torch.device, decode: Literal["cpu", "gpu"] = "cpu") -> Batches:
-    """This reader; with "gpu", its workers send what nvJPEG is to decode."""
+def shardfeed(
+    task: Task,
+    device: torch.device,
+    decode: Literal["cpu", "gpu", "auto"] = "cpu",
+    decoder: str | None = None,
+    size: int = SIZE,
+) -> Batches:
+    """This reader; with "gpu", its workers send what the GPU is to decode, with "auto" a share."""
     with reader.Loader(
         task.shards,
         batch_size=task.batch_size,
-        transforms=[reader.RandomResizedCrop(SIZE), reader.RandomHorizontalFlip()],
+        transforms=[reader.RandomResizedCrop(size), reader.RandomHorizontalFlip()],
         shuffle=True,
         epochs=None,
         workers=task.workers,
         decode=decode,
     ) as loader:
         norm = reader.IMAGENET_MEAN, reader.IMAGENET_STD
-        yield from reader.CUDAPrefetcher(loader, *norm, device=device)
+        try:
+            yield from reader.CUDAPrefetcher(loader, *norm, device=device, decoder=decoder)
+        finally:
+            if decode != "cpu":
+                print(loader.statistics(), file=sys.stderr)
 
 
 def apex(batches: Iterable[Any], device: torch.device) -> Batches:
@@ -116,19 +128,24 @@ def _end_to_end(samples: list[tuple[Tensor, int]]) -> tuple[Tensor, list[int], T
     return torch.cat(flat), [len(image) for image in flat], torch.tensor(labels)
 
 
-def ways(device: torch.device) -> dict[str, Way]:
-    """Return those that can run here, by name; nvJPEG needs a torchvision that has it."""
-    found: dict[str, Way] = {
-        "shardfeed": shardfeed,
-        "shardfeed, GPU decode": partial(shardfeed, decode="gpu"),
-        "DataLoader, pinned, apex prefetcher": data_loader_apex,
-        "DataLoader, torchvision GPU decode": data_loader_gpu_decode,
-    }
-    if device.type == "cpu":  # where this reader's own decoder stands in
-        del found["DataLoader, torchvision GPU decode"]
+def ways(device: torch.device, size: int = SIZE, all_decoders: bool = False) -> dict[str, Way]:
+    """Return those that can run here, by name; decoding on the GPU needs a decoder for it.
+
+    With another `size`, or `all_decoders`, only this reader's.
+    """
+    found: dict[str, Way] = {"shardfeed": shardfeed}
+    decoders = [None, *(LIBRARIES if all_decoders else ())]
+    if device.type == "cuda":
+        decoders = [name for name in decoders if choose(device, name).name]
+    for name in decoders:
+        mark = f" ({name})" if name else ""
+        found[f"shardfeed, GPU decode{mark}"] = partial(shardfeed, decode="gpu", decoder=name)
+        if not name:
+            found["shardfeed, auto"] = partial(shardfeed, decode="auto")
+    found = {name: partial(way, size=size) for name, way in found.items()}
+    if size != SIZE or all_decoders:
         return found
-    try:
-        require(device)
-    except reader.ReaderError:
-        found = {name: way for name, way in found.items() if "GPU decode" not in name}
+    found["DataLoader, pinned, apex prefetcher"] = data_loader_apex
+    if device.type == "cuda" and choose(device, "torchvision").name:
+        found["DataLoader, torchvision GPU decode"] = data_loader_gpu_decode
     return found

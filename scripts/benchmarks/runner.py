@@ -77,6 +77,7 @@ def interleaved(candidates: Sequence[Candidate], rounds: int) -> Measured:
                 print(f"{one.name}: left out, it failed (see above)", file=sys.stderr)
                 continue
             seconds = time.perf_counter() - began
+            print(f"{one.name}: {dict(found)}", file=sys.stderr)  # kept if the run is stopped
             measured.others.append(max(others, 0) / seconds / (os.cpu_count() or 1))
             is_row = not any(isinstance(value, Mapping) for value in found.values())
             for row, figures in ({one.name: found} if is_row else found).items():

@@ -22,6 +22,7 @@ CASES = {
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],
     "store": ["--images={large}", "--count=120", "--shard-size=200KB", *SMALL_STORE],
     "gpu": [IMAGES, "--device=cpu", "--batch-size=4", "--workers=1", "--batches=2"],
+    "decoders": ["--device=cpu", "--batch-size=4", "--batches=2"],
     "pack": [IMAGES, "--jobs=1"],
     "scale": ["--sets", "4x30", "--steps", *STEPS],
 }
@@ -29,7 +30,8 @@ ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
     "tiny": ["shardfeed", "shardfeed, crop and flip", "tensor indexing"],
     "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
-    "gpu": ["shardfeed", "shardfeed, GPU decode", "one batch, again and again"],
+    "gpu": ["shardfeed", "shardfeed, auto", "shardfeed, GPU decode", "one batch, again and again"],
+    "decoders": ["simplejpeg, one core"],
     "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
     "scale": ["4x30 open", "4x30 order", "4x30 loader", "4x30 scan", "4x30 pack"],
 }

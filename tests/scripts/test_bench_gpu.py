@@ -1,14 +1,23 @@
 """How long a device waits, and what the GPU benchmark compares with, tried out on a CPU."""
 
+import argparse
+import re
+import shlex
+import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
+import bench
+import bench_gpu
 import pytest
 import torch
 from benchmarks.gpu_ways import apex, ways
 from benchmarks.waiting import Waiting
 from pretended_gpu import DEVICE, pretended_gpu
+
+from reader.gpu_decode.decoders import ChosenDecoder
 
 
 def test_the_share_of_waiting_is_the_time_between_two_batches(
@@ -70,17 +79,62 @@ def test_the_peers_prefetcher_keeps_to_the_rules_of_streams(
 
 
 @pytest.mark.parametrize("can_decode", [True, False])
-def test_decoding_on_the_gpu_is_compared_where_torchvision_can(
+def test_decoding_on_the_gpu_is_compared_where_a_library_can(
     monkeypatch: pytest.MonkeyPatch, can_decode: bool
 ) -> None:
-    def decode(jpegs: list[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
-        assert isinstance(device, torch.device)
-        if not can_decode:
-            raise RuntimeError("no nvJPEG")
-        return []
+    decoder = "torchvision" if can_decode else ""
+    chosen = ChosenDecoder(DEVICE, decoder)
+    monkeypatch.setattr("benchmarks.gpu_ways.choose", lambda device, wanted: chosen)
+    found = ways(DEVICE)
+    assert {"shardfeed, GPU decode", "shardfeed, auto"} <= found.keys() or not can_decode
+    assert ("DataLoader, torchvision GPU decode" in found) is can_decode
+    each = [name for name in ways(DEVICE, all_decoders=True) if "(" in name]
+    assert len(each) == (3 if can_decode else 0)
 
-    monkeypatch.setattr("reader.gpu_decode.nvjpeg.decode", decode)
-    assert ("shardfeed, GPU decode" in ways(DEVICE)) is can_decode
+
+WHEEL = "nvidia_nvimgcodec_cu13-0.9.0.20-py3-none-manylinux_2_28_x86_64.whl"
+
+
+def test_the_plan_names_every_step_with_a_command_that_is_understood(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / WHEEL).write_bytes(bytes(3 << 20))
+    bench_gpu.main(["--dry-run", "--wheels", str(tmp_path), "--out", str(tmp_path / "out")])
+    out = capsys.readouterr().out
+    assert "3.0 MiB in all: fits into 64 MiB" in out
+    assert not (tmp_path / "out").exists()
+    commands = [shlex.split(line) for line in out.splitlines() if line.startswith("    ")]
+    assert any(WHEEL in command[-1] and "--no-index" in command for command in commands)
+    cases = [command[2:] for command in commands if command[1] == "scripts/bench.py"]
+    assert {bench.parsed(case)[1].workers for case in cases if case[0] == "gpu"} == {4, 8, 16}
+    assert bench.parsed(next(case for case in cases if case[0] == "decoders"))[1].device == "cuda"
+    files = [command[1] for command in commands if command[1] != "-m"]
+    assert all((bench_gpu.ROOT / file).is_file() for file in files)
+
+
+def test_a_step_that_fails_or_hangs_is_named_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def step(name: str, code: str, seconds: int = 60) -> bench_gpu.Step:
+        return bench_gpu.Step(name, seconds, [sys.executable, "-c", code])
+
+    hang = "import time; print('begun', flush=True); time.sleep(100)"
+    plan = [
+        step("a", "print(7 * 6)"),
+        step("b", "1 / 0"),
+        step("c", hang, 5),
+        step("d", "print(5)"),
+    ]
+    given = argparse.Namespace(out=tmp_path / "out", seconds=300)
+    assert not bench_gpu.run(plan, given)
+    text = capsys.readouterr().out
+    assert text == (tmp_path / "out" / "gpu.md").read_text()
+    assert re.search(r"## a \(\d+ s\)\n\n42\n\n## b \(failed with 1, see 01.log\)", text)
+    assert "## c (stopped after 5 s, see 02.log)\n\nbegun\n\n## d" in text
+    assert text.endswith("\n\n5\n\n")
+    assert "ZeroDivisionError" in (tmp_path / "out" / "01.log").read_text()
+    assert not bench_gpu.run(plan[:1], argparse.Namespace(out=tmp_path / "out", seconds=0))
+    assert "## a (no time was left)" in capsys.readouterr().out
 
 
 @pytest.mark.gpu
