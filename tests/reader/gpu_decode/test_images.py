@@ -12,6 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+import simplejpeg
 import torch
 from counted import statistics_of
 from PIL import Image
@@ -180,6 +181,16 @@ def test_large_batches_are_decoded_a_part_at_a_time(
         whole = images.decode()
         monkeypatch.setattr("reader.gpu_decode.images._GROUP_BYTES", 50_000)
         assert torch.equal(images.decode(), whole)
+
+
+def test_your_own_function_decodes_the_jpegs(packed: Path) -> None:
+    def darker(jpegs: list[torch.Tensor], device: torch.device, stream: Any) -> Any:
+        pixels = [simplejpeg.decode_jpeg(jpeg.numpy(), "RGB") for jpeg in jpegs]
+        return [torch.from_numpy(image // 2 * 2).permute(2, 0, 1) for image in pixels]
+
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP], decode="gpu") as loader:
+        images, _ = next(iter(loader))
+        assert torch.equal(images.decode(decoder=darker), images.decode() // 2 * 2)
 
 
 def test_a_part_of_a_batch_is_decoded_by_itself(packed: Path) -> None:

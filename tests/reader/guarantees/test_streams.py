@@ -189,17 +189,32 @@ def encoded(packed: Path, **options: Any) -> Loader:
 
 @pytest.mark.parametrize("thread", [AtOnce, Late])
 @pytest.mark.parametrize("lag", [0, 50, 10**9])
+@pytest.mark.parametrize("decode", ["gpu", "auto"])
 def test_images_decoded_on_the_gpu_are_in_order_too(
-    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, lag: int, thread: type
+    packed: Path,
+    gpu: PretendedGPU,
+    monkeypatch: pytest.MonkeyPatch,
+    lag: int,
+    thread: type,
+    decode: str,
 ) -> None:
     gpu.lag = lag
     monkeypatch.setattr(sender, "ThreadPoolExecutor", thread)
-    with encoded(packed) as loader:
-        expected = [images.decode() for _ in range(3) for images, _ in loader]
-        loader.set_epoch(0)
+    with encoded(packed) as all_sent, encoded(packed, decode="cpu") as all_drawn:
+        whole = [images.decode() for _ in range(3) for images, _ in all_sent]
+        drawn = [images for _ in range(3) for images, _ in all_drawn]
+    share = 0.5 if decode == "auto" else 0
+    expected = [
+        torch.cat([first[: round(share * len(first))], rest[round(share * len(first)) :]])
+        for first, rest in zip(drawn, whole, strict=True)
+    ]
+    with encoded(packed, decode=decode) as loader:
+        loader.load_state_dict({**loader.state_dict(), "decode_share": share})
         prefetcher = CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3)
+        before = gpu.waits
         seen = [images for _ in range(3) for images, _ in prefetcher]
         consume(gpu, prefetcher)
+        assert lag or gpu.waits - before <= len(seen) * 4 // 3, "only the decoder's stream"
     gpu.default.synchronize()
     assert gpu.faults == []
     for mine, other in zip(seen, expected, strict=True):
