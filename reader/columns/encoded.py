@@ -25,10 +25,10 @@ class _Parcels(PixelSource):
         if outs is None:
             return pack(planned.view, self._decoder)
         began = time.perf_counter_ns()
-        packed = pack(planned.view, self._decoder, outs[0])
+        super().image(planned, outs)
         self.drawing += time.perf_counter_ns() - began
         self.drawn += 1
-        return packed
+        return None
 
 
 @dataclass
@@ -121,10 +121,10 @@ class EncodedColumn(Column):
         memory: Bytes = arrays[_CONTENT].reshape(-1)[row * self._pixels :][: self._pixels]
         return memory.reshape(height, width, 3)
 
-    def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
-        """Append an image that is not drawn; return its bytes if there is no room left."""
-        if row < self._drawn:
-            arrays[_PARCEL][row] = value.parcel._replace(offset=row * self._pixels)
+    def store(self, arrays: BatchArrays, row: int, value: Packed | None) -> bytes | None:
+        """Append an image, unless it is drawn; return its bytes if there is no room left."""
+        if value is None:
+            arrays[_PARCEL][row] = finished(self.decoded, row * self._pixels)
             return None
         size = sum(len(part) for part in value.parts)
         fits = self._next + size <= self._end
@@ -143,7 +143,7 @@ class EncodedColumn(Column):
         arrays[_PARCEL][row] = 0
         if (pixels := self.out(arrays, row, *self.decoded)) is not None:
             pixels[:] = 0
-            self.store(arrays, row, Packed(finished(self.decoded), []))
+            self.store(arrays, row, None)
 
     def deliver(self, batch: StoredBatch) -> Any:
         from reader.gpu_decode.images import EncodedImages

@@ -89,7 +89,8 @@ def first_working(
             chosen = ChosenDecoder(device, name, make(), tuple(refused))
             _check(chosen)
         except Exception as error:  # a library may raise anything
-            refused.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
+            reason = " ".join(str(error).split()) or type(error).__name__
+            refused.append(f"{name}: {reason:.200}")
         else:
             return chosen
     return ChosenDecoder(device, refused=tuple(refused))

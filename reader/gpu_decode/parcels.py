@@ -2,8 +2,7 @@
 
 A worker extracts the tiles of each JPEG that a view touches (`reader.decode.splice`). These bytes
 are in the batch's slot, one sample after the other, with a row of numbers, a `Parcel`, that has the
-crop. If nvJPEG cannot decode an image, or it is among the batch's first ones that workers decode,
-the worker draws it and sends its finished pixels instead.
+crop. If nvJPEG cannot decode an image, the worker decodes it and sends its finished pixels instead.
 """
 
 import re
@@ -64,14 +63,8 @@ class Packed(NamedTuple):
     parts: Sequence[Any]
 
 
-def pack(view: View, decoder: Decoder, out: Any = None) -> Packed:
-    """Return the bytes that `view` needs, decoded only if nvJPEG cannot do it.
-
-    If `out` is given, (H, W, 3), draw the finished pixels there.
-    """
-    if out is not None:
-        decoder.draw(view, out)
-        return Packed(finished(view.size), [])
+def pack(view: View, decoder: Decoder) -> Packed:
+    """Return the bytes that `view` needs, decoded only if nvJPEG cannot do it."""
     if not view.is_seen:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image
@@ -96,8 +89,8 @@ def pack(view: View, decoder: Decoder, out: Any = None) -> Packed:
     return Packed(finished(view.size), [pixels.reshape(-1)])
 
 
-def finished(size: tuple[int, int]) -> Parcel:
-    return Parcel(0, size[0] * size[1] * 3, 0, *size, 0, 0, *size, 0, 0, *size)
+def finished(size: tuple[int, int], offset: int = 0) -> Parcel:
+    return Parcel(offset, size[0] * size[1] * 3, 0, *size, 0, 0, *size, 0, 0, *size)
 
 
 def _sent_encoded(

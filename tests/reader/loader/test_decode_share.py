@@ -71,7 +71,7 @@ def test_without_a_gpu_workers_decode_all(packed: Path) -> None:
         found = [images for images, _ in loader]
         assert "decode_share" not in loader.state_dict()
         assert loader.statistics().decode_share == 1
-        assert loader.statistics().drawn == sum(map(len, found))
+        assert loader.statistics().drawn >= sum(map(len, found))  # and of the next epoch
     assert all(isinstance(images, EncodedImages) for images in found)
     assert [images.encoded for images in found] == [0] * len(found)
     for images, expected in zip(found, decoded(packed), strict=True):
