@@ -18,13 +18,21 @@ _SHORTEST = 12  # characters; less is a part of another message
 
 
 def forgotten(package: Path, texts: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Return each message with a remedy that is in none of `texts` and has none of `others`."""
+    """Return each message with a remedy that is in none of `texts` and has none of `others`.
+
+    And each of `others` that no message has.
+    """
     known, named = list(texts), list(others)
+    messages = [(where, parts, "...".join(parts)) for where, parts in _messages(package)]
     return [
-        f"{where}: {'...'.join(parts)}"
-        for where, parts in _messages(package)
+        f"{where}: {whole}"
+        for where, parts, whole in messages
         if not any(_has(text, parts) for text in known)
-        if not any(part in "...".join(parts) for part in named)
+        if not any(part in whole for part in named)
+    ] + [
+        f"no message has: {part}"
+        for part in named
+        if not any(part in whole for _, _, whole in messages)
     ]
 
 

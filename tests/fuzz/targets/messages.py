@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from reader import Dataset, WorkerError
+from reader import Dataset, SampleError, WorkerError
 from reader.columns.schema import BatchSchema
 from reader.samples.sample import Recipe
 from reader.workers import pool
@@ -44,7 +44,10 @@ from targets.making import dataset
 _TASKS = [Task(number, 0, 0, 0, 0, np.arange(3), 3) for number in range(4)]
 _SPENT = Spent(1.0, 1.0, 0.0, 0.0, 9, 0, 0, 0.0)
 _DONE = [Done(number, _SPENT) for number in (0, 1, 2, 3, 4, -1)]
-_FAILED = [Failed(0, "it is damaged", True), Failed(1, "Traceback", False), Failed(-1, "", False)]
+_FAILED = [
+    *(Failed(0, "it is damaged", SampleError), Failed(1, "Traceback", WorkerError)),
+    Failed(-1, "", WorkerError),
+]
 _ODD = [None, 7, "Done", [1], {}, ValueError("x"), Done, (Done, 1)]
 _OBJECTS = [Go(), Sync(1), Retire(), Retired(), Ready(), Idle(0), Idle(1)]
 _OBJECTS += [*_DONE, *_FAILED, *_TASKS, *_ODD]

@@ -1,4 +1,4 @@
-"""The prefetcher's values, its order and what it holds: on a CPU; test_lane.py has the GPU."""
+"""The prefetcher's values, its order and what it holds, on a CPU; GPU: `test_transfer.py`."""
 
 import math
 import weakref
