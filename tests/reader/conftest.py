@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from store_server import StoreServer, serving
 
 import reader
@@ -42,6 +43,18 @@ def make_dataset(
         return root / "shards"
 
     return make
+
+
+@pytest.fixture(scope="session")
+def others(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> Path:
+    """Seven samples of the classes class2 and dog, in three shards; not to be changed."""
+    names = [f"{name}/{n}.jpg" for name in ("class2", "dog") for n in range(4)][:7]
+    files = {name: encode(make_image(70 + at, 70), "JPEG") for at, name in enumerate(names)}
+    return make_dataset(files, shard_samples=3)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Further members of the same samples, packed by --keys-of, are read beside the images."""
 
-import itertools
 import json
 import re
 import shutil
@@ -77,49 +76,6 @@ def test_a_sample_without_the_member_is_refused_unless_it_is_optional(
     assert arrays == numbers == [None]
     with pytest.raises(SampleError, match=rf"^{extra}/.* its \.npy cannot be decoded"):
         Loader(joined, fields=(Member("npy", decode=json.loads),), **options)
-
-
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
-def test_every_rank_and_epoch_delivers_each_members_with_its_image(
-    joined: Dataset, workers: int
-) -> None:
-    whole = joined.subset(range(len(joined) - 1))
-    for epoch in range(2):
-        seen: list[str] = []
-        for rank in range(2):
-            with Loader(
-                whole,
-                batch_size=4,
-                shuffle=True,
-                transforms=SMALL,
-                fields=("image", "key", "npy", "json.number", "valid"),
-                workers=workers,
-                rank=rank,
-                world_size=2,
-            ) as loader:
-                loader.set_epoch(epoch)
-                for _, keys, arrays, numbers, valid in loader:
-                    assert arrays[:, 0, 0].tolist() == [float(number_of(key)) for key in keys]
-                    assert numbers.tolist() == list(map(number_of, keys))
-                    seen += itertools.compress(keys, valid.tolist())
-        assert sorted(seen) == sorted(whole.keys)
-
-
-def test_a_resumed_loader_continues_with_the_same_members(joined: Dataset) -> None:
-    options: dict[str, Any] = {
-        "batch_size": 4,
-        "shuffle": True,
-        "fields": ("key", "npy?"),
-        "workers": 0,
-    }
-    with Loader(joined, **options) as loader:
-        batches = iter(loader)
-        next(batches)
-        state = loader.state_dict()
-        rest = [keys for keys, _ in batches]
-    with Loader(joined, **options) as loader:
-        loader.load_state_dict(state)
-        assert [keys for keys, _ in loader] == rest
 
 
 def test_a_name_in_a_dict_begins_the_names_of_members(packed: Path, extra: Path) -> None:

@@ -13,8 +13,6 @@ from torch.utils.data import DataLoader
 
 from reader import (
     ArgumentError,
-    AspectBuckets,
-    BlockShuffle,
     CenterCrop,
     Dataset,
     Loader,
@@ -104,34 +102,6 @@ def test_torchs_data_loader_reads_a_subset(some: Dataset) -> None:
     loader: Any = DataLoader(some, 2)
     labels = torch.cat([label for _, label in loader])
     assert labels.tolist() == some.targets
-
-
-@pytest.mark.parametrize(
-    "shuffle", [False, True, BlockShuffle(shards=2), AspectBuckets(batch_size=2)], ids=str
-)
-def test_a_loader_delivers_a_subset_and_nothing_else(some: Dataset, shuffle: Any) -> None:
-    with load(some, shuffle=shuffle, workers=int(shuffle is True)) as loader:
-        assert len(loader) == 3
-        for _ in range(2):
-            batches = list(loader)
-            numbers = [number for index, _, _ in batches for number in index.tolist()]
-            assert sorted(numbers) == list(range(len(some)))
-            found = [key for _, batch, _ in batches for key in batch]
-            assert found == [some.keys[number] for number in numbers]
-            labels = [label for _, _, batch in batches for label in batch.tolist()]
-            assert labels == [some.targets[number] for number in numbers]
-    if shuffle is False:
-        assert numbers == list(range(len(some)))
-
-
-def test_ranks_share_a_subset(some: Dataset) -> None:
-    found: list[str] = []
-    for rank in range(2):
-        with load(some, batch_size=1, shuffle=True, rank=rank, world_size=2) as loader:
-            assert len(loader) == 3
-            found += keys(loader)
-    assert set(found) == set(some.keys)
-    assert len(found) == len(CHOSEN) + 1  # of which one row pads
 
 
 def test_a_sampler_over_a_subset_gives_its_numbers(some: Dataset) -> None:

@@ -1,12 +1,14 @@
 """Opening a dataset, and its order, take at most twice the work for twice the shards or samples."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from growth import assert_linear
+from orders import SHUFFLES
 
 from reader import AspectBuckets, BlockShuffle, CenterCrop, Dataset, Loader
 from reader.order.access import AccessPattern
@@ -20,10 +22,7 @@ from reader.order.steps import Steps
 _SHARDS = 140  # of an order
 _SAMPLES = 35  # of a shard
 ORDERS: dict[str, Callable[[list[int]], Order]] = {
-    "in turn": lambda sizes: plain_order(False, 1, sizes),
-    "shuffled": lambda sizes: plain_order(True, 1, sizes),
-    "by blocks": lambda sizes: plain_order(BlockShuffle(2), 1, sizes),
-    "in streams": lambda sizes: plain_order(BlockShuffle(2, streams=2), 1, sizes),
+    **{name: partial(plain_order, shuffle, 1) for name, shuffle in SHUFFLES.items()},
     "by weight": lambda sizes: Drawn(np.cumsum(np.ones(sum(sizes))), 1),
     "in buckets": lambda sizes: Bucketed(
         np.stack([np.full(sum(sizes), 99), np.arange(50, 50 + sum(sizes))]),
@@ -73,7 +72,7 @@ def test_an_order_is_built_and_looked_up(name: str) -> None:
 
 
 @pytest.mark.parametrize("direction", ["shards", "samples"])
-@pytest.mark.parametrize("name", ["in turn", "shuffled", "by blocks", "in streams"])
+@pytest.mark.parametrize("name", SHUFFLES)
 def test_what_is_read_next_is_planned(name: str, direction: str) -> None:
     def use(n: int) -> Callable[[], object]:
         sizes = [_SAMPLES] * n if direction == "shards" else [n] * _SAMPLES

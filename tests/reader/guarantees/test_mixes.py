@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from delivered import CROP, digest, indexes
+from delivered import digest, indexes
+from orders import SHUFFLES
 from PIL import Image
 from store_server import serving
 from torch.utils.data import ConcatDataset, Subset
@@ -34,20 +34,6 @@ from reader import (
 )
 from reader.format import BoxEncoding, Manifest
 
-SHUFFLES = [False, True, BlockShuffle(2), BlockShuffle(2, streams=2)]
-
-
-@pytest.fixture(scope="module")
-def others(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
-    """Seven samples of the classes class2 and dog, in three shards."""
-    names = [f"{name}/{n}.jpg" for name in ("class2", "dog") for n in range(4)][:7]
-    files = {name: encode(make_image(70 + at, 70), "JPEG") for at, name in enumerate(names)}
-    return make_dataset(files, shard_samples=3)
-
 
 @pytest.fixture
 def mix(packed: Path, others: Path) -> Mix:
@@ -64,7 +50,7 @@ def numbers(batches: Any) -> list[int]:
     return indexes(batches)
 
 
-@pytest.mark.parametrize("shuffle", SHUFFLES, ids=str)
+@pytest.mark.parametrize("shuffle", SHUFFLES.values(), ids=str)
 def test_every_epoch_has_what_the_mix_says_and_all_samples_come_equally_often(
     mix: Mix, shuffle: Any
 ) -> None:
@@ -80,54 +66,9 @@ def test_every_epoch_has_what_the_mix_says_and_all_samples_come_equally_often(
     assert [found[number] for number in range(46)] == [56] * 39 + [104] * 7
 
 
-@pytest.mark.parametrize("shuffle", SHUFFLES, ids=str)
-@pytest.mark.parametrize("workers", [0, 2])
-def test_each_sample_comes_with_its_own_pixels_label_and_key(
-    mix: Mix, shuffle: Any, workers: int
-) -> None:
-    fields = ("image", "label", "index", "source", "key", "name")
-    options = {"workers": workers, "shuffle": shuffle, "transforms": [CROP], "fields": fields}
-    with load(mix, **options) as loader:
-        for images, labels, index, sources, keys, names in loader:
-            assert sources.dtype == torch.int64
-            for row, number in enumerate(index.tolist()):
-                part = mix.parts[sources[row]]
-                inside = number - 39 * int(sources[row])
-                shape = part[inside][0].shape
-                top, left = round((shape[0] - 48) / 2), round((shape[1] - 64) / 2)
-                pixels = part[inside][0][top : top + 48, left : left + 64]
-                assert np.array_equal(images[row].permute(1, 2, 0), pixels)
-                assert keys[row] == part.keys[inside]
-                assert names[row] == part.names[inside]
-                assert mix.classes[labels[row]] == part.classes[part.targets[inside]]
-
-
-@pytest.mark.parametrize("shuffle", SHUFFLES, ids=str)
-def test_the_order_depends_on_no_world_size_and_goes_on_in_any(mix: Mix, shuffle: Any) -> None:
-    with load(mix, shuffle=shuffle, epochs=2) as loader:
-        expected = numbers(loader)
-    is_striped = isinstance(shuffle, BlockShuffle) and shuffle.streams
-    for before, after in [(1, 2), (2, 1), *([] if is_striped else [(4, 2)])]:
-        state, found = None, []
-        for world_size, steps in ((before, 3), (after, None)):
-            with ExitStack() as opened:
-                ranks = []
-                for rank in range(world_size):
-                    share = {"rank": rank, "world_size": world_size, "epochs": 2}
-                    loader = opened.enter_context(load(mix, shuffle=shuffle, **share))
-                    if state is not None:
-                        loader.load_state_dict(state)
-                    ranks.append((loader, iter(loader)))
-                for step in islice(zip(*(it for _, it in ranks), strict=True), steps):
-                    rows = [batch[0].tolist() for batch in step]
-                    found += chain(*zip(*rows, strict=True)) if is_striped else chain(*rows)
-                state = ranks[0][0].state_dict()
-        assert found == expected
-
-
 def test_without_numbers_every_sample_comes_once(packed: Path, others: Path) -> None:
     mix = Mix([Dataset(packed), Dataset(others)])
-    for shuffle in (*SHUFFLES, AspectBuckets(4)):
+    for shuffle in (*SHUFFLES.values(), AspectBuckets(4)):
         with load(mix, shuffle=shuffle) as loader:
             assert sorted(numbers(loader)) == list(range(46))
     with load(mix) as loader:
@@ -142,7 +83,7 @@ def test_without_numbers_every_sample_comes_once(packed: Path, others: Path) -> 
 def test_the_same_dataset_may_come_twice_by_different_subsets(packed: Path) -> None:
     whole = Dataset(packed)
     mix = Mix([(whole.subset([30, 5]), 2), (whole.subset([7, 30, 9]), 4)], by="repeat")
-    for shuffle in SHUFFLES[:3]:
+    for shuffle in (False, True, BlockShuffle(2)):
         with load(mix, shuffle=shuffle, fields=("key",)) as loader:
             found = Counter(key for (keys,) in loader for key in keys)
         times = {30: 6, 5: 2, 7: 4, 9: 4}

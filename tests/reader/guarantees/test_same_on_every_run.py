@@ -7,7 +7,6 @@ from typing import Any
 
 import psutil
 import pytest
-import torch
 from delivered import AUGMENT, CROP, EVERYTHING, augmented, digest
 
 from reader import Geometry, Loader
@@ -30,12 +29,6 @@ def two_epochs(packed: Path, count: int, **options: Any) -> list[str]:
         return [digest(loader), digest(loader)]
 
 
-def test_neither_the_number_of_workers_nor_the_run_changes_anything(packed: Path) -> None:
-    expected = two_epochs(packed, 1)
-    assert expected[0] != expected[1]
-    assert [two_epochs(packed, count) for count in (1, 2, 4)] == [expected] * 3
-
-
 def test_a_seed_changes_the_order_and_the_augmentation(packed: Path) -> None:
     order: dict[str, Any] = {"fields": ["index"], "transforms": [CROP]}
     augmented: dict[str, Any] = {"fields": ["image"], "shuffle": False}
@@ -47,18 +40,6 @@ def test_a_seed_changes_the_order_and_the_augmentation(packed: Path) -> None:
 def test_without_chance_every_epoch_is_the_same(packed: Path) -> None:
     first, second = two_epochs(packed, 2, transforms=[CROP], shuffle=False)
     assert first == second
-
-
-def test_the_batch_size_does_not_change_a_sample(packed: Path) -> None:
-    found = []
-    for size in (1, 7, 39):
-        with Loader(
-            packed, batch_size=size, workers=2, transforms=AUGMENT, shuffle=True, fields=EVERYTHING
-        ) as loader:
-            images, _, numbers, _, _ = zip(*loader, strict=True)
-            found.append((torch.cat(images), torch.cat(numbers)))
-    assert all(torch.equal(images, found[0][0]) for images, _ in found)
-    assert all(torch.equal(numbers, found[0][1]) for _, numbers in found)
 
 
 def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delivers_the_same(

@@ -1,6 +1,6 @@
 """What is said of what is read next holds for what is read."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from math import gcd
@@ -8,21 +8,17 @@ from math import gcd
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orders import SHUFFLES
 
-from reader import BlockShuffle
 from reader.order.access import AccessPattern
-from reader.order.blocks import BlockShuffled
 from reader.order.mixed import Mixed, Part
-from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.samplers import plain_order
+from reader.order.shuffle import Order
 from reader.order.steps import Steps
-from reader.order.streams import Streamed
 
-ORDERS: dict[str, Callable[[list[int]], Order]] = {
-    "in turn": lambda sizes: Sequential(sum(sizes)),
-    "shuffled": lambda sizes: GlobalShuffle(sum(sizes), 5),
-    "by blocks": lambda sizes: BlockShuffled(sizes, 2, 5),
-    "in streams": lambda sizes: Streamed(sizes, BlockShuffle(2, streams=4), 5),
-}
+
+def plain(kind: str, sizes: list[int]) -> Order:
+    return plain_order(SHUFFLES[kind], 5, sizes)
 
 
 def mixed(kind: str, sizes: list[int]) -> Order:
@@ -30,12 +26,11 @@ def mixed(kind: str, sizes: list[int]) -> Order:
     half = len(sizes) // 2
     starts = 0, sum(sizes[:half])
     parts = zip((sizes[:half], sizes[half:]), (12, 4), starts, strict=True)
-    return Mixed([Part(ORDERS[kind](own), share, at) for own, share, at in parts if sum(own)])
+    return Mixed([Part(plain(kind, own), share, at) for own, share, at in parts if sum(own)])
 
 
-MIXED: dict[str, Callable[[list[int]], Order]] = {
-    f"mixed {kind}": partial(mixed, kind) for kind in ORDERS
-}
+ORDERS = {kind: partial(plain, kind) for kind in SHUFFLES}
+MIXED = {f"mixed {kind}": partial(mixed, kind) for kind in SHUFFLES}
 
 
 @st.composite

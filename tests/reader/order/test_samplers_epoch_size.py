@@ -1,18 +1,17 @@
 """Epochs of another length than the dataset: `epoch_size`, and `num_samples` of Weighted."""
 
 from collections import Counter
-from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 from delivered import indexes
+from orders import SHUFFLES
 
 from reader import (
     ArgumentError,
     AspectBuckets,
-    BlockShuffle,
     CenterCrop,
     ClassBalanced,
     Dataset,
@@ -22,7 +21,6 @@ from reader import (
 )
 
 COUNT = 39
-SHUFFLES = [False, True, BlockShuffle(2), BlockShuffle(2, streams=2), AspectBuckets(4)]
 
 
 def load(packed: Path | Dataset, **options: Any) -> Loader:
@@ -31,7 +29,7 @@ def load(packed: Path | Dataset, **options: Any) -> Loader:
 
 
 @pytest.mark.parametrize("size", [1, 10, 40, 100])
-@pytest.mark.parametrize("shuffle", SHUFFLES, ids=str)
+@pytest.mark.parametrize("shuffle", [*SHUFFLES.values(), AspectBuckets(4)], ids=str)
 def test_an_epoch_continues_where_the_one_before_it_stopped(
     packed: Path, shuffle: Any, size: int
 ) -> None:
@@ -67,27 +65,6 @@ def test_drop_last_drops_what_fills_no_step_of_the_epoch(packed: Path) -> None:
         assert [indexes(loader) for _ in range(2)] == [[*range(8)], [*range(10, 18)]]
     with pytest.raises(ArgumentError, match=r"leaves no step: .* and there are 3"):
         load(packed, epoch_size=3, drop_last=True)
-
-
-@pytest.mark.parametrize("shuffle", [True, BlockShuffle(2)], ids=str)
-def test_ranks_share_an_epoch_and_any_number_of_them_resumes_it(packed: Path, shuffle: Any) -> None:
-    options: dict[str, Any] = {"shuffle": shuffle, "epoch_size": 50, "epochs": 2}
-    with load(packed, **options) as loader:
-        expected = indexes(loader)
-    state, found = None, []
-    for world_size, steps in ((2, 7), (3, None)):  # the second stops within the dataset's third
-        with ExitStack() as opened:
-            shares = [{"rank": rank, "world_size": world_size} for rank in range(world_size)]
-            loaders = [opened.enter_context(load(packed, **options, **share)) for share in shares]
-            for loader in loaders if state else ():
-                loader.load_state_dict(state)
-            steps_of_all = zip(*loaders, strict=True)
-            for step in islice(steps_of_all, steps):
-                found += list(chain(*(batch[0].tolist() for batch in step)))
-            state = loaders[0].state_dict()
-            assert len(loaders[0]) == -(-100 // (4 * world_size))
-    assert found[:100] == expected
-    assert len(found) == 101  # of which one row pads
 
 
 def test_an_endless_iterator_passes_from_one_epoch_to_the_next(packed: Path) -> None:
@@ -138,7 +115,7 @@ def test_an_epoch_has_one_length(packed: Path, options: dict[str, Any], reason: 
 def test_a_mix_has_its_shares_of_the_epoch(packed: Path) -> None:
     whole = Dataset(packed)
     mix = Mix([(whole, 0.8), (whole.subset([3]), 0.2)])
-    for shuffle in SHUFFLES[:4]:
+    for shuffle in SHUFFLES.values():
         with load(mix, shuffle=shuffle, epoch_size=20, fields=("source",)) as loader:
             for _ in range(3):
                 assert Counter(indexes(loader)) == {0: 16, 1: 4}

@@ -91,3 +91,22 @@ def test_drop_last_takes_whole_batches_alone_and_leaves_less_than_a_step(
     taken = sorted(position for step in steps for position in step.positions.tolist())
     assert taken == list(range(start, start + len(taken)))
     assert 0 <= count - start - len(taken) < batch_size * world_size
+
+
+@given(
+    count=st.integers(1, 300),
+    start=st.integers(0, 1000),
+    batch_size=st.integers(1, 40),
+    world_size=st.integers(1, 9),
+    steps=st.integers(1, 40),
+)
+def test_steps_without_end_are_whole_batches_across_every_boundary(
+    count: int, start: int, batch_size: int, world_size: int, steps: int
+) -> None:
+    ranks = steps_of_all(2**62, batch_size, world_size, start, False)
+    taken = []
+    for number in range(steps):
+        for step in (one[number] for one in ranks):
+            assert step.rows == step.valid == batch_size
+            taken += step.positions.tolist()
+    assert taken == list(range(start, start + steps * batch_size * world_size))

@@ -1,15 +1,13 @@
 """Streams: every sample once, by ranks that read apart from each other, whatever their number."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from delivered import augmented, valid_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader import ArgumentError, BlockShuffle, Dataset, Loader
+from reader import ArgumentError, BlockShuffle, Loader
 from reader.order.steps import Steps
 from reader.order.streams import Streamed
 
@@ -114,48 +112,6 @@ def test_what_is_no_number_of_streams_is_refused() -> None:
         BlockShuffle(2, streams=0)
 
 
-def pieces(packed: Path, cuts: list[tuple[int, int, int]]) -> list[set[tuple[int, str]]]:
-    """What each step of all ranks delivers of two epochs, cut up as (ranks, batch size, steps)."""
-    state, delivered = None, []
-    for world_size, batch_size, steps in cuts:
-        loaders = [
-            augmented(
-                packed,
-                shuffle=BlockShuffle(2, streams=4),
-                batch_size=batch_size,
-                rank=rank,
-                world_size=world_size,
-                epochs=2,
-                workers=0,
-            )
-            for rank in range(world_size)
-        ]
-        for loader in loaders:
-            if state is not None:
-                loader.load_state_dict(state)
-        for number, batches in enumerate(zip(*loaders, strict=True)):
-            delivered.append(set(valid_rows(batches)))
-            states = [loader.state_dict() for loader in loaders]
-            assert states == states[:1] * world_size
-            state = states[0]
-            if number + 1 == steps:
-                break
-        for loader in loaders:
-            loader.close()
-    return delivered
-
-
-def test_samples_and_pixels_do_not_depend_on_the_world_size_and_resume_at_any(
-    packed: Path,
-) -> None:
-    whole = pieces(packed, [(1, 8, 99)])
-    assert sum(map(len, whole)) == 2 * len(Dataset(packed))
-    assert pieces(packed, [(2, 4, 99)]) == whole
-    assert pieces(packed, [(4, 2, 99)]) == whole
-    assert pieces(packed, [(8, 1, 99)]) == whole
-    assert pieces(packed, [(4, 2, 3), (1, 8, 2), (8, 1, 1), (2, 4, 99)]) == whole
-
-
 def test_a_state_of_other_streams_is_refused(packed: Path) -> None:
     with (
         Loader(packed, shuffle=BlockShuffle(2, streams=4), fields=["index"]) as one,
@@ -167,21 +123,3 @@ def test_a_state_of_other_streams_is_refused(packed: Path) -> None:
         ),
     ):
         other.load_state_dict(one.state_dict())
-
-
-def test_a_subset_is_divided_likewise(packed: Path) -> None:
-    subset = Dataset(packed, subset=[*range(30, 3, -2)])
-    with Loader(subset, shuffle=BlockShuffle(2, streams=3), fields=["index"]) as loader:
-        found = [int(index) for (index,) in loader]
-    assert sorted(found) == list(range(len(subset)))
-    assert found != sorted(found)
-
-
-def test_raw_images_that_are_gathered_are_augmented_alike_on_any_number_of_ranks(
-    write_samples: Callable[..., Path],
-) -> None:
-    rng = np.random.default_rng(3)
-    pixels = rng.integers(0, 256, (50, 24, 16, 3), np.uint8)
-    samples = {f"{number:02d}": {"raw": one.tobytes()} for number, one in enumerate(pixels)}
-    folder = write_samples(samples, shard_samples=9, labels=range(50), raw=(24, 16, 3))
-    assert pieces(folder, [(4, 2, 99)]) == pieces(folder, [(1, 8, 99)])

@@ -1,0 +1,172 @@
+"""Every order of every source: the same rows by any workers, batches and ranks, and after stops.
+
+A row is a sample's number and all that belongs to it, its augmented pixels included.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from delivered import AUGMENT, CROP, EVERYTHING
+from orders import SHUFFLES, options_of
+from store_server import serving
+
+import packer
+from reader import Dataset, Loader, Mix, RandomCrop, RandomHorizontalFlip
+
+Row = tuple[object, ...]
+EXTRA = {"joined": ("txt",), "mix": ("source",), "mix with numbers": ("source",)}
+SOURCES = ("folder", "memory", "subset", "joined", "store", "raw", *EXTRA.keys() - {"joined"})
+ORDERS = options_of(1).keys()
+ONCE = {*SHUFFLES, "in buckets", "by numbers"}  # orders that have every sample once
+# Ranks, the batch size of each, workers, and the steps after which all are stopped.
+CUTS = [(2, 7, 0, 0), (2, 4, 0, 2), (8, 1, 0, 1), (1, 5, 2, None)]
+
+
+@pytest.fixture(scope="module")
+def texts(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text for each sample of `packed`, its key."""
+    root = tmp_path_factory.mktemp("texts")
+    for key in Dataset(packed).keys:
+        (root / "files" / f"{key}.txt").parent.mkdir(parents=True, exist_ok=True)
+        (root / "files" / f"{key}.txt").write_text(key)
+    packer.pack(root / "files", root / "packed", keys_of=packed, jobs=1, progress=False)
+    return root / "packed"
+
+
+@pytest.fixture(scope="module")
+def raw(make_dataset: Callable[..., Path], make_image: Any, encode: Any) -> Path:
+    """23 raw images of one size, in three shards."""
+    files = {f"{n % 2}/{n}.png": encode(make_image(n, 50, 66), "PNG") for n in range(23)}
+    return make_dataset(files, shard_samples=9, raw=(50, 66))
+
+
+@pytest.fixture(scope="module", params=sorted(SOURCES))
+def origin(
+    request: pytest.FixtureRequest,
+    packed: Path,
+    others: Path,
+    texts: Path,
+    raw: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[str, Dataset | Mix]]:
+    """The name of a source, and it."""
+    name, whole = request.param, Dataset(packed)
+    with ExitStack() as opened:
+        if name == "store":
+            request.getfixturevalue("needs_store")
+            server = opened.enter_context(serving(packed))
+            far = Dataset(server.url, cache_dir=tmp_path_factory.mktemp("cache"))
+            opened.callback(far.fetching.close)
+            yield name, far
+            return
+        yield (
+            name,
+            {
+                "folder": lambda: whole,
+                "memory": lambda: Dataset(packed, cache="ram"),
+                "subset": lambda: whole.subset([*range(35, 3, -2)]),
+                "joined": lambda: Dataset(packed, join=texts),
+                "raw": lambda: Dataset(raw),
+                "mix": lambda: Mix([whole, Dataset(others)]),
+                "mix with numbers": lambda: Mix([(whole, 24), (Dataset(others), 8)], by="choose"),
+            }[name](),
+        )
+
+
+def load(name: str, dataset: Dataset | Mix, order: str, **options: Any) -> Loader:
+    # Raw images are gathered many at a time by the transforms that can do so.
+    crop = (RandomCrop((24, 32)), RandomHorizontalFlip()) if name == "raw" else AUGMENT
+    fields = (*EVERYTHING, "name", *EXTRA.get(name, ()))
+    arguments = {"transforms": crop, "seed": 5, **options_of(len(dataset))[order], **options}
+    return Loader(dataset, fields=fields, **arguments)
+
+
+def rows_of(batch: Sequence[Any]) -> list[Row]:
+    image, label, index, valid, key, name, *more = batch
+    return [
+        (
+            int(index[row]),
+            int(label[row]),
+            key[row],
+            name[row],
+            hashlib.sha256(image[row].numpy().tobytes()).hexdigest(),
+            *(field[row] if isinstance(field, list) else int(field[row]) for field in more),
+        )
+        for row in np.flatnonzero(valid).tolist()
+    ]
+
+
+def merged(step: Sequence[Sequence[Any]], is_striped: bool) -> list[Row]:
+    """Return the rows of all ranks in the order of the epoch."""
+    rows = [rows_of(batch) for batch in step]
+    if is_striped:  # the ranks take turns; of those that share a stream one comes later
+        shared = max(len(rows) // 4, 1)
+        turns = [rows[rank] for first in range(shared) for rank in range(first, len(rows), shared)]
+        rows = [[row for row in turn if row is not None] for turn in zip_longest(*turns)]
+    return [*chain(*rows)]
+
+
+def deliver(make: Callable[..., Loader], cuts: Sequence[Any], is_striped: bool) -> list[Row]:
+    """Return the rows of all ranks; each cut resumes the one before."""
+    state, found = None, []
+    for world_size, batch_size, workers, stop in cuts:
+        share = {"batch_size": batch_size, "workers": workers, "world_size": world_size}
+        with ExitStack() as opened:
+            ranks = [opened.enter_context(make(rank=rank, **share)) for rank in range(world_size)]
+            for loader in ranks if state is not None else ():
+                loader.load_state_dict(state)
+                assert loader.state_dict() == state
+            for step in islice(zip(*ranks, strict=True), stop):
+                assert len({len(batch[0]) for batch in step}) == 1
+                found += merged(step, is_striped)
+            states = [loader.state_dict() for loader in ranks]
+            assert states == states[:1] * world_size
+            state = json.loads(json.dumps(states[0]))
+    return found
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_rows_and_their_order_depend_on_no_workers_batches_ranks_and_stops(
+    origin: tuple[str, Dataset | Mix], order: str
+) -> None:
+    kind, dataset = origin
+    if kind == "mix with numbers" and order not in {*SHUFFLES, "of another length"}:
+        pytest.skip("its numbers decide")
+
+    def make(**options: Any) -> Loader:
+        return load(kind, dataset, order, epochs=2, **options)
+
+    is_striped = order == "in streams"
+    whole = deliver(make, [(1, 8, 0, None)], is_striped)
+    assert deliver(make, CUTS, is_striped) == whole
+    first = [row[0] for row in whole[: len(whole) // 2]]
+    if kind != "mix with numbers" and order in ONCE:
+        assert Counter(first) == Counter(range(len(dataset)))
+    targets, keys, names = dataset.targets, [*dataset.keys], [*dataset.names]
+    for number, label, key, name, *_ in whole:
+        assert (label, key, name) == (targets[number], keys[number], names[number])
+
+
+def test_each_sample_comes_with_its_own_pixels_and_members(
+    origin: tuple[str, Dataset | Mix],
+) -> None:
+    name, dataset = origin
+    with load(name, dataset, "shuffled", transforms=[CROP], batch_size=7, workers=2) as loader:
+        for images, _, index, _, keys, _, *more in loader:
+            for row, number in enumerate(index.tolist()):
+                pixels = dataset[number][0]
+                top, left = round((pixels.shape[0] - 48) / 2), round((pixels.shape[1] - 64) / 2)
+                pixels = pixels[top : top + 48, left : left + 64]
+                assert np.array_equal(images[row].permute(1, 2, 0), pixels)
+                if name == "joined":
+                    assert more[0][row] == keys[row]
+                elif more:
+                    assert more[0][row] == (number >= 39)
