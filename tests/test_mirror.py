@@ -5,6 +5,7 @@ that room. A small module may be tested through those that use it. What many mod
 lies in `guarantees/`, and what other libraries are to find in `peers/`.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,9 @@ def test_every_folder_of_tests_is_that_of_a_room_or_of_a_subject_of_many() -> No
     files = [path for package in PACKAGES for path in (ROOT / "tests" / package).rglob("test_*.py")]
     folders = {path.parent.relative_to(ROOT / "tests") for path in files}
     assert {folder.name for folder in folders.difference(ROOMS)} == {"guarantees", "peers"}
+
+
+def test_the_page_on_tests_names_what_is_there() -> None:
+    named = re.findall(r"`(\w[\w*/.]+)`", (ROOT / "tests" / "README.md").read_text())
+    paths = [name.rstrip("/") for name in named if "/" in name or name.endswith(".py")]
+    assert [path for path in paths if not any(ROOT.glob(f"tests/**/{path}"))] == []
