@@ -14,7 +14,6 @@ from PIL import Image
 
 import reader.cache.child
 from packer import Writer, processes
-from packer.options.declared import PackOptions
 from packer.run.report import PackReport
 from reader.loader import prefetch
 from reader.monitoring import stalls
@@ -23,8 +22,12 @@ from reader.processes.child import start
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
+import made_images
+import packing
 from kept_server import KeptServer, fork_fetching
 from leftovers import nothing_left
+
+pytest_plugins = ["source_fixtures"]  # for the tests of all rooms that read sources
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,80 +77,49 @@ def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def make_image() -> Callable[..., Image.Image]:
-    """`make_image(seed, height, width, mode)`: smooth shapes and some noise, as in photographs."""
-
-    from made_images import make_image
-
-    return make_image
+    """`made_images.make_image`."""
+    return made_images.make_image
 
 
 @pytest.fixture(scope="session")
 def encode() -> Callable[..., bytes]:
-    """`encode(image, "JPEG", quality=90)`: the bytes of an image file."""
-
-    from made_images import encode
-
-    return encode
+    """`made_images.encode`."""
+    return made_images.encode
 
 
 @pytest.fixture(scope="session")
-def make_folder(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> Callable[..., Path]:
-    """`make_folder(root, classes=3, images=8)`: class folders of JPEGs of different sizes."""
-
-    def make(root: Path, classes: int = 3, images: int = 8) -> Path:
-        for label in range(classes):
-            folder = root / f"class{label}"
-            folder.mkdir(parents=True)
-            for number in range(images):
-                seed = label * images + number
-                image = make_image(seed, 50 + 7 * (seed % 5), 64 + 9 * (seed % 4))
-                (folder / f"image{number:03d}.jpg").write_bytes(encode(image, "JPEG", quality=90))
-        return root
-
-    return make
+def make_folder() -> Callable[..., Path]:
+    """`made_images.make_folder`."""
+    return made_images.make_folder
 
 
 @pytest.fixture(scope="session")
-def source(tmp_path_factory: pytest.TempPathFactory, make_folder: Callable[..., Path]) -> Path:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of 3 classes with 13 JPEGs each; not to be changed."""
-    return make_folder(tmp_path_factory.mktemp("source") / "images", images=13)
+    return made_images.make_folder(tmp_path_factory.mktemp("source") / "images", images=13)
 
 
 @pytest.fixture(scope="session")
 def run_pack() -> Callable[..., PackReport]:
-    """`run_pack(src, dst, shard_samples=5)`: pack with one process."""
-
-    from packing import pack
-
-    def run(
-        src: Path, dst: Path, jobs: int = 1, skip_rejected: bool = False, **options: object
-    ) -> PackReport:
-        return pack(src, dst, PackOptions(**options), jobs, skip_rejected=skip_rejected)
-
-    return run
+    """`packing.run_pack`."""
+    return packing.run_pack
 
 
 @pytest.fixture(scope="session")
-def packed(
-    tmp_path_factory: pytest.TempPathFactory, source: Path, run_pack: Callable[..., PackReport]
-) -> Path:
+def packed(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
     """The packed `source`, 39 samples in 4 shards; not to be changed."""
     dst = tmp_path_factory.mktemp("packed") / "shards"
-    run_pack(source, dst, shard_samples=10)
+    packing.run_pack(source, dst, shard_samples=10)
     return dst
 
 
 @pytest.fixture(scope="session")
-def write_grown(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> Callable[[Path, str, int], Path]:
+def write_grown() -> Callable[[Path, str, int], Path]:
     """`write_grown(dst, "shards", n)`: 5n samples, in n "shards", "classes" or "splits", or in one.
 
     Without "classes" there are two.
     """
-    images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(4)]
+    images = [made_images.encode(made_images.make_image(seed, 16, 16), "PNG") for seed in range(4)]
 
     def write(dst: Path, direction: str, n: int) -> Path:
         shard_samples = 5 if direction == "shards" else None

@@ -1,6 +1,7 @@
 """Images that tests and scripts make for themselves."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -23,3 +24,15 @@ def encode(image: Image.Image, kind: str, **options: object) -> bytes:
     file = io.BytesIO()
     image.save(file, kind, **options)
     return file.getvalue()
+
+
+def make_folder(root: Path, classes: int = 3, images: int = 8) -> Path:
+    """Write class folders of JPEGs of different sizes."""
+    for label in range(classes):
+        folder = root / f"class{label}"
+        folder.mkdir(parents=True)
+        for number in range(images):
+            seed = label * images + number
+            image = make_image(seed, 50 + 7 * (seed % 5), 64 + 9 * (seed % 4))
+            (folder / f"image{number:03d}.jpg").write_bytes(encode(image, "JPEG", quality=90))
+    return root

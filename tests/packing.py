@@ -19,6 +19,13 @@ def pack(src: Any, dst: Path, options: PackOptions, jobs: int = 1, **given: Any)
     return report
 
 
+def run_pack(
+    src: Path, dst: Path, jobs: int = 1, skip_rejected: bool = False, **options: Any
+) -> PackReport:
+    """Pack with these options of a dataset."""
+    return pack(src, dst, PackOptions(**options), jobs, skip_rejected=skip_rejected)
+
+
 def pack_part(src: Any, dst: Path, options: PackOptions, part: str, **given: Any) -> PartReport:
     """Pack a part of `src`."""
     report = _run(src, dst, options, 1, {**given, "part": Part.of(part, {})})

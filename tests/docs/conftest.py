@@ -5,14 +5,13 @@ import json
 import pickle
 import shutil
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from made_images import make_image
+from packing import run_pack
 from PIL import Image
-
-from packer.run.pack import PackReport
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,11 +23,7 @@ VOC = (
 
 
 @pytest.fixture(scope="session")
-def prepared(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_image: Callable[..., Image.Image],
-    run_pack: Callable[..., PackReport],
-) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with sources of each kind, and `shards`, packed from `images`."""
     root = tmp_path_factory.mktemp("pages")
 

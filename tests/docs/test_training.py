@@ -3,12 +3,13 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from made_images import make_folder
+from packing import run_pack
 
 sys.path.append(str(Path(__file__).parents[2] / "docs" / "tasks"))
 
@@ -18,11 +19,7 @@ STEPS = 6  # 2 epochs of 24 samples in batches of 8
 
 
 @pytest.fixture(scope="module")
-def data(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_folder: Callable[..., Path],
-    run_pack: Callable[..., object],
-) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """24 images to train on and 8 to validate, in 4 classes."""
     root = tmp_path_factory.mktemp("data")
     for split, images in {"train": 6, "val": 2}.items():

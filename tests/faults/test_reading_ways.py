@@ -4,7 +4,7 @@ import os
 import resource
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice, product
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from live_workers import workers
+from packing import run_pack
 from torch.utils.data import DataLoader
 
-from packer.run.pack import PackReport
 from reader import CUDAPrefetcher, Dataset, SampleError, ShardfeedError, WorkerError
 from tests.faults.reading import ERRORS, SHORT, Faults, expected, loader, one_pass, run, samples_of
 
@@ -29,9 +29,7 @@ def faults(tmp_path: Path) -> Iterator[Faults]:
         yield made
 
 
-def test_raw_images_are_exact_or_named(
-    source: Path, tmp_path: Path, run_pack: Callable[..., PackReport]
-) -> None:
+def test_raw_images_are_exact_or_named(source: Path, tmp_path: Path) -> None:
     run_pack(source, tmp_path / "raw", shard_samples=10, raw=(20, 24))
     kinds, bad = run(tmp_path / "raw", tmp_path, step=131)
     assert bad == []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lossless_jpeg import lossless
+from made_images import encode, make_image
 from PIL import Image
 
 from packer.images.tiles import can_tile
@@ -213,7 +214,7 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
 
 
 @pytest.fixture(scope="module")
-def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
+def made() -> dict[str, bytes | None]:
     return odd_jpegs(make_image, encode)
 
 

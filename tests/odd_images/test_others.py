@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import encode, make_image
 from PIL import Image, TiffImagePlugin
 from png_chunks import SIGNATURE, chunk, with_damaged_data
 
@@ -252,7 +253,7 @@ def odd_files(
 
 
 @pytest.fixture(scope="module")
-def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+def files() -> dict[str, bytes]:
     return odd_files(make_image, encode)
 
 

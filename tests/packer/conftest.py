@@ -15,38 +15,8 @@ import pytest
 import xxhash
 from called_packer import call_packer
 from forked_packer import ForkedPacker
-from PIL import Image
+from made_images import encode, make_image
 from s3_server import S3Server, bucket
-from source_fixtures import (  # for the tests of all rooms that read sources
-    cifar_rows as cifar_rows,
-)
-from source_fixtures import (
-    images as images,
-)
-from source_fixtures import (
-    jpegs as jpegs,
-)
-from source_fixtures import (
-    json_of as json_of,
-)
-from source_fixtures import (
-    make_jpegs as make_jpegs,
-)
-from source_fixtures import (
-    opened as opened,
-)
-from source_fixtures import (
-    scan as scan,
-)
-from source_fixtures import (
-    scanned as scanned,
-)
-from source_fixtures import (
-    write_files as write_files,
-)
-from source_fixtures import (
-    write_tar as write_tar,
-)
 
 import packer
 from packer.images.probe import ImageInfo, probe
@@ -205,11 +175,7 @@ def own_source(tmp_path: Path, source: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def many(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of 2 classes with 80 small JPEGs each: enough work to be interrupted at."""
     root = tmp_path_factory.mktemp("many") / "images"
     images = [encode(make_image(seed, 16, 16), "JPEG") for seed in range(8)]
@@ -319,7 +285,7 @@ def _index_of(columns: Mapping[str, list[int]], items: Sequence[Item], content: 
 
 
 @pytest.fixture(scope="session")
-def items(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[Item]:
+def items() -> list[Item]:
     """Samples with sidecars, and names that are dotted, spaced, long, and not ASCII."""
     names = [
         "cat/a.0001.jpg",

@@ -16,21 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from made_images import encode, make_image
+from packing import run_pack
 from store_server import StoreServer, serving
 
 import reader
 from packer.images.probe import ImageInfo, probe
-from packer.run.pack import PackReport
 from packer.shards.shard_writer import shard_entry
 from reader import Dataset
 from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
 
 
 @pytest.fixture(scope="session")
-def make_dataset(
-    tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., PackReport]
-) -> Callable[..., Path]:
+def make_dataset(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """`make_dataset({"name.png": b"..."}, shard_samples=4)`: these files, packed by name."""
 
     def make(files: Mapping[str, bytes], **options: object) -> Path:
@@ -46,11 +44,7 @@ def make_dataset(
 
 
 @pytest.fixture(scope="session")
-def others(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def others(make_dataset: Callable[..., Path]) -> Path:
     """Seven samples of the classes class2 and dog, in three shards; not to be changed."""
     names = [f"{name}/{n}.jpg" for name in ("class2", "dog") for n in range(4)][:7]
     files = {name: encode(make_image(70 + at, 70), "JPEG") for at, name in enumerate(names)}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from made_images import encode, make_image
 
 import packer
 import reader
@@ -66,7 +66,7 @@ def run_script() -> Run:
 
 
 @pytest.fixture
-def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+def jpegs() -> list[bytes]:
     return [encode(make_image(seed, 24, 32), "JPEG") for seed in range(6)]
 
 

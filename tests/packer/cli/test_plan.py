@@ -2,11 +2,11 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from packing import run_pack
 from store_server import serving
 
 from packer.cli.main import main
@@ -53,7 +53,7 @@ def test_a_table_has_no_row_alone_and_no_column_without_a_value(packed: Path) ->
 
 
 def test_a_plan_is_made_for_train_unless_another_split_is_named(
-    tmp_path: Path, own_source: Path, run_pack: Callable[..., object]
+    tmp_path: Path, own_source: Path
 ) -> None:
     run_pack(own_source, tmp_path / "shards", split={"train": 0.7, "val": 0.3})
     whole = len(Dataset(tmp_path / "shards"))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from made_images import make_image
 
 import reader
 
@@ -37,9 +37,7 @@ def tiff(values: np.ndarray, order: str) -> bytes:
 
 
 def test_the_command_in_the_reason_packs_the_bands_of_a_tiff(
-    tmp_path: Path,
-    make_image: Callable[..., Image.Image],
-    run_packer: Callable[..., "subprocess.CompletedProcess[str]"],
+    tmp_path: Path, run_packer: Callable[..., "subprocess.CompletedProcess[str]"]
 ) -> None:
     values = np.arange(HEIGHT * WIDTH * BANDS, dtype=np.uint16).reshape(HEIGHT, WIDTH, BANDS)
     tiffs, pictures, arrays = (tmp_path / name for name in ("tiffs", "pictures", "arrays"))

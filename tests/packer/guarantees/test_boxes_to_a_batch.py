@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from packing import run_pack
 from PIL import Image
 
 import reader
@@ -16,9 +17,7 @@ HEIGHT, WIDTH, TURNED = 48, 64, 6  # EXIF: to be turned by 90 degrees clockwise
 
 
 @pytest.fixture(scope="module")
-def read(
-    tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., Any]
-) -> Callable[..., dict[str, Any]]:
+def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Any]]:
     """`read({"a.jpg": 6, "labels/a.txt": "..."})`: each image's boxes, by its name."""
 
     def pack(files: dict[str, Any], **options: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_images import make_image
 from PIL import Image
 
 import packer
@@ -26,7 +27,7 @@ COUNTS = {
 
 
 @pytest.fixture
-def odd(tmp_path: Path, make_image: Callable[..., Image.Image]) -> Path:
+def odd(tmp_path: Path) -> Path:
     """Images with what no reader shows, in two classes, among plain ones."""
     for name in "ab":
         (tmp_path / "src" / name).mkdir(parents=True)
@@ -105,9 +106,7 @@ def test_tars_that_are_indexed_count_the_same(
     assert dropped(tmp_path / "tars") == COUNTS
 
 
-def test_pictures_of_a_loop_are_counted(
-    tmp_path: Path, make_image: Callable[..., Image.Image]
-) -> None:
+def test_pictures_of_a_loop_are_counted(tmp_path: Path) -> None:
     with packer.Writer(tmp_path / "dst") as writer:
         writer.write({"image": make_image(1, mode="RGBA"), "label": 0})
         writer.write({"image": make_image(2), "label": 1})

@@ -28,7 +28,10 @@ from reader.order import shuffle
 
 Grown = Callable[[str, int], Path]
 
-DIRECTIONS = ["shards", "samples", "splits", "classes"]
+DIRECTIONS = [
+    *("samples", "splits", "classes"),
+    pytest.param("shards", marks=pytest.mark.slow),  # splits have shards of their own
+]
 N = 16  # a small shuffle is a table for fewer samples
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 from other_process import wait_until
+from packing import run_pack
 
 import packer
-from packer.run.pack import PackReport
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -30,10 +30,7 @@ SMALL_SHARDS = ("--shard-samples", 1, "--jpeg", "verbatim")
 
 @pytest.fixture(scope="module")
 def packed_many(
-    tmp_path_factory: pytest.TempPathFactory,
-    many: Path,
-    run_pack: Callable[..., PackReport],
-    files_of: FilesOf,
+    tmp_path_factory: pytest.TempPathFactory, many: Path, files_of: FilesOf
 ) -> dict[str, bytes]:
     """The files of `many` packed with SMALL_SHARDS and never interrupted."""
     dst = tmp_path_factory.mktemp("packed") / "many"

@@ -2,12 +2,12 @@
 
 import io
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import webdataset
+from made_images import encode, make_image
 from packing import pack
 from PIL import Image
 
@@ -20,9 +20,7 @@ NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "
 
 
 @pytest.fixture
-def source(
-    tmp_path: Path, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> Path:
+def source(tmp_path: Path) -> Path:
     """Split folders with odd names, sidecars, and masks in a folder of their own."""
     for seed, name in enumerate(NAMES):
         path = tmp_path / "src" / name

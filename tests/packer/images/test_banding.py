@@ -11,6 +11,7 @@ import png_chunks
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_images import encode, make_image
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
@@ -18,7 +19,6 @@ from packer.errors import Unbandable
 from packer.images import banding
 from packer.images.banding import band
 
-Make = Callable[..., Image.Image]
 ToBytes = Callable[..., bytes]
 
 MODES = ("L", "LA", "RGB", "RGBA", "P")
@@ -48,11 +48,7 @@ def idat(data: bytes) -> bytes:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [(1, 1), (63, 7), (64, 80), (65, 1), (200, 90)])
 def test_every_value_stays_and_every_band_inflates_by_itself(
-    monkeypatch: pytest.MonkeyPatch,
-    make_image: Make,
-    encode: ToBytes,
-    mode: str,
-    size: tuple[int, int],
+    monkeypatch: pytest.MonkeyPatch, mode: str, size: tuple[int, int]
 ) -> None:
     monkeypatch.setattr(banding, "MAX_GROWTH", 9)
     data = encode(make_image(1, *size, mode), "PNG")
@@ -68,7 +64,7 @@ def test_every_value_stays_and_every_band_inflates_by_itself(
     assert [len(part) // stride for part in parts[:-1]] == [table.rows] * (len(parts) - 1)
 
 
-def test_all_other_chunks_stay_in_their_order(make_image: Make, encode: ToBytes) -> None:
+def test_all_other_chunks_stay_in_their_order() -> None:
     info = PngInfo()
     info.add_text("Title", "boats", zip=True)
     info.add_itxt("Author", "Åse")
@@ -91,12 +87,12 @@ def test_all_other_chunks_stay_in_their_order(make_image: Make, encode: ToBytes)
     assert dict(decoded(banded).getexif()) == {0x0112: 6}
 
 
-def test_what_lies_behind_the_end_stays(make_image: Make, encode: ToBytes) -> None:
+def test_what_lies_behind_the_end_stays() -> None:
     data = encode(make_image(3, 90, 90), "PNG")
     assert band(data + b"more")[0] == band(data)[0] + b"more"
 
 
-def test_an_interlaced_png_is_stored_without(make_image: Make) -> None:
+def test_an_interlaced_png_is_stored_without() -> None:
     pixels = np.asarray(make_image(4, 66, 70))
     data = interlaced(pixels)
     banded, _ = band(data)
@@ -119,7 +115,7 @@ def interlaced(pixels: np.ndarray) -> bytes:
     return png_chunks.SIGNATURE + b"".join(png_chunks.chunk(*chunk) for chunk in chunks)
 
 
-def test_masks_of_few_values_do_not_grow(encode: ToBytes) -> None:
+def test_masks_of_few_values_do_not_grow() -> None:
     values = np.zeros((300, 200), np.uint8)
     values[40:200, 30:90] = 7
     values[100:250, 80:160] = 21
@@ -127,13 +123,13 @@ def test_masks_of_few_values_do_not_grow(encode: ToBytes) -> None:
     assert len(band(data)[0]) <= len(data) + 512  # which are the blocks of a tar
 
 
-def test_a_png_that_would_grow_too_much_is_refused(encode: ToBytes) -> None:
+def test_a_png_that_would_grow_too_much_is_refused() -> None:
     zeros = encode(Image.fromarray(np.zeros((40_000, 40), np.uint8)), "PNG")
     with pytest.raises(Unbandable, match="more than 10% more bytes"):
         band(zeros)
 
 
-def test_what_is_no_plain_png_of_8_bits_is_refused(make_image: Make, encode: ToBytes) -> None:
+def test_what_is_no_plain_png_of_8_bits_is_refused() -> None:
     frames = [make_image(seed, 80, 80) for seed in (1, 2)]
     animated = encode(frames[0], "PNG", save_all=True, append_images=frames[1:])
     with pytest.raises(Unbandable, match="animation"):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import simplejpeg
+from made_images import encode, make_image
 from PIL import Image, ImageOps
 from png_chunks import chunk
 
@@ -14,7 +15,6 @@ from packer.images import encode as encoding
 from packer.images.encode import Policy
 from packer.images.probe import ImageInfo
 
-Make = Callable[..., Image.Image]
 ToBytes = Callable[..., bytes]
 
 
@@ -23,13 +23,13 @@ def pixels(data: bytes) -> np.ndarray:
         return np.asarray(image.convert("RGB"), dtype=np.int64)
 
 
-def test_verbatim_keeps_every_byte(make_image: Make, encode: ToBytes) -> None:
+def test_verbatim_keeps_every_byte() -> None:
     data = encode(make_image(1), "JPEG")
     stored = encoding.encode(data, Policy(tiled=False))
     assert (stored.data, stored.tiles, stored.untiled) == (data, None, None)
 
 
-def test_tiled_keeps_every_pixel(make_image: Make, encode: ToBytes) -> None:
+def test_tiled_keeps_every_pixel() -> None:
     data = encode(make_image(2, 120, 200), "JPEG")
     stored = encoding.encode(data, Policy(check=True))
     assert stored.tiles is not None
@@ -37,15 +37,13 @@ def test_tiled_keeps_every_pixel(make_image: Make, encode: ToBytes) -> None:
     assert np.array_equal(simplejpeg.decode_jpeg(data), simplejpeg.decode_jpeg(stored.data))
 
 
-def test_other_formats_are_stored_as_they_are(make_image: Make, encode: ToBytes) -> None:
+def test_other_formats_are_stored_as_they_are() -> None:
     for kind in ("WEBP", "BMP"):
         data = encode(make_image(3), kind)
         assert encoding.encode(data, Policy()).data == data
 
 
-def test_a_png_is_banded_with_every_pixel_unless_it_is_to_stay_as_it_is(
-    make_image: Make, encode: ToBytes
-) -> None:
+def test_a_png_is_banded_with_every_pixel_unless_it_is_to_stay_as_it_is() -> None:
     data = encode(make_image(3, 100, 120), "PNG")
     stored = encoding.encode(data, Policy(check=True))
     assert stored.bands is not None
@@ -53,26 +51,20 @@ def test_a_png_is_banded_with_every_pixel_unless_it_is_to_stay_as_it_is(
     assert encoding.encode(data, Policy(banded=False)).data == data
 
 
-def test_a_png_that_cannot_be_banded_stays_as_it_is_with_the_reason(
-    make_image: Make, encode: ToBytes
-) -> None:
+def test_a_png_that_cannot_be_banded_stays_as_it_is_with_the_reason() -> None:
     deep = encode(Image.fromarray(np.zeros((90, 90), np.uint16)), "PNG")
     stored = encoding.encode(deep, Policy())
     assert (stored.data, stored.bands) == (deep, None)
     assert stored.unbanded == "its values have 16 bits, not 8"
 
 
-def test_a_png_too_small_for_bands_to_help_stays_as_it_is(
-    make_image: Make, encode: ToBytes
-) -> None:
+def test_a_png_too_small_for_bands_to_help_stays_as_it_is() -> None:
     data = encode(make_image(3, 28, 28, "L"), "PNG")
     stored = encoding.encode(data, Policy())
     assert (stored.data, stored.bands, stored.unbanded) == (data, None, None)
 
 
-def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(
-    make_image: Make, encode: ToBytes
-) -> None:
+def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told() -> None:
     data = encode(make_image(4, mode="CMYK"), "JPEG")
     stored = encoding.encode(data, Policy())
     assert stored.data == data
@@ -80,9 +72,7 @@ def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(
 
 
 @pytest.mark.parametrize("is_cut_short", [True, False])
-def test_damage_that_decoders_only_warn_of_is_told_by_tiling_alone(
-    make_image: Make, encode: ToBytes, is_cut_short: bool
-) -> None:
+def test_damage_that_decoders_only_warn_of_is_told_by_tiling_alone(is_cut_short: bool) -> None:
     sound = encode(make_image(5, 160, 200), "JPEG", quality=95)
     half = len(sound) // 2
     rest = b"\xff\xd9" if is_cut_short else bytes(40) + sound[half + 40 :]
@@ -93,9 +83,7 @@ def test_damage_that_decoders_only_warn_of_is_told_by_tiling_alone(
         assert bool(stored.untiled) == tiled
 
 
-def test_a_transcode_that_changes_pixels_is_not_stored(
-    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcode_that_changes_pixels_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     data, other = (encode(make_image(seed, 80, 80), "JPEG") for seed in (5, 6))
     right = encoding.tile
     monkeypatch.setattr(encoding, "tile", lambda data, header: right(other, header))
@@ -105,9 +93,7 @@ def test_a_transcode_that_changes_pixels_is_not_stored(
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_max_side_shrinks_larger_images_and_keeps_their_shape(
-    make_image: Make, encode: ToBytes, kind: str
-) -> None:
+def test_max_side_shrinks_larger_images_and_keeps_their_shape(kind: str) -> None:
     data = encode(make_image(7, 300, 400), kind)
     stored = encoding.encode(data, Policy(max_side=200))
     assert (stored.info.format, stored.info.height, stored.info.width) == ("jpg", 150, 200)
@@ -117,12 +103,12 @@ def test_max_side_shrinks_larger_images_and_keeps_their_shape(
     assert np.abs(pixels(stored.data) - expected).mean() < 6
 
 
-def test_max_side_leaves_smaller_images_alone(make_image: Make, encode: ToBytes) -> None:
+def test_max_side_leaves_smaller_images_alone() -> None:
     data = encode(make_image(8, 100, 100), "JPEG")
     assert encoding.encode(data, Policy(tiled=False, max_side=100)).data == data
 
 
-def test_quality_re_encodes_and_keeps_exif_and_icc(make_image: Make, encode: ToBytes) -> None:
+def test_quality_re_encodes_and_keeps_exif_and_icc() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     data = encode(make_image(9), "JPEG", quality=95, exif=exif, icc_profile=b"profile")
@@ -188,7 +174,7 @@ def upright(data: bytes) -> np.ndarray:
     ],
 )
 def test_every_reader_shows_what_is_re_encoded_as_pillow_shows_the_file(
-    kind: str, place: Callable[..., bytes], orientation: int, make_image: Make, encode: ToBytes
+    kind: str, place: Callable[..., bytes], orientation: int
 ) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
@@ -207,16 +193,14 @@ def test_every_reader_shows_what_is_re_encoded_as_pillow_shows_the_file(
     assert raw.data == expected.astype(np.uint8).tobytes()
 
 
-def test_metadata_that_pillow_cannot_read_turns_nothing(make_image: Make, encode: ToBytes) -> None:
+def test_metadata_that_pillow_cannot_read_turns_nothing() -> None:
     image = make_image(15, 40, 60)
     data = encode(image, "PNG", exif=b"Exif\0\0nonsense")
     stored = encoding.encode(data, Policy(raw=(40, 60)))
     assert stored.data == np.asarray(image).tobytes()
 
 
-def test_re_encoding_is_tiled_without_jpegtran(
-    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_re_encoding_is_tiled_without_jpegtran(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     stored = encoding.encode(encode(make_image(10, 200, 300), "PNG"), Policy(quality=80))
     assert stored.tiles is not None
@@ -224,7 +208,7 @@ def test_re_encoding_is_tiled_without_jpegtran(
 
 
 def test_an_image_is_re_encoded_once_and_tiled_as_a_jpeg_file_is(
-    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = encode(make_image(10, 200, 300), "PNG")
     whole = encoding.encode(data, Policy(quality=80, tiled=False)).data
@@ -241,7 +225,7 @@ def test_an_image_is_re_encoded_once_and_tiled_as_a_jpeg_file_is(
     assert tiled.data == encoding.encode(whole, Policy()).data
 
 
-def test_a_grey_image_stays_grey_when_re_encoded(make_image: Make, encode: ToBytes) -> None:
+def test_a_grey_image_stays_grey_when_re_encoded() -> None:
     stored = encoding.encode(encode(make_image(11, mode="L"), "PNG"), Policy(quality=80))
     assert stored.info.channels == 1
 
@@ -252,7 +236,7 @@ def test_what_is_no_image_is_refused_under_every_policy() -> None:
             encoding.encode(b"no image at all", policy)
 
 
-def test_raw_stores_upright_pixels_of_the_size_asked_for(make_image: Make, encode: ToBytes) -> None:
+def test_raw_stores_upright_pixels_of_the_size_asked_for() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # a quarter turn
     image = make_image(12, 40, 60)
@@ -263,7 +247,7 @@ def test_raw_stores_upright_pixels_of_the_size_asked_for(make_image: Make, encod
     assert np.abs(found - expected).mean() < 6
 
 
-def test_raw_stores_the_high_bits_of_16_upright(encode: ToBytes) -> None:
+def test_raw_stores_the_high_bits_of_16_upright() -> None:
     values = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30) * 100
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -312,7 +296,7 @@ def test_pixels_become_a_jpeg_where_a_quality_or_a_size_asks_for_it(channels: in
         assert stored.tiles is not None
 
 
-def test_a_damaged_image_is_refused_for_raw_as_well(make_image: Make, encode: ToBytes) -> None:
+def test_a_damaged_image_is_refused_for_raw_as_well() -> None:
     data = encode(make_image(13), "PNG")
     with pytest.raises(BadImage, match="damaged"):
         encoding.encode(data[: len(data) // 2], Policy(raw=(8, 8)))

@@ -1,16 +1,15 @@
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from made_images import encode, make_image
 
 from packer.images import jpeg
 
 
 @pytest.fixture(scope="module")
-def photo(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+def photo() -> bytes:
     return encode(make_image(1, 61, 83), "JPEG", quality=90, subsampling="4:2:0")
 
 
@@ -24,12 +23,7 @@ def test_the_header_tells_the_size_and_where_it_stands(photo: bytes) -> None:
 @pytest.mark.parametrize(
     ("options", "process"), [({}, 0xC0), ({"progressive": True}, 0xC2)], ids=str
 )
-def test_the_header_tells_the_process(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    options: dict[str, bool],
-    process: int,
-) -> None:
+def test_the_header_tells_the_process(options: dict[str, bool], process: int) -> None:
     assert jpeg.read_header(encode(make_image(1), "JPEG", **options)).process == process
 
 
@@ -43,19 +37,13 @@ def test_the_header_tells_the_process(
     ],
 )
 def test_the_header_tells_the_sampling(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    mode: str,
-    subsampling: str | int,
-    sampling: tuple[tuple[int, int], ...],
+    mode: str, subsampling: str | int, sampling: tuple[tuple[int, int], ...]
 ) -> None:
     data = encode(make_image(1, mode=mode), "JPEG", subsampling=subsampling)
     assert jpeg.read_header(data).sampling == sampling
 
 
-def test_the_header_tells_the_restart_interval(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], photo: bytes
-) -> None:
+def test_the_header_tells_the_restart_interval(photo: bytes) -> None:
     with_restarts = encode(make_image(1), "JPEG", restart_marker_blocks=3)
     assert jpeg.read_header(with_restarts).restart_interval == 3
     assert jpeg.read_header(photo).restart_interval == 0
@@ -119,9 +107,7 @@ def test_a_plain_stream_has_its_end_marker(photo: bytes) -> None:
     assert not jpeg.is_plain(photo[: header.scan_offset], header)
 
 
-def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> None:
+def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain() -> None:
     thumbnail = encode(make_image(2, 16, 16), "JPEG")
     data = encode(make_image(1), "JPEG", exif=b"Exif\0\0" + thumbnail)
     header = jpeg.read_header(data)
@@ -142,9 +128,7 @@ def test_the_next_marker_in_a_scan_is_neither_stuffing_nor_a_restart_marker(
     assert jpeg.next_marker(data, start) == (marker.start() if marker else len(data))
 
 
-def test_bare_is_what_has_nothing_but_tables_jfif_icc_and_comments(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], photo: bytes
-) -> None:
+def test_bare_is_what_has_nothing_but_tables_jfif_icc_and_comments(photo: bytes) -> None:
     commented = encode(make_image(1), "JPEG", comment=b"hello", restart_marker_blocks=2)
     with_icc = encode(make_image(1), "JPEG", icc_profile=bytes(70_000))  # in two parts
     exif = encode(make_image(1), "JPEG", exif=b"Exif\0\0" + bytes(20))

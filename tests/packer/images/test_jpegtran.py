@@ -8,12 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from made_images import encode, make_image
 
 from packer.errors import Untileable
 from packer.images import jpegtran
-
-Encode = Callable[..., bytes]
 
 needs_jpegtran = pytest.mark.skipif(
     shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
@@ -29,19 +27,14 @@ needs_jpegtran = pytest.mark.skipif(
     ],
 )
 def test_what_jpegtran_complains_about_is_not_tiled(
-    make_image: Callable[..., Image.Image],
-    encode: Encode,
-    damage: Callable[[bytes], bytes],
-    reason: str,
+    damage: Callable[[bytes], bytes], reason: str
 ) -> None:
     data = encode(make_image(4, 100, 100), "JPEG")
     with pytest.raises(Untileable, match=reason):
         jpegtran.transcode(damage(data), 2)
 
 
-def test_without_jpegtran_the_package_is_named(
-    make_image: Callable[..., Image.Image], encode: Encode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_jpegtran_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jpegtran, "program", lambda: None)
     data = encode(make_image(5), "JPEG")
     with pytest.raises(Untileable, match="libjpeg-turbo-progs"):
@@ -49,10 +42,7 @@ def test_without_jpegtran_the_package_is_named(
 
 
 def test_a_jpegtran_that_hangs_is_stopped(
-    make_image: Callable[..., Image.Image],
-    encode: Encode,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     program = tmp_path_factory.mktemp("bin") / "jpegtran"
     program.write_text("#!/bin/sh\nexec sleep 1000\n")
@@ -73,12 +63,7 @@ def test_a_jpegtran_that_hangs_is_stopped(
     ],
 )
 def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    make_image: Callable[..., Image.Image],
-    encode: Encode,
-    script: str,
-    reason: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, reason: str
 ) -> None:
     program = tmp_path / "jpegtran"
     program.write_text(f"#!/bin/sh\n{script}\n")
@@ -89,9 +74,7 @@ def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
         jpegtran.transcode(original, 2)
 
 
-def test_a_full_folder_for_temporary_files_is_named(
-    monkeypatch: pytest.MonkeyPatch, make_image: Callable[..., Image.Image], encode: Encode
-) -> None:
+def test_a_full_folder_for_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

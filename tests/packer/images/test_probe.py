@@ -1,10 +1,10 @@
 import struct
 import zlib
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_images import encode, make_image
 from PIL import Image, ImageFile
 
 from packer.errors import BadImage
@@ -24,7 +24,7 @@ KINDS = {
 
 
 @pytest.fixture(scope="module")
-def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+def files() -> dict[str, bytes]:
     return {kind: encode(make_image(3, 40, 50), kind) for kind in KINDS}
 
 
@@ -74,29 +74,19 @@ def test_every_kind_of_image_is_told_by_its_bytes(
         ("TIFF", "L", 1),
     ],
 )
-def test_the_channels_are_those_that_are_stored(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    kind: str,
-    mode: str,
-    channels: int,
-) -> None:
+def test_the_channels_are_those_that_are_stored(kind: str, mode: str, channels: int) -> None:
     image = make_image(1).convert("RGB" if mode == "RGB" else "L").convert(mode)
     if "A" in mode:
         image.putalpha(100)
     assert probe(encode(image, kind)).channels == channels
 
 
-def test_a_progressive_jpeg_is_sound(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> None:
+def test_a_progressive_jpeg_is_sound() -> None:
     data = encode(make_image(1, 30, 20), "JPEG", progressive=True)
     assert probe(data) == ImageInfo("jpg", 30, 20, 3, 1)
 
 
-def test_a_jpeg_of_two_pictures_is_a_jpeg(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> None:
+def test_a_jpeg_of_two_pictures_is_a_jpeg() -> None:
     data = encode(make_image(1, 30, 20), "MPO", save_all=True, append_images=[make_image(2)])
     assert probe(data) == ImageInfo("jpg", 30, 20, 3, 1)
 
@@ -107,36 +97,25 @@ def test_a_jpeg_with_bytes_after_its_end_is_sound(files: dict[str, bytes]) -> No
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_the_orientation_is_told_and_the_size_is_as_stored(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    kind: str,
-    orientation: int,
-) -> None:
+def test_the_orientation_is_told_and_the_size_is_as_stored(kind: str, orientation: int) -> None:
     info = probe(encode(make_image(1, 30, 20), kind, exif=with_orientation(orientation)))
     assert (info.height, info.width, info.orientation) == (30, 20, orientation)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 @pytest.mark.parametrize("exif", [b"Exif\0\0", b"Exif\0\0MM\0*\xff\xff\xff\xff", b"Exif\0\0II*"])
-def test_damaged_exif_says_nothing_of_the_orientation(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], kind: str, exif: bytes
-) -> None:
+def test_damaged_exif_says_nothing_of_the_orientation(kind: str, exif: bytes) -> None:
     assert probe(encode(make_image(1), kind, exif=exif)).orientation == 1
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 @pytest.mark.parametrize("value", [0, 9, 65535])
-def test_an_orientation_that_does_not_exist_counts_as_upright(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], kind: str, value: int
-) -> None:
+def test_an_orientation_that_does_not_exist_counts_as_upright(kind: str, value: int) -> None:
     data = encode(make_image(1), kind, exif=with_orientation(value))
     assert probe(data).orientation == 1
 
 
-def test_a_turned_tiff_has_the_size_that_pillow_decodes_it_to(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> None:
+def test_a_turned_tiff_has_the_size_that_pillow_decodes_it_to() -> None:
     data = encode(make_image(1, 30, 20), "TIFF", exif=with_orientation(6))
     info = probe(data)
     assert (info.height, info.width, info.orientation) == (20, 30, 1)
@@ -150,9 +129,7 @@ def test_an_image_cut_short_is_rejected(files: dict[str, bytes], kind: str, part
         probe(data[: int(len(data) * part)])
 
 
-def test_a_progressive_jpeg_cut_short_is_rejected(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> None:
+def test_a_progressive_jpeg_cut_short_is_rejected() -> None:
     data = encode(make_image(1, 200, 300), "JPEG", progressive=True)
     with pytest.raises(BadImage):
         probe(data[: len(data) * 2 // 3])
@@ -269,11 +246,7 @@ def test_whatever_pillow_raises_on_a_damaged_image_rejects_it(
         probe(files["BMP"])
 
 
-def test_a_bare_jpeg_is_known_without_pillow_for_the_same(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_bare_jpeg_is_known_without_pillow_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for mode in ("L", "RGB"):
         data = encode(make_image(1, 30, 41, mode), "JPEG", comment=b"a heron")
         found = probe(data)

@@ -1,13 +1,13 @@
 """Tiling: lossless for every kind of JPEG, and refused by name where it is not possible."""
 
 import io
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 import simplejpeg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_images import make_image
 from PIL import Image
 
 from packer.errors import Untileable
@@ -31,16 +31,14 @@ def jpeg(image: Image.Image, sampling: str = "4:2:0", **options: object) -> byte
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_a_tiled_jpeg_decodes_to_the_same_pixels(
-    make_image: Callable[..., Image.Image], size: tuple[int, int], sampling: str
-) -> None:
+def test_a_tiled_jpeg_decodes_to_the_same_pixels(size: tuple[int, int], sampling: str) -> None:
     original = jpeg(make_image(1, *size), sampling)
     tiled, table = tiles.tile(original, read_header(original))
     assert np.array_equal(simplejpeg.decode_jpeg(original), simplejpeg.decode_jpeg(tiled))
     assert table.scan_offset + int((table.segments + 2).sum()) == len(tiled)
 
 
-def test_a_progressive_jpeg_becomes_sequential(make_image: Callable[..., Image.Image]) -> None:
+def test_a_progressive_jpeg_becomes_sequential() -> None:
     original = jpeg(make_image(2, 200, 300), progressive=True)
     tiled, _ = tiles.tile(original, read_header(original))
     assert read_header(original).process == 0xC2
@@ -48,7 +46,7 @@ def test_a_progressive_jpeg_becomes_sequential(make_image: Callable[..., Image.I
     assert np.array_equal(simplejpeg.decode_jpeg(original), simplejpeg.decode_jpeg(tiled))
 
 
-def test_metadata_survives_tiling(make_image: Callable[..., Image.Image]) -> None:
+def test_metadata_survives_tiling() -> None:
     exif = Image.Exif()
     exif[0x010E] = "a heron"
     original = jpeg(make_image(3), exif=exif, icc_profile=b"not a real profile", comment=b"hello")
@@ -84,7 +82,7 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cu
 
 
 def test_without_numba_the_program_is_used_for_the_same_bytes(
-    make_image: Callable[..., Image.Image], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     original = jpeg(make_image(4, 100, 100))
     data, table = tiles.tile(original, read_header(original))
@@ -97,7 +95,7 @@ def test_without_numba_the_program_is_used_for_the_same_bytes(
 
 
 def test_what_is_refused_here_goes_to_jpegtran_or_names_its_package(
-    make_image: Callable[..., Image.Image], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[bytes] = []
 
@@ -130,9 +128,7 @@ def test_what_tiles_here_is_named_with_its_version(monkeypatch: pytest.MonkeyPat
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
-def test_a_table_is_found_or_refused_for_any_bytes(
-    make_image: Callable[..., Image.Image], data: st.DataObject
-) -> None:
+def test_a_table_is_found_or_refused_for_any_bytes(data: st.DataObject) -> None:
     whole = bytearray(jpeg(make_image(7, 40, 70), restart_marker_blocks=2))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))

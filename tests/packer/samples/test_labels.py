@@ -4,11 +4,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from packing import pack
+from packing import pack, run_pack
 from PIL import Image
 
 import packer
@@ -105,7 +104,6 @@ def test_boxes_of_any_format_become_a_corner_and_sizes(format: str, box: list[fl
 def test_what_is_known_of_boxes_is_recorded_and_said(
     annotated: Callable[..., Path],
     tmp_path: Path,
-    run_pack: Callable[..., Any],
     kind: str,
     boxes: dict[str, BoxEncoding],
     field: str,
@@ -116,7 +114,7 @@ def test_what_is_known_of_boxes_is_recorded_and_said(
 
 
 def test_a_dataset_that_is_packed_again_keeps_the_record(
-    annotated: Callable[..., Path], tmp_path: Path, run_pack: Callable[..., Any]
+    annotated: Callable[..., Path], tmp_path: Path
 ) -> None:
     images = annotated("table", count=12)
     run_pack(images, tmp_path / "once", split={"train": 0.5, "val": 0.5})
@@ -126,7 +124,7 @@ def test_a_dataset_that_is_packed_again_keeps_the_record(
 
 
 def test_images_without_boxes_and_samples_of_a_loop_record_nothing(
-    source: Path, tmp_path: Path, run_pack: Callable[..., Any]
+    source: Path, tmp_path: Path
 ) -> None:
     run_pack(source, tmp_path / "images")
     sample = {"image": np.zeros((8, 8, 3), np.uint8), "json": {"boxes": [[0, 0, 1, 1]]}}
@@ -152,7 +150,7 @@ def append(src: Path, dst: Path) -> Manifest:
 
 
 def test_boxes_of_another_encoding_are_not_appended(
-    annotated: Callable[..., Path], tmp_path: Path, run_pack: Callable[..., Any]
+    annotated: Callable[..., Path], tmp_path: Path
 ) -> None:
     dst = tmp_path / "dst"
     run_pack(annotated("table"), dst)
@@ -183,7 +181,7 @@ def test_what_is_appended_records_nothing_of_members_that_were_there(
 
 
 def test_items_in_turn_of_another_encoding_are_refused_before_they_are_read(
-    annotated: Callable[..., Path], tmp_path: Path, run_pack: Callable[..., Any]
+    annotated: Callable[..., Path], tmp_path: Path
 ) -> None:
     run_pack(annotated("table"), tmp_path / "dst")
     items = iter(lambda: pytest.fail("an item was read"), None)

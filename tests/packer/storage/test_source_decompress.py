@@ -4,9 +4,9 @@ import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from packing import run_pack
 
 from packer.errors import Rejected, UnusableInput
 
@@ -28,11 +28,7 @@ def write(tmp_path: Path, own_source: Path) -> Callable[[str], Path]:
 
 @pytest.mark.parametrize("name", ["images.tgz", "images.tar.bz2", "images.tar.xz"])
 def test_a_compressed_tar_gives_the_dataset_of_the_tar(
-    name: str,
-    tmp_path: Path,
-    write: Callable[[str], Path],
-    run_pack: Callable[..., Any],
-    files_of: FilesOf,
+    name: str, tmp_path: Path, write: Callable[[str], Path], files_of: FilesOf
 ) -> None:
     run_pack(write("plain.tar"), tmp_path / "plain")
     report = run_pack(write(name), tmp_path / "dst")
@@ -44,7 +40,7 @@ def test_a_compressed_tar_gives_the_dataset_of_the_tar(
 
 
 def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
-    tmp_path: Path, own_source: Path, write: Callable[[str], Path], run_pack: Callable[..., Any]
+    tmp_path: Path, own_source: Path, write: Callable[[str], Path]
 ) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(b"")
     src = write("images.tgz")
@@ -64,7 +60,7 @@ def test_a_run_that_stops_later_goes_on_with_what_is_unpacked(
 
 
 def test_a_compressed_tar_that_is_cut_short_leaves_nothing(
-    tmp_path: Path, write: Callable[[str], Path], run_pack: Callable[..., Any]
+    tmp_path: Path, write: Callable[[str], Path]
 ) -> None:
     src = write("images.tgz")
     src.write_bytes(src.read_bytes()[:-100])

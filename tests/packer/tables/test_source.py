@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_images import make_image
 from packing import pack
-from PIL import Image
 
 import packer
 import reader
@@ -420,9 +420,7 @@ def test_rows_of_an_image_that_lie_apart_are_found_together(
 
 
 @pytest.mark.parametrize("column", ["caption", "text", "mask_path", "caption_file", "depth"])
-def test_a_cell_may_be_longer_than_any_file_name(
-    column: str, tmp_path: Path, make_image: Callable[..., Image.Image]
-) -> None:
+def test_a_cell_may_be_longer_than_any_file_name(column: str, tmp_path: Path) -> None:
     text = "a long text / with, a slash. " * 200
     rows = [f"image,{column},label"]
     for number in range(3):
@@ -434,9 +432,7 @@ def test_a_cell_may_be_longer_than_any_file_name(
     assert json.loads(dataset.read(0, "json"))[column] == text
 
 
-def test_an_image_whose_path_is_longer_than_any_is_rejected_by_its_row(
-    tmp_path: Path, make_image: Callable[..., Image.Image]
-) -> None:
+def test_an_image_whose_path_is_longer_than_any_is_rejected_by_its_row(tmp_path: Path) -> None:
     make_image(0).save(tmp_path / "0.jpg")
     (tmp_path / "list.csv").write_text(f"image,label\n0.jpg,a\n{'x' * 300},b\n")
     with pytest.raises(packer.Rejected, match=r"list.csv:3: .*File name too long"):

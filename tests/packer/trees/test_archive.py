@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from made_images import encode, make_image
+from packing import run_pack
 
 from packer.errors import BadImage, PackingFailed, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.run.pack import PackReport
 from reader.format import Manifest
 
 MakeJpegs = Callable[..., dict[str, bytes]]
 Write = Callable[..., Path]
 ScanOf = Callable[..., Any]
-RunPack = Callable[..., PackReport]
 
 ONE_CLASS = SourceOptions(kind="folder")
 NAMES = [
@@ -38,9 +37,7 @@ def write_zip(path: Path, files: Mapping[str, bytes], method: int = zipfile.ZIP_
 
 
 @pytest.fixture(scope="module")
-def files(
-    make_jpegs: MakeJpegs, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> dict[str, bytes]:
+def files(make_jpegs: MakeJpegs) -> dict[str, bytes]:
     """Class folders with sidecars, in no order."""
     found = make_jpegs(*NAMES) | {
         "cat/a.json": b"{}",
@@ -73,7 +70,6 @@ def test_an_archive_gives_the_same_shards_as_its_folder(
     files: dict[str, bytes],
     archived: Callable[..., Path],
     write_files: Write,
-    run_pack: RunPack,
     top: str,
     splits: tuple[str, ...],
 ) -> None:
@@ -401,7 +397,6 @@ def test_jobs_do_not_change_a_byte(
     tmp_path: Path,
     files: dict[str, bytes],
     write_tar: Write,
-    run_pack: RunPack,
     files_of: Callable[[Path], dict[str, bytes]],
 ) -> None:
     for path in (write_tar(tmp_path / "a.tar", files), write_zip(tmp_path / "a.zip", files)):

@@ -2,14 +2,13 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from made_images import make_image
 
 import packer
 from packer.cli.main import main
@@ -99,9 +98,7 @@ def test_many_words_are_no_command() -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "tar", "zip"])
-def test_pictures_beside_all_images_are_members(
-    kind: str, tmp_path: Path, make_image: Callable[..., Image.Image]
-) -> None:
+def test_pictures_beside_all_images_are_members(kind: str, tmp_path: Path) -> None:
     root = tmp_path / "pictures"
     for stem in ("cat/a", "cat/b", "dog/a"):
         (root / stem).parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +113,7 @@ def test_pictures_beside_all_images_are_members(
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_pictures_beside_some_images_are_refused_with_commands_that_work(
-    kind: str, tmp_path: Path, make_image: Callable[..., Image.Image]
+    kind: str, tmp_path: Path
 ) -> None:
     root = tmp_path / "my pictures"
     root.mkdir()

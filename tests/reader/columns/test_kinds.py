@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from depth_maps import FAR, KIND, Depth
+from made_images import encode
 from PIL import Image
 
 from reader import ArgumentError, CenterCrop, Loader, RandomHorizontalFlip, Resize
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
 @pytest.fixture
-def folder(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+def folder(write_samples: Callable[..., Path]) -> Path:
     """Three images of 20 x 30 pixels, and arrays of the same values over them."""
     samples = {}
     for number in range(3):

@@ -16,9 +16,10 @@ import numpy as np
 import psutil
 import pytest
 import simplejpeg
+from made_images import encode, make_image
+from packing import run_pack
 from PIL import Image
 
-from packer.run.pack import PackReport
 from reader import (
     ArgumentError,
     CenterCrop,
@@ -92,7 +93,7 @@ def test_raw_members_are_the_image_and_the_decimal_label(dataset: Dataset) -> No
 
 
 def test_a_raw_image_is_the_files_own_bytes_if_it_was_packed_verbatim(
-    source: Path, tmp_path: Path, run_pack: Callable[..., PackReport]
+    source: Path, tmp_path: Path
 ) -> None:
     run_pack(source, tmp_path / "verbatim", jpeg="verbatim")
     dataset = Dataset(tmp_path / "verbatim")
@@ -270,11 +271,7 @@ def test_a_folder_may_lie_below_the_home_directory(
         assert Dataset(folder).folder == packed
 
 
-def test_a_flat_folder_has_no_labels_and_no_classes(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_a_flat_folder_has_no_labels_and_no_classes(make_dataset: Callable[..., Path]) -> None:
     dataset = Dataset(make_dataset({"a.png": encode(make_image(0), "PNG")}))
     assert (dataset.classes, dataset.class_to_idx) == ([], {})
     assert dataset.labels.tolist() == [-1]
@@ -283,11 +280,7 @@ def test_a_flat_folder_has_no_labels_and_no_classes(
         dataset.read(0, "cls")
 
 
-def test_sizes_are_those_of_the_images_as_they_are_given(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_sizes_are_those_of_the_images_as_they_are_given(make_dataset: Callable[..., Path]) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     folder = make_dataset(
@@ -303,11 +296,7 @@ def test_sizes_are_those_of_the_images_as_they_are_given(
 
 
 @pytest.fixture(scope="module")
-def many_shards(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def many_shards(make_dataset: Callable[..., Path]) -> Path:
     """A dataset of 300 shards."""
     image = encode(make_image(0, 4, 4), "PNG")
     return make_dataset({f"{number}.png": image for number in range(300)}, shard_samples=1)
@@ -354,7 +343,7 @@ def test_a_worker_keeps_all_shards_open_without_the_limit_of_its_parent(
 
 def test_this_process_keeps_few_shards_open(many_shards: Path) -> None:
     before = psutil.Process().num_fds()
-    with Loader(many_shards, batch_size=50, transforms=[CenterCrop(4)], workers=0) as loader:
+    with Loader(many_shards, batch_size=50, transforms=[CenterCrop(4)], workers=1) as loader:
         assert sum(len(labels) for _, labels in loader) == 300
         assert psutil.Process().num_fds() - before < 300
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from made_images import encode, make_image
+from packing import run_pack
 
 from reader import Dataset, SampleError
 
@@ -25,12 +26,7 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def folder(
-    tmp_path: Path,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    run_pack: Callable[..., Any],
-) -> Path:
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "coco" / "annotations").mkdir(parents=True)
     (tmp_path / "coco" / "val2017").mkdir()
     images = [{"id": 50 + 10 * n, "file_name": f"{n}.jpg"} for n in range(3)]
@@ -72,11 +68,7 @@ def test_a_target_transform_gets_them(folder: Path) -> None:
     ],
 )
 def test_what_is_no_annotation_names_the_sample(
-    write_samples: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    content: str,
-    reason: str,
+    write_samples: Callable[..., Path], content: str, reason: str
 ) -> None:
     members = {"png": encode(make_image(1), "PNG"), "json": content.encode()}
     dataset = Dataset(write_samples({"a": members}), target="coco")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode, make_image
 from PIL import Image
 from torch.utils.data import DataLoader
 
@@ -31,11 +32,7 @@ PIPELINES: dict[str, list[Any]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def folder(make_dataset: Callable[..., Path]) -> Path:
     """An image of each mode, of 96 x 120 pixels, so that the JPEGs are tiled."""
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -128,11 +125,7 @@ def test_map_sample_gets_height_width_and_one_channel(folder: Path) -> None:
         assert torch.equal(changed[name], image // 2)
 
 
-def test_a_mask_lies_over_a_grey_image(
-    write_samples: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_a_mask_lies_over_a_grey_image(write_samples: Callable[..., Path]) -> None:
     image = encode(make_image(1, mode="L"), "PNG")
     mask = encode(make_image(1, mode="L").point(lambda value: value // 64), "PNG")
     folder = write_samples({"a": {"png": image, "mask.png": mask}})

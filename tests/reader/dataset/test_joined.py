@@ -3,12 +3,12 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from made_images import make_folder
 from store_server import serving
 
 import packer
@@ -201,9 +201,7 @@ def test_members_of_a_dataset_that_was_packed_again_are_refused(
         Dataset(base, join=extra).read(0, "npy")
 
 
-def test_members_of_other_keys_are_refused(
-    make_folder: Callable[..., Path], extra: Path, tmp_path: Path
-) -> None:
+def test_members_of_other_keys_are_refused(extra: Path, tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "images", images=13)
     (folder / "class0").rename(folder / "other")
     base = repacked(folder, tmp_path / "shards", shard_samples=10)
@@ -211,9 +209,7 @@ def test_members_of_other_keys_are_refused(
         Dataset(base, join=extra).read(0, "npy")
 
 
-def test_a_dataset_that_grew_is_refused(
-    source: Path, extra: Path, make_folder: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_dataset_that_grew_is_refused(source: Path, extra: Path, tmp_path: Path) -> None:
     base = repacked(source, tmp_path / "shards", shard_samples=10)
     repacked(make_folder(tmp_path / "more", images=14), base, shard_samples=10, append=True)
     with pytest.raises(ArgumentError, match="42 samples in 5 shards"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ids import named
+from made_images import encode, make_image
 from PIL import Image
 
 from reader import ArgumentError, Dataset, Limits, Mix
@@ -17,11 +18,7 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def dogs(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Dataset:
+def dogs(make_dataset: Callable[..., Path]) -> Dataset:
     """Five samples of the classes class1 and dog, in two shards."""
     names = [f"{name}/{n}.png" for name in ("class1", "dog") for n in range(3)][:5]
     files = {name: encode(make_image(50 + at), "PNG") for at, name in enumerate(names)}
@@ -67,7 +64,7 @@ def test_classes_of_different_tasks_stay_apart(whole: Dataset, dogs: Dataset) ->
     assert inner.targets[10:] == [4 + label for label in whole.targets]
 
 
-def test_labels_without_names_are_numbers(write_samples: Write, encode: Any) -> None:
+def test_labels_without_names_are_numbers(write_samples: Write) -> None:
     image = {"png": encode(Image.new("L", (8, 8)), "PNG")}
     labelled = Dataset(write_samples({f"s{n}": image for n in range(3)}, labels=[1, -1, 0]))
     nameless = Dataset(write_samples({"a": image, "b": image}, labels=[-1, -1]))

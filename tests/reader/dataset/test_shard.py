@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from made_images import encode, make_image
 
 from reader import Dataset, FormatError, ReaderError, SampleError
 
@@ -46,8 +46,6 @@ def test_a_damaged_sample_is_named_with_shard_key_and_offset(packed_copy: Path) 
 
 def test_an_image_of_another_size_than_the_index_says_is_an_error(
     make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
 ) -> None:
     for kind, name in (("JPEG", "a.jpg"), ("PNG", "a.png"), ("BMP", "a.bmp")):
         small, large = (encode(make_image(0, *size), kind) for size in ((20, 30), (40, 30)))
@@ -60,8 +58,6 @@ def test_an_image_of_another_size_than_the_index_says_is_an_error(
 
 def test_a_header_that_claims_a_gigantic_image_is_an_error(
     make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
 ) -> None:
     dataset = Dataset(make_dataset({"a.gif": encode(make_image(0), "GIF")}))
     path, offset, _ = span_of(dataset, 0)
@@ -71,11 +67,7 @@ def test_a_header_that_claims_a_gigantic_image_is_an_error(
 
 
 @pytest.fixture(scope="module")
-def one_of_each(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def one_of_each(make_dataset: Callable[..., Path]) -> Path:
     image = make_image(0, 30, 40)
     return make_dataset(
         {

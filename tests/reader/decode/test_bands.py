@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_images import encode, make_image
 from PIL import Image
 
 from packer.images import banding
@@ -16,7 +17,6 @@ from reader.format.bands import BandTable
 from reader.format.tiles import BadTable
 
 Make = Callable[..., Image.Image]
-ToBytes = Callable[..., bytes]
 
 KINDS = ("L", "LA", "RGB", "RGBA", "P", "mask", "rows", "columns")
 
@@ -53,9 +53,7 @@ def any_growth(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [(1, 1), (64, 3), (130, 41), (300, 97)])
-def test_any_box_has_the_pixels_of_the_whole(
-    make_image: Make, encode: ToBytes, kind: str, size: tuple[int, int]
-) -> None:
+def test_any_box_has_the_pixels_of_the_whole(kind: str, size: tuple[int, int]) -> None:
     image = picture(kind, make_image, *size)
     banded, table = banding.band(encode(image, "PNG"))
     raw, rgb = np.asarray(image), np.asarray(image.convert("RGB"))
@@ -70,14 +68,14 @@ def test_any_box_has_the_pixels_of_the_whole(
         assert np.array_equal(np.broadcast_to(colours, rgb[part].shape), rgb[part])
 
 
-def test_only_the_bands_of_a_box_are_read(make_image: Make, encode: ToBytes) -> None:
+def test_only_the_bands_of_a_box_are_read() -> None:
     banded, table = banding.band(encode(make_image(1, 640, 80), "PNG"))
     starts = table.starts(640, len(banded)).tolist()
     cut = cut_bands(table, len(banded), 640, 80, (130, 3, 60, 40))
     assert (cut.start, cut.stop) == (starts[2], starts[3])
 
 
-def test_a_table_that_lies_is_refused(make_image: Make, encode: ToBytes) -> None:
+def test_a_table_that_lies_is_refused() -> None:
     banded, table = banding.band(encode(make_image(1, 200, 80), "PNG"))
     box = 70, 3, 90, 40
     more = np.append(table.bands, 9)
@@ -96,14 +94,14 @@ def test_a_table_that_lies_is_refused(make_image: Make, encode: ToBytes) -> None
                 shown(banded, table, (200, 80), box)
 
 
-def test_an_index_of_another_size_is_refused(make_image: Make, encode: ToBytes) -> None:
+def test_an_index_of_another_size_is_refused() -> None:
     banded, table = banding.band(encode(make_image(1, 200, 80), "PNG"))
     for size in ((200, 81), (199, 80)):
         with pytest.raises(BadTable, match="80 x 200 pixels"):
             shown(banded, table, size, (0, 0, 8, 8))
 
 
-def test_a_band_that_inflates_to_more_takes_no_more_memory(encode: ToBytes) -> None:
+def test_a_band_that_inflates_to_more_takes_no_more_memory() -> None:
     zeros = Image.fromarray(np.zeros((64, 1 << 16), np.uint8))
     banded, table = banding.band(encode(zeros, "PNG"))
     small = banding.band(encode(Image.fromarray(np.zeros((64, 60), np.uint8)), "PNG"))

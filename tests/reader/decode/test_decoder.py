@@ -14,6 +14,7 @@ import pytest
 import simplejpeg
 from guarded import guarded_simplejpeg
 from lossless_jpeg import lossless
+from made_images import encode, make_image
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
@@ -25,7 +26,6 @@ from reader.format.errors import DecodeError
 from reader.rng import SampleRandom
 
 Pixels = NDArray[Any]
-MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]
 Decode = Callable[..., Pixels]
 
@@ -99,7 +99,7 @@ JPEGS: dict[str, tuple[str, dict[str, Any]]] = {
     ],
 )
 def test_a_jpeg_decodes_exactly_as_libjpeg_turbo_decodes_it(
-    decode: Decode, make_image: MakeImage, encode: Encode, kind: str, size: tuple[int, int]
+    decode: Decode, kind: str, size: tuple[int, int]
 ) -> None:
     mode, options = JPEGS[kind]
     data = encode(make_image(1, *size, mode), "JPEG", **options)
@@ -109,9 +109,7 @@ def test_a_jpeg_decodes_exactly_as_libjpeg_turbo_decodes_it(
 
 
 @pytest.mark.parametrize("kind", JPEGS)
-def test_a_jpeg_decodes_as_pillow_decodes_it_but_for_rounding(
-    decode: Decode, make_image: MakeImage, encode: Encode, kind: str
-) -> None:
+def test_a_jpeg_decodes_as_pillow_decodes_it_but_for_rounding(decode: Decode, kind: str) -> None:
     mode, options = JPEGS[kind]
     image = make_image(2, 12, 16, mode).resize((160, 120), Image.Resampling.BICUBIC)
     data = encode(image, "JPEG", **options)
@@ -121,16 +119,12 @@ def test_a_jpeg_decodes_as_pillow_decodes_it_but_for_rounding(
 
 
 @pytest.mark.parametrize("options", [{}, {"progressive": True}])
-def test_a_cmyk_jpeg_decodes_as_pillow_converts_it(
-    decode: Decode, make_image: MakeImage, encode: Encode, options: dict[str, Any]
-) -> None:
+def test_a_cmyk_jpeg_decodes_as_pillow_converts_it(decode: Decode, options: dict[str, Any]) -> None:
     data = encode(make_image(3, mode="CMYK"), "JPEG", **options)
     assert np.array_equal(decode("image.jpg", data), with_pillow(data))
 
 
-def test_a_jpeg_under_another_name_is_still_a_jpeg(
-    decode: Decode, make_image: MakeImage, encode: Encode
-) -> None:
+def test_a_jpeg_under_another_name_is_still_a_jpeg(decode: Decode) -> None:
     data = encode(make_image(3), "JPEG")
     assert np.array_equal(decode("image.png", data), simplejpeg.decode_jpeg(data, "RGB"))
 
@@ -151,12 +145,7 @@ def test_a_jpeg_under_another_name_is_still_a_jpeg(
     ],
 )
 def test_every_mode_of_a_format_decodes_as_pillow_converts_it(
-    decode: Decode,
-    make_image: MakeImage,
-    encode: Encode,
-    kind: str,
-    mode: str,
-    options: dict[str, Any],
+    decode: Decode, kind: str, mode: str, options: dict[str, Any]
 ) -> None:
     image = make_image(4, 40, 30, mode)
     if mode in ("LA", "RGBA"):
@@ -166,34 +155,26 @@ def test_every_mode_of_a_format_decodes_as_pillow_converts_it(
 
 
 @pytest.mark.parametrize("transparency", [7, bytes(range(256))])
-def test_a_transparent_palette_shows_its_colours(
-    decode: Decode, make_image: MakeImage, encode: Encode, transparency: int | bytes
-) -> None:
+def test_a_transparent_palette_shows_its_colours(decode: Decode, transparency: int | bytes) -> None:
     image = make_image(4, 40, 30).quantize(256)
     data = encode(image, "PNG", transparency=transparency)
     assert np.array_equal(decode("image.png", data), np.asarray(image.convert("RGB")))
 
 
-def test_the_transparent_colour_of_a_grey_or_rgb_png_is_a_colour(
-    decode: Decode, make_image: MakeImage, encode: Encode
-) -> None:
+def test_the_transparent_colour_of_a_grey_or_rgb_png_is_a_colour(decode: Decode) -> None:
     for mode, transparency in (("L", 0), ("RGB", (0, 0, 0))):
         image = make_image(4, 40, 30, mode)
         data = encode(image, "PNG", transparency=transparency)
         assert np.array_equal(decode("image.png", data), np.asarray(image.convert("RGB")))
 
 
-def test_a_transparent_gif_shows_its_colours(
-    decode: Decode, make_image: MakeImage, encode: Encode
-) -> None:
+def test_a_transparent_gif_shows_its_colours(decode: Decode) -> None:
     image = make_image(4, 40, 30).quantize(256)
     data = encode(image, "GIF", transparency=7)
     assert np.array_equal(decode("image.gif", data), np.asarray(image.convert("RGB")))
 
 
-def test_the_gamma_and_the_interlacing_of_a_png_change_nothing(
-    decode: Decode, make_image: MakeImage, encode: Encode
-) -> None:
+def test_the_gamma_and_the_interlacing_of_a_png_change_nothing(decode: Decode) -> None:
     image = make_image(4, 40, 30)
     chunks = PngImagePlugin.PngInfo()
     chunks.add(b"gAMA", struct.pack(">I", 100000))
@@ -203,9 +184,7 @@ def test_the_gamma_and_the_interlacing_of_a_png_change_nothing(
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG", "TIFF"])
-def test_an_animation_gives_its_first_frame(
-    decode: Decode, make_image: MakeImage, encode: Encode, kind: str
-) -> None:
+def test_an_animation_gives_its_first_frame(decode: Decode, kind: str) -> None:
     frames = [make_image(seed, 40, 30) for seed in range(3)]
     data = encode(frames[0], kind, save_all=True, append_images=frames[1:])
     seen = decode(f"image.{kind.lower()}", data)
@@ -253,7 +232,7 @@ def test_a_16_bit_rgba_png_gives_the_high_bytes_of_its_colours(
 
 
 def test_a_16_bit_grey_tiff_gives_the_high_bytes_in_either_byte_order(
-    decode: Decode, encode: Encode, sixteen_bits: NDArray[np.uint16]
+    decode: Decode, sixteen_bits: NDArray[np.uint16]
 ) -> None:
     grey = sixteen_bits[:, :, 0]
     high = np.stack([grey >> 8] * 3, axis=-1)
@@ -280,9 +259,7 @@ def test_a_16_bit_pgm_gives_the_high_bytes(
     assert np.array_equal(decode("image.pgm", data), np.stack([grey >> 8] * 3, axis=-1))
 
 
-def test_a_png_wider_than_opencv_accepts_decodes_all_the_same(
-    decode: Decode, encode: Encode
-) -> None:
+def test_a_png_wider_than_opencv_accepts_decodes_all_the_same(decode: Decode) -> None:
     row = np.random.default_rng(0).integers(0, 256, (1, 2**20 + 1), dtype=np.uint8)
     seen = decode("image.png", encode(Image.fromarray(row), "PNG"))
     assert np.array_equal(seen, np.stack([row] * 3, axis=-1))
@@ -290,9 +267,7 @@ def test_a_png_wider_than_opencv_accepts_decodes_all_the_same(
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
-def test_an_oriented_image_is_turned_upright(
-    decode: Decode, make_image: MakeImage, encode: Encode, kind: str, orientation: int
-) -> None:
+def test_an_oriented_image_is_turned_upright(decode: Decode, kind: str, orientation: int) -> None:
     data = encode(make_image(6, 37, 59), kind, exif=oriented(orientation))
     if kind == "JPEG":
         stored = Image.fromarray(simplejpeg.decode_jpeg(data, "RGB"))
@@ -305,29 +280,20 @@ def test_an_oriented_image_is_turned_upright(
 
 
 @pytest.mark.parametrize("orientation", [0, 9, 1000])
-def test_an_orientation_that_does_not_exist_turns_nothing(
-    decode: Decode, make_image: MakeImage, encode: Encode, orientation: int
-) -> None:
+def test_an_orientation_that_does_not_exist_turns_nothing(decode: Decode, orientation: int) -> None:
     data = encode(make_image(6, 37, 59), "PNG", exif=oriented(orientation))
     assert np.array_equal(decode("image.png", data), with_pillow(data))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_an_image_stays_as_stored_if_it_need_not_be_upright(
-    decode: Decode, make_image: MakeImage, encode: Encode, kind: str
-) -> None:
+def test_an_image_stays_as_stored_if_it_need_not_be_upright(decode: Decode, kind: str) -> None:
     data = encode(make_image(6, 37, 59), kind, exif=oriented(6))
     stored = simplejpeg.decode_jpeg(data, "RGB") if kind == "JPEG" else with_pillow(data)
     assert np.array_equal(decode(f"image.{kind.lower()}", data, upright=False), stored)
 
 
 @pytest.fixture(scope="module", params=["tiled", "verbatim"])
-def turned(
-    request: pytest.FixtureRequest,
-    make_dataset: Callable[..., Path],
-    make_image: MakeImage,
-    encode: Encode,
-) -> Path:
+def turned(request: pytest.FixtureRequest, make_dataset: Callable[..., Path]) -> Path:
     """JPEGs (plain, progressive, with restart markers) and PNGs in all eight orientations."""
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "plain.jpg": ("JPEG", {"quality": 90}),
@@ -369,9 +335,7 @@ def test_a_crop_equals_the_same_part_of_the_whole_image_in_every_orientation(
         assert np.array_equal(crop, whole[top : top + height, left : left + width]), number
 
 
-def test_random_crops_of_jpegs_of_all_kinds_are_exact(
-    make_dataset: Callable[..., Path], make_image: MakeImage, encode: Encode
-) -> None:
+def test_random_crops_of_jpegs_of_all_kinds_are_exact(make_dataset: Callable[..., Path]) -> None:
     class RandomCrop:
         def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             top, left = rng.integer(geometry.height - 20), rng.integer(geometry.width - 30)
@@ -427,9 +391,7 @@ def test_flips_mirror_the_upright_image(turned: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def smooth(
-    make_dataset: Callable[..., Path], make_image: MakeImage, encode: Encode
-) -> dict[str, Any]:
+def smooth(make_dataset: Callable[..., Path]) -> dict[str, Any]:
     """Images of 480 x 640 pixels without fine detail, by file name; and their dataset."""
     image = make_image(3, 60, 80).resize((640, 480), Image.Resampling.BICUBIC)
     on_its_side = image.transpose(Image.Transpose.ROTATE_90)
@@ -534,7 +496,7 @@ def programs() -> list[list[tuple[str, tuple[int, ...]]]]:
 
 
 def test_any_pipeline_shows_the_box_of_its_geometry_and_black_outside(
-    make_dataset: Callable[..., Path], encode: Encode
+    make_dataset: Callable[..., Path],
 ) -> None:
     pipelines = programs()
 
@@ -602,9 +564,7 @@ def resized(image: StoredImage, height: int, width: int) -> Pixels:
 
 @pytest.mark.parametrize("mode", ["RGB", "L"])
 @pytest.mark.parametrize("side", [96, 50, 20])
-def test_a_lossless_jpeg_is_made_smaller_as_every_other_image(
-    make_image: MakeImage, side: int, mode: str
-) -> None:
+def test_a_lossless_jpeg_is_made_smaller_as_every_other_image(side: int, mode: str) -> None:
     image = make_image(1, 200, 300).convert(mode)
     data = lossless(np.asarray(image))
     found = resized(stored("jpg", data, 200, 300), side, side)
@@ -614,23 +574,21 @@ def test_a_lossless_jpeg_is_made_smaller_as_every_other_image(
 
 @pytest.mark.parametrize("process", range(0xC0, 0xD0), ids=hex)
 @pytest.mark.parametrize("side", [1, 8, 30, 40])
-@pytest.mark.parametrize("claimed", [(60, 80), (64, 96), (480, 640), (8, 8), (60, 79)], ids=str)
 def test_no_size_in_an_index_has_a_jpeg_decoded_beyond_the_memory_for_it(
-    make_image: MakeImage, encode: Encode, process: int, side: int, claimed: tuple[int, int]
+    process: int, side: int
 ) -> None:
     image = make_image(1, 60, 80)
     own = 0xC3 if process == 0xC3 else 0xC0
     data = bytearray(lossless(np.asarray(image)) if own == 0xC3 else encode(image, "JPEG"))
     data[data.index(bytes([0xFF, own])) + 1] = process
-    image_said = stored("jpg", bytes(data), *claimed)
-    if claimed == (60, 80) and process in (0xC0, 0xC1, 0xC3):
-        assert abs(resized(image_said, side, side).mean() - np.mean(image)) < 6
-    elif claimed == (60, 80):
-        with contextlib.suppress(DecodeError):  # some take arithmetic coding for what it is not
-            resized(image_said, side, side)
-    else:
+    # Some processes take arithmetic coding for what it is not.
+    is_sound = process in (0xC0, 0xC1, 0xC3)
+    with contextlib.nullcontext() if is_sound else contextlib.suppress(DecodeError):
+        found = resized(stored("jpg", bytes(data), 60, 80), side, side)
+        assert not is_sound or abs(found.mean() - np.mean(image)) < 6
+    for claimed in [(64, 96), (480, 640), (8, 8), (60, 79)]:
         with pytest.raises(DecodeError):
-            resized(image_said, side, side)
+            resized(stored("jpg", bytes(data), *claimed), side, side)
 
 
 @pytest.mark.parametrize("side", [2**31, 2**32 - 1])
@@ -640,7 +598,7 @@ def test_a_size_that_no_memory_has_is_refused(side: int) -> None:
 
 
 def test_a_jpeg_for_which_no_memory_is_left_is_not_called_damaged(
-    monkeypatch: pytest.MonkeyPatch, make_image: MakeImage, encode: Encode
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def memory_runs_out(*_: object, **__: object) -> None:
         raise MemoryError

@@ -1,10 +1,10 @@
 """Whole pictures by OpenCV: what it would show of a damaged file is what Pillow shows."""
 
 import io
-from collections.abc import Callable
 
 import numpy as np
 import pytest
+from made_images import encode, make_image
 from PIL import Image, ImageCms
 
 from reader.decode.formats import read_picture
@@ -37,9 +37,7 @@ def by_reader(data: bytes, kind: str = "webp") -> np.ndarray | None:
 
 
 @pytest.mark.parametrize("lossless", [False, True])
-def test_of_a_damaged_webp_that_is_shown_which_pillow_shows(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], lossless: bool
-) -> None:
+def test_of_a_damaged_webp_that_is_shown_which_pillow_shows(lossless: bool) -> None:
     sound = encode(make_image(4, HEIGHT, WIDTH), "WEBP", lossless=lossless)
     rng = np.random.default_rng(lossless)
     files = [sound, sound + b"\0", sound[:-2], sound[:29]]
@@ -56,8 +54,6 @@ def test_of_a_damaged_webp_that_is_shown_which_pillow_shows(
 
 
 def test_a_profile_for_other_colours_than_a_pngs_is_not_remarked_on_for_each_sample(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

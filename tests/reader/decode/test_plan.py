@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode, make_image
 from PIL import Image
 
 import reader
@@ -131,7 +132,7 @@ def values(rows: Any, columns: Any) -> Any:
 
 
 @pytest.fixture
-def places(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+def places(write_samples: Callable[..., Path]) -> Path:
     """Images of each orientation whose red and green are each pixel's stored row and column."""
     rows, columns = np.indices((HEIGHT, WIDTH))
     image = Image.fromarray(np.stack([rows, columns, 0 * rows], axis=-1).astype(np.uint8))
@@ -194,7 +195,7 @@ def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
 
 
 def test_a_sample_that_cannot_be_read_is_masked_in_each_view(
-    write_samples: Callable[..., Path], make_image: Any, encode: Any
+    write_samples: Callable[..., Path],
 ) -> None:
     data = encode(make_image(0), "PNG")
     whole = {"png": data, "mask.png": data, "json": b'{"boxes": []}'}

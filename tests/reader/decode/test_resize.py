@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_images import encode
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -64,7 +65,7 @@ def detailed(seed: int, height: int, width: int) -> Image.Image:
 
 
 @pytest.fixture(scope="module")
-def images(make_dataset: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+def images(make_dataset: Callable[..., Path]) -> Path:
     """Images of all kinds; of those that are to be turned, one whose sides change places."""
     turned, upside_down = Image.Exif(), Image.Exif()
     turned[0x0112], upside_down[0x0112] = 6, 3
@@ -238,7 +239,7 @@ def test_raw_images_are_resized_alike(write_samples: Callable[..., Path], kind: 
 
 
 def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
-    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+    write_samples: Callable[..., Path],
 ) -> None:
     rows, columns = np.mgrid[:300, :420]
     is_inside = (rows >= 61) & (rows < 163) & (columns >= 101) & (columns < 243)

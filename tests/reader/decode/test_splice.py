@@ -4,7 +4,6 @@ import contextlib
 import io
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from guarded import guarded_simplejpeg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_images import make_image
 from PIL import Image
 
 from packer.images.tiles import find_tiles
@@ -22,8 +22,6 @@ from reader.decode.stored import StoredImage
 from reader.format.errors import DecodeError
 from reader.format.tiles import BadTable, TileTable
 from reader.geometry import Geometry
-
-Make = Callable[..., Image.Image]
 
 # As Pillow names them.
 SAMPLINGS = ["4:4:4", "4:2:2", "4:2:0", "grey"]
@@ -67,9 +65,7 @@ def show(image: StoredImage, box: tuple[int, int, int, int], out: tuple[int, int
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(
-    make_image: Make, data: st.DataObject
-) -> None:
+def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(data: st.DataObject) -> None:
     height = data.draw(st.sampled_from([1, 7, 8, 17, 40, 63, 90]), "height")
     width = data.draw(st.sampled_from([1, 9, 8, 33, 72, 95, 130]), "width")
     sampling = data.draw(st.sampled_from(SAMPLINGS), "sampling")
@@ -93,7 +89,7 @@ def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("side", [18, 20, 35])  # the last tile is 2, 4 and 3 pixels
 def test_a_crop_of_a_few_pixels_at_the_edge_is_the_crop_of_the_whole(
-    make_image: Make, sampling: str, side: int
+    sampling: str, side: int
 ) -> None:
     image = tiled(make_image(9, side, side), sampling, 1)
     whole = replace(image, tiles=None)
@@ -103,9 +99,7 @@ def test_a_crop_of_a_few_pixels_at_the_edge_is_the_crop_of_the_whole(
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
-    make_image: Make, sampling: str
-) -> None:
+def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(sampling: str) -> None:
     for height, width in ((4001, 3), (3, 4001)):
         picture = make_image(4, height, width)
         image = tiled(picture, sampling, 1)
@@ -117,9 +111,7 @@ def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
 @pytest.mark.skipif(
     shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
 )
-def test_a_crop_of_a_jpeg_with_chroma_subsampled_downwards_is_the_crop_of_the_whole(
-    make_image: Make,
-) -> None:
+def test_a_crop_of_a_jpeg_with_chroma_subsampled_downwards_is_the_crop_of_the_whole() -> None:
     file = io.BytesIO()
     make_image(8, 90, 130).save(file, "JPEG", subsampling="4:2:2")
     command = ["jpegtran", "-transpose", "-restart", "2B"]  # 4:2:2 on its side is 4:4:0
@@ -135,7 +127,7 @@ def test_a_crop_of_a_jpeg_with_chroma_subsampled_downwards_is_the_crop_of_the_wh
                 assert np.array_equal(part, show(replace(image, tiles=None), box, out))
 
 
-def test_a_crop_reads_only_the_rows_that_it_needs(make_image: Make) -> None:
+def test_a_crop_reads_only_the_rows_that_it_needs() -> None:
     image = tiled(make_image(5, 400, 400), "4:2:0", 5)
     assert image.tiles is not None
     part = cut(image.tiles, image.size, 400, 400, (200, 200, 30, 30), is_scaled=False)
@@ -166,7 +158,7 @@ def test_a_lying_segment_table_never_reaches_outside_its_image(data: st.DataObje
         show(replace(image, tiles=lie), (10, 20, 30, 40), (30, 40))
 
 
-def test_a_table_that_does_not_add_up_is_refused_with_a_reason(make_image: Make) -> None:
+def test_a_table_that_does_not_add_up_is_refused_with_a_reason() -> None:
     image = tiled(make_image(6), "4:4:4", 2)
     assert image.tiles is not None
     segments = image.tiles.segments.copy()
@@ -213,7 +205,7 @@ def lying(image: StoredImage, at: int, new: bytes) -> StoredImage:
     ],
 )
 def test_a_header_that_is_not_that_of_the_segment_table_is_refused(
-    make_image: Make, where: int, new: bytes, out: tuple[int, int]
+    where: int, new: bytes, out: tuple[int, int]
 ) -> None:
     image = tiled(make_image(1, 80, 160), "4:2:0", 2)
     assert image.tiles is not None
@@ -223,7 +215,7 @@ def test_a_header_that_is_not_that_of_the_segment_table_is_refused(
         show(lying(image, image.tiles.frame_offset + where, new), box, out)
 
 
-def test_a_frame_offset_that_points_elsewhere_is_refused(make_image: Make) -> None:
+def test_a_frame_offset_that_points_elsewhere_is_refused() -> None:
     image = tiled(make_image(1, 80, 160), "4:2:0", 2)
     assert image.tiles is not None
     table = replace(image.tiles, frame_offset=image.tiles.frame_offset - 60)

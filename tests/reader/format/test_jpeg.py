@@ -7,16 +7,15 @@ import pytest
 import simplejpeg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from made_images import encode, make_image
 
 from reader.format.jpeg import first_frame, mcu_size, segments_of
 
-MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]
 
 
 @pytest.fixture(scope="module")
-def jpeg(make_image: MakeImage, encode: Encode) -> bytes:
+def jpeg() -> bytes:
     return encode(make_image(1, 61, 83), "JPEG", comment=b"in the way", subsampling="4:2:0")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from PIL import Image
+from made_images import encode, make_image
 
 import reader
 from reader.order.shuffle import GlobalShuffle
@@ -28,11 +28,7 @@ SCRIPT = Path(__file__).parent / "train_distributed.py"
 
 
 @pytest.fixture(scope="module")
-def folder(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def folder(make_dataset: Callable[..., Path]) -> Path:
     """400 small images of 2 classes."""
     images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(8)]
     files = {f"class{n % 2}/{n:03d}.png": images[n % 8] for n in range(COUNT)}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from delivered import COUNT, CROP, augmented, indexes, valid_rows
-from PIL import Image
+from made_images import encode, make_image
 
 from reader import Loader
 
@@ -51,11 +51,7 @@ def test_the_ranks_share_an_epoch_in_the_order_of_one(packed: Path, world_size: 
     assert seen == set(range(COUNT))  # padding repeats samples
 
 
-def test_more_ranks_than_samples_pad_whole_batches(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_more_ranks_than_samples_pad_whole_batches(make_dataset: Callable[..., Path]) -> None:
     folder = make_dataset({f"{n}.png": encode(make_image(n), "PNG") for n in range(2)})
     valid = []
     for rank in range(3):

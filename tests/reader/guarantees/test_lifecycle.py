@@ -13,8 +13,8 @@ import psutil
 import pytest
 from delivered import CROP
 from live_workers import workers
+from made_images import encode, make_image
 from other_process import wait_until
-from PIL import Image
 
 from reader import Geometry, Loader
 from reader.processes import fork_server
@@ -28,11 +28,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
 @pytest.fixture(scope="module")
-def folder(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def folder(make_dataset: Callable[..., Path]) -> Path:
     """24 tiny images in 3 shards."""
     files = {f"{n:02d}.png": encode(make_image(n, 8, 8), "PNG") for n in range(COUNT)}
     return make_dataset(files, shard_samples=10)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import encode, make_image
 from PIL import Image
 
 from packer.shards.shard_writer import index_of, shard_entry
@@ -67,12 +68,12 @@ def npy_of(shape: str) -> bytes:
 
 
 @pytest.fixture
-def jpeg(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+def jpeg() -> bytes:
     return encode(make_image(1, 60, 80), "JPEG")
 
 
 @pytest.fixture
-def huge(jpeg: bytes, make_image: Callable[..., Any], encode: Callable[..., bytes]) -> Any:
+def huge(jpeg: bytes) -> Any:
     """By extension, files that claim 65,500 x 65,500 pixels in their own header."""
     frame = jpeg.index(b"\xff\xc0") + 5
     bmp, tiff = (
@@ -268,10 +269,7 @@ def test_a_pipe_under_a_name_of_the_dataset_is_refused_at_once(
 
 
 def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
-    monkeypatch: pytest.MonkeyPatch,
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
+    monkeypatch: pytest.MonkeyPatch, make_dataset: Callable[..., Path]
 ) -> None:
     folder = make_dataset({"a.tiff": encode(make_image(1, 60, 80), "TIFF")})
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
@@ -290,13 +288,7 @@ def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
     ],
 )
 def test_a_worker_without_address_space_says_so_and_masks_no_sample(
-    write_samples: WriteSamples,
-    jpeg: bytes,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    kind: str,
-    options: dict[str, Any],
-    more: int,
+    write_samples: WriteSamples, jpeg: bytes, kind: str, options: dict[str, Any], more: int
 ) -> None:
     large = encode(make_image(1, 2000, 3000), kind, **options)
     extension = {"JPEG": "jpg"}.get(kind, kind.lower())

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from delivered import COUNT, CROP
 from live_workers import workers
+from made_images import encode, make_image
 from PIL import Image
 
 from reader import Dataset, FormatError, Loader, ReaderError
@@ -43,8 +44,6 @@ def test_a_loader_prints_what_it_does(packed: Path) -> None:
 
 def test_images_stay_as_stored_if_they_need_not_be_upright(
     make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
 ) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import COUNT, CROP, EVERYTHING, indexes
+from made_images import encode, make_image
 from PIL import Image
 
 from reader import CenterCrop, Dataset, Loader, Mask, RandomResizedCrop, Resize, WorkerError
@@ -40,8 +41,6 @@ def test_images_of_different_sizes_come_as_a_list(packed: Path) -> None:
 
 def test_images_of_one_size_come_as_one_tensor_without_transforms(
     make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
 ) -> None:
     images = [make_image(seed, 20, 30) for seed in range(5)]
     folder = make_dataset({f"{n}.png": encode(image, "PNG") for n, image in enumerate(images)})
@@ -131,9 +130,7 @@ def test_further_pictures_arrive_as_the_image_does(varied_pictures: Path) -> Non
 
 
 @pytest.fixture
-def varied_pictures(
-    write_samples: Callable[..., Path], encode: Callable[..., bytes], make_image: Any
-) -> Path:
+def varied_pictures(write_samples: Callable[..., Path]) -> Path:
     """Five PNGs of different heights, each with pictures beside it."""
     samples = {}
     for number in range(5):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from delivered import damage
-from PIL import Image
+from made_images import encode, make_image
 
 from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
 from reader.order.shuffle import GlobalShuffle
@@ -93,11 +93,7 @@ RANKS = 3
 
 
 @pytest.fixture(scope="module")
-def one_in_twenty_damaged(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> tuple[Path, list[int]]:
+def one_in_twenty_damaged(make_dataset: Callable[..., Path]) -> tuple[Path, list[int]]:
     """400 small images, and the 20 of them that do not decode."""
     images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(8)]
     folder = make_dataset({f"{n:03d}.png": images[n % 8] for n in range(400)}, shard_samples=64)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from counted import statistics_of
 from delivered import slow
-from PIL import Image
+from made_images import encode, make_image
 
 from reader import CenterCrop, Loader, Statistics, Transform
 
@@ -194,11 +194,7 @@ def read(loader: Loader) -> None:
         pass
 
 
-def test_a_loop_that_only_reads_is_bound_by_decoding(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_a_loop_that_only_reads_is_bound_by_decoding(make_dataset: Callable[..., Path]) -> None:
     large = encode(make_image(0, 600, 800), "WEBP", lossless=True)  # which is decoded whole
     folder = make_dataset({f"{number}.webp": large for number in range(2)})
     with Loader(folder, batch_size=2, workers=1, transforms=[CROP], epochs=7) as loader:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode, make_image
 from orders import options_of
-from PIL import Image
+from packing import run_pack
 from torch.utils.data import DistributedSampler, RandomSampler
 
-from packer.run.pack import PackReport
 from reader import (
     BlockShuffle,
     CenterCrop,
@@ -131,7 +131,7 @@ def test_the_option_that_differs_is_named(
 
 
 def test_the_same_samples_packed_in_another_order_are_another_dataset(
-    packed: Path, source: Path, tmp_path: Path, run_pack: Callable[..., PackReport]
+    packed: Path, source: Path, tmp_path: Path
 ) -> None:
     state, rest = state_after(2, packed)
     run_pack(source, tmp_path / "again", shard_samples=10)
@@ -262,11 +262,7 @@ def test_the_state_of_one_rank_fits_a_distributed_sampler_on_another(packed: Pat
         assert numbers(loader) == whole[8:]
 
 
-def test_loading_a_state_into_a_set_of_one_sample_works(
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
+def test_loading_a_state_into_a_set_of_one_sample_works(make_dataset: Callable[..., Path]) -> None:
     folder = make_dataset({"a.png": encode(make_image(0), "PNG")})
     with load(folder) as loader:
         assert numbers(loader) == [0]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from ids import named
+from made_images import encode
 from PIL import Image
 from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
@@ -95,9 +96,7 @@ def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
     assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.08)
 
 
-def test_class_balanced_says_how_many_have_no_label(
-    write_samples: Callable[..., Path], encode: Callable[..., bytes]
-) -> None:
+def test_class_balanced_says_how_many_have_no_label(write_samples: Callable[..., Path]) -> None:
     samples = {f"s{number}": {"png": encode(Image.new("L", (8, 8)), "PNG")} for number in range(3)}
     with pytest.raises(ArgumentError, match=r"2 of 3 have none\. Choose .*labels >= 0"):
         load(write_samples(samples, labels=[0, -1, -1]), sampler=ClassBalanced())

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from packing import run_pack
 from PIL import Image
 from torch.utils.data import DataLoader
 
 import reader
-from packer.run.pack import PackReport
 from reader.cuda.device import default_device
 
 FOLDER = Path(__file__).parents[3] / "docs/coming-from"
@@ -43,7 +43,7 @@ def blocks_of(page: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., PackReport]) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the lines run: `images`, a folder of class folders, and `shards`, the same packed."""
     root = tmp_path_factory.mktemp("coming_from")
     for number, colour in enumerate(COLOURS):

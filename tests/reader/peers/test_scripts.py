@@ -9,12 +9,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from packing import run_pack
 from PIL import Image
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -31,7 +30,7 @@ COUNT, BATCH, EPOCHS = 40, 4, 2
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., Any]) -> Path:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`images` and `shards` of so many classes of one image each, so that a label is its sample."""
     root = tmp_path_factory.mktemp("data")
     for split, count in (("train", COUNT), ("val", 12)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from packing import run_pack
 from PIL import Image
 from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
 
@@ -44,7 +45,7 @@ def plus_ten(label: int) -> int:
 
 
 @pytest.fixture
-def both(source: Path, tmp_path: Path, run_pack: Any) -> tuple[ImageFolder, Dataset]:
+def both(source: Path, tmp_path: Path) -> tuple[ImageFolder, Dataset]:
     """ImageFolder over the source, and our dataset of it in the same order."""
     run_pack(source, tmp_path / "shards", shard_samples=10, seed=None)
     options = {"transform": to_tensor, "target_transform": plus_ten}

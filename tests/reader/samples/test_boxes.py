@@ -14,6 +14,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_images import encode
+from packing import run_pack
 from PIL import Image, ImageOps
 
 import reader
@@ -31,7 +33,7 @@ YOLO = Boxes("txt", format="cxcywh", normalized=True)
 
 
 @pytest.fixture
-def write(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Callable[..., Path]:
+def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
     """`write(txt=[b"...", None])`: a sample for each content of the member; None: without it."""
     image = encode(Image.new("RGB", (WIDTH, HEIGHT)), "PNG")
 
@@ -236,7 +238,7 @@ def white_part(image: Any) -> list[int]:
     ],
 )
 def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
-    write_samples: Callable[..., Path], encode: Callable[..., bytes], field: Boxes, upright: bool
+    write_samples: Callable[..., Path], field: Boxes, upright: bool
 ) -> None:
     pixels = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
     pixels[4:24, 20:60] = 255
@@ -268,7 +270,7 @@ def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
 
 
 def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
-    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     images, annotations = [], []
     (tmp_path / "images").mkdir()

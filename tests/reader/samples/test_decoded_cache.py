@@ -15,6 +15,7 @@ import psutil
 import pytest
 import torch
 from live_workers import workers
+from made_images import encode, make_image
 from other_process import running
 from PIL import Image
 
@@ -120,12 +121,7 @@ def samples(
 
 
 @pytest.fixture(scope="module", params=["tiled", "verbatim"])
-def photographs(
-    request: pytest.FixtureRequest,
-    make_dataset: MakeDataset,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Path:
+def photographs(request: pytest.FixtureRequest, make_dataset: MakeDataset) -> Path:
     """JPEGs of many sizes, one of them grey, one CMYK, three to be turned; and a PNG."""
     files = {}
     for number in range(PHOTOS - 1):
@@ -172,10 +168,7 @@ def test_who_paints_on_an_image_does_not_paint_on_the_kept_one(packed: Path) -> 
 
 @pytest.mark.parametrize("pipeline", [[Letterbox(96), *FLIPS], [RandomCrop(50), *FLIPS]], ids=str)
 def test_masks_boxes_and_other_pictures_move_with_images_from_memory(
-    write_samples: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    pipeline: Sequence[Any],
+    write_samples: Callable[..., Path], pipeline: Sequence[Any]
 ) -> None:
     files = {}
     for orientation in range(1, 9):
@@ -222,7 +215,7 @@ def damage(folder: Path, *samples: int) -> None:
 
 
 def test_a_crop_beside_the_damage_is_decoded_as_without_the_cache(
-    make_dataset: MakeDataset, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+    make_dataset: MakeDataset,
 ) -> None:
     image = encode(make_image(0, 64, 640), "JPEG", quality=90)
     folder = make_dataset({"a.jpg": image}, jpeg="tiled")
@@ -387,7 +380,7 @@ def test_a_dataset_that_is_open_can_be_kept_decoded(packed: Path) -> None:
 
 
 def test_images_as_they_are_stored_and_upright_ones_are_kept_apart(
-    make_dataset: MakeDataset, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+    make_dataset: MakeDataset,
 ) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6

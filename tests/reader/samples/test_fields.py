@@ -71,7 +71,7 @@ def captions(write_samples: WriteSamples) -> Path:
 
 def only(dataset: Path, **options: Any) -> Any:
     """The single batch of a dataset."""
-    with Loader(dataset, batch_size=COUNT, workers=1, **options) as loader:
+    with Loader(dataset, batch_size=COUNT, **{"workers": 0, **options}) as loader:
         (batch,) = loader
     return batch
 
@@ -244,7 +244,7 @@ def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: P
         return data[0]
 
     with pytest.raises(WorkerError, match="Memory ran out"):
-        only(captions, fields=(Member("bin", decode=take_it),), on_error="mask")
+        only(captions, workers=1, fields=(Member("bin", decode=take_it),), on_error="mask")
 
 
 def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captions: Path) -> None:
@@ -396,7 +396,7 @@ def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path
 
 def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: Path) -> None:
     with pytest.raises(WorkerError, match="cannot be pickled: cannot pickle 'generator'"):
-        only(captions, fields=(Member("txt?", lambda data: (byte for byte in data)),))
+        only(captions, workers=1, fields=(Member("txt?", lambda data: (byte for byte in data)),))
 
 
 def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -23,7 +24,6 @@ from reader import (
 )
 
 WriteSamples = Callable[..., Path]
-Encode = Callable[..., bytes]
 
 HEIGHT, WIDTH, COUNT = 40, 60, 6
 FILL = 7
@@ -41,7 +41,7 @@ def values(number: int, dtype: str, bands: int, height: int = HEIGHT) -> NDArray
 
 
 @pytest.fixture
-def pack(write_samples: WriteSamples, encode: Encode) -> Callable[..., Path]:
+def pack(write_samples: WriteSamples) -> Callable[..., Path]:
     def write(arrays: list[NDArray[Any]], exif: Image.Exif | None = None) -> Path:
         samples = {}
         for number, array in enumerate(arrays):

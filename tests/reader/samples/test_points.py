@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode
+from packing import run_pack
 from PIL import Image
 
 import reader
@@ -63,7 +65,7 @@ def flat(points: Any, visible: Sequence[int] = (2, 2, 2)) -> list[float]:
 
 
 @pytest.fixture
-def write(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Callable[..., Path]:
+def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
     """`write({"keypoints": [...]}, ...)`: a drawing for each content of its json."""
 
     def make(*contents: Any, ext: str = "json", **options: Any) -> Path:
@@ -115,10 +117,7 @@ def test_points_are_where_they_were_drawn(write: Callable[..., Path], transforms
 @pytest.mark.parametrize("upright", [True, False])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_points_follow_the_orientation_and_sides_follow_what_is_mirrored(
-    write_samples: Callable[..., Path],
-    encode: Callable[..., bytes],
-    orientation: int,
-    upright: bool,
+    write_samples: Callable[..., Path], orientation: int, upright: bool
 ) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
@@ -209,9 +208,7 @@ def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., 
     assert second["labels"].shape == (0,)
 
 
-def test_a_sample_without_the_member_has_no_points(
-    write_samples: Callable[..., Path], encode: Callable[..., bytes]
-) -> None:
+def test_a_sample_without_the_member_has_no_points(write_samples: Callable[..., Path]) -> None:
     content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
     png = encode(drawn(), "PNG")
     dataset = write_samples({"a": {"png": png, "json": content}, "b": {"png": png}})
@@ -258,9 +255,7 @@ def test_views_have_points_of_their_own_and_workers_give_the_same(
     assert epoch(2) == alone
 
 
-def test_cocos_key_points_are_read_with_the_names_of_their_category(
-    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_cocos_key_points_are_read_with_the_names_of_their_category(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(), "JPEG", quality=95))
     people: list[dict[str, Any]] = [

@@ -13,6 +13,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_images import encode
+from packing import run_pack
 from PIL import Image
 
 import reader
@@ -54,7 +56,7 @@ def filled(corners: Any, height: int, width: int) -> Any:
 
 
 @pytest.fixture
-def write(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Callable[..., Path]:
+def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
     """`write({"segmentation": [...]}, ...)`: images with masks of both shapes, and these."""
 
     def make(*contents: Any, ext: str = "json", **exif: Any) -> Path:
@@ -213,9 +215,7 @@ def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Callable[...,
     assert [len(corners) for corners in rings(found)] == [3, 3, 3, 4]
 
 
-def test_what_packer_packs_of_coco_is_read_without_arguments(
-    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_what_packer_packs_of_coco_is_read_without_arguments(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     image = encode(Image.new("RGB", (WIDTH, HEIGHT)), "JPEG")
     (tmp_path / "images" / "1.jpg").write_bytes(image)

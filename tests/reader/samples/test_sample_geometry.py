@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_images import encode
 from PIL import Image
 
 from reader import (
@@ -28,7 +29,7 @@ MARKS = [[12.0, 9.0], [41.5, 30.0], [0.0, 0.0], [79.0, 2.0]]
 
 
 @pytest.fixture
-def marked(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+def marked(write_samples: Callable[..., Path]) -> Path:
     """Images of 60 x 80 upright pixels, stored in four orientations, with marks on the upright."""
     samples = {}
     for orientation in (1, 3, 6, 7):

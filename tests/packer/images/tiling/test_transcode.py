@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 import pytest
 import simplejpeg
+from made_images import encode, make_image
 from PIL import Image
 
 from packer.errors import Untileable
@@ -20,7 +21,6 @@ from packer.images.tiling import records
 from packer.images.tiling import transcode as transcoding
 from reader.format.tiles import TileTable
 
-MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]
 
 SIZES = [(1, 1), (7, 9), (8, 8), (9, 17), (33, 17), (16, 200), (200, 16), (61, 83)]
@@ -65,7 +65,7 @@ def check_same(data: bytes, interval: int) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("sampling", ["4:4:4", "4:2:2", "4:2:0", "4:4:0", "grey", "CMYK", "RGB"])
 def test_each_sampling_and_size_gives_the_bytes_of_jpegtran(
-    make_image: MakeImage, encode: Encode, sampling: str, size: tuple[int, int]
+    sampling: str, size: tuple[int, int]
 ) -> None:
     mode = {"grey": "L", "CMYK": "CMYK"}.get(sampling, "RGB")
     options = {"subsampling": sampling} if ":" in sampling and sampling != "4:4:0" else {}
@@ -90,9 +90,7 @@ def test_each_sampling_and_size_gives_the_bytes_of_jpegtran(
 @needs_jpegtran
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("sampling", ["4:4:4", "4:2:2", "4:2:0", "grey", "CMYK"])
-def test_progressive_jpegs_give_the_bytes_of_jpegtran(
-    make_image: MakeImage, encode: Encode, sampling: str, size: tuple[int, int]
-) -> None:
+def test_progressive_jpegs_give_the_bytes_of_jpegtran(sampling: str, size: tuple[int, int]) -> None:
     mode = {"grey": "L", "CMYK": "CMYK"}.get(sampling, "RGB")
     options = {"subsampling": sampling} if ":" in sampling else {}
     for quality, restarts in ((30, 0), (80, 5), (100, 0)):
@@ -102,9 +100,7 @@ def test_progressive_jpegs_give_the_bytes_of_jpegtran(
 
 
 @needs_jpegtran
-def test_any_order_of_progressive_scans_gives_the_bytes_of_jpegtran(
-    make_image: MakeImage, encode: Encode, tmp_path: Path
-) -> None:
+def test_any_order_of_progressive_scans_gives_the_bytes_of_jpegtran(tmp_path: Path) -> None:
     scripts = [
         "0,1,2: 0-0,0,0; 0: 1-63,0,0; 1: 1-63,0,0; 2: 1-63,0,0;",
         "0: 0-0,0,2; 1,2: 0-0,0,1; 2: 1-20,0,3; 0: 1-63,0,1; 0: 1-63,1,0; 0: 0-0,2,1; 1,2: 0-0,1,0;"
@@ -119,9 +115,7 @@ def test_any_order_of_progressive_scans_gives_the_bytes_of_jpegtran(
         check_same(made, 3)
 
 
-def test_a_progressive_jpeg_without_its_last_scans_is_refused(
-    make_image: MakeImage, encode: Encode
-) -> None:
+def test_a_progressive_jpeg_without_its_last_scans_is_refused() -> None:
     data = encode(make_image(9, 61, 83), "JPEG", progressive=True)
     scans = data.split(b"\xff\xda")
     for count in range(2, len(scans)):
@@ -145,16 +139,14 @@ def test_a_progressive_jpeg_without_its_last_scans_is_refused(
         "1x4,1x1,1x2",
     ],
 )
-def test_rare_samplings_give_the_bytes_of_jpegtran(make_image: MakeImage, factors: str) -> None:
+def test_rare_samplings_give_the_bytes_of_jpegtran(factors: str) -> None:
     for size in SIZES:
         check_same(by_cjpeg(make_image(2, *size), "-quality", "85", "-sample", factors), 2)
 
 
 @needs_jpegtran
 @pytest.mark.parametrize("sampling", ["4:4:4", "4:2:0", "grey"])
-def test_a_restart_interval_of_the_source_changes_nothing(
-    make_image: MakeImage, encode: Encode, sampling: str
-) -> None:
+def test_a_restart_interval_of_the_source_changes_nothing(sampling: str) -> None:
     image = make_image(3, 45, 72, "L" if sampling == "grey" else "RGB")
     options = {} if sampling == "grey" else {"subsampling": sampling}
     plain = encode(image, "JPEG", **options)
@@ -166,7 +158,7 @@ def test_a_restart_interval_of_the_source_changes_nothing(
 
 
 @pytest.fixture(scope="module")
-def with_metadata(make_image: MakeImage, encode: Encode) -> dict[str, bytes]:
+def with_metadata() -> dict[str, bytes]:
     """JPEGs with other segments than those that every one has."""
     image = make_image(4)
     exif = Image.Exif()
@@ -264,7 +256,7 @@ def decoded(data: bytes) -> np.ndarray:
 
 
 @needs_jpegtran
-def test_codes_of_16_bits_are_read_and_written(encode: Encode) -> None:
+def test_codes_of_16_bits_are_read_and_written() -> None:
     rng = np.random.default_rng(0)
     pixels = np.full((512, 512), 128.0)
     for power in range(14):  # ever rarer, ever larger
@@ -285,7 +277,7 @@ def made_again_is_the_same(data: bytes) -> bool:
 
 
 @needs_jpegtran
-def test_what_libjpeg_would_not_write_is_written_as_it_would(make_image: MakeImage) -> None:
+def test_what_libjpeg_would_not_write_is_written_as_it_would() -> None:
     # Runs of 16 zeros before the end of a block, as some cameras write them.
     codes = {0x00: "00", 0xF0: "01", 0x01: "100"}
     table = b"\x10" + bytes([0, 2, 1, *[0] * 13, *codes])
@@ -310,9 +302,7 @@ def test_what_libjpeg_would_not_write_is_written_as_it_would(make_image: MakeIma
 
 
 @needs_jpegtran
-def test_what_does_not_fit_into_memory_is_decoded_twice(
-    make_image: MakeImage, encode: Encode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_into_memory_is_decoded_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     image = make_image(5, 200, 300)
     monkeypatch.setattr(records, "_MOST_RECORDS", 3000)
     for progressive in (False, True):
@@ -341,14 +331,14 @@ def sized(data: bytes, height: int, width: int) -> bytes:
     return data[:at] + struct.pack(">HH", height, width) + data[at + 4 :]
 
 
-def test_damage_is_named(make_image: MakeImage, encode: Encode) -> None:
+def test_damage_is_named() -> None:
     data = encode(make_image(6), "JPEG")
     for reason, damaged in cases_of_damage(data):
         with pytest.raises(Untileable, match=reason):
             tiled(damaged, 2)
 
 
-def test_a_header_that_lies_takes_no_memory(make_image: MakeImage, encode: Encode) -> None:
+def test_a_header_that_lies_takes_no_memory() -> None:
     lie = sized(encode(make_image(7), "JPEG"), 65_500, 65_500)
     tracemalloc.start()
     try:

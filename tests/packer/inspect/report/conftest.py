@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from packing import run_pack
 from PIL import Image, ImageOps
 
 from packer.inspect.report.report import Reported, report
@@ -42,7 +43,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def photograph(make_image: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
+def photograph() -> Callable[..., Image.Image]:
     """`photograph(seed)`: an image of its own, unlike any of another seed."""
 
     def make(seed: int, height: int = 240, width: int = 320) -> Image.Image:
@@ -55,9 +56,7 @@ def photograph(make_image: Callable[..., Image.Image]) -> Callable[..., Image.Im
 
 @pytest.fixture(scope="session")
 def planted(
-    tmp_path_factory: pytest.TempPathFactory,
-    photograph: Callable[..., Image.Image],
-    run_pack: Callable[..., object],
+    tmp_path_factory: pytest.TempPathFactory, photograph: Callable[..., Image.Image]
 ) -> Path:
     """A COCO dataset of 60 sound images, and two images of each kind of fault."""
     root = tmp_path_factory.mktemp("planted")
@@ -123,9 +122,7 @@ def planted(
 
 @pytest.fixture(scope="session")
 def hostile(
-    tmp_path_factory: pytest.TempPathFactory,
-    photograph: Callable[..., Image.Image],
-    run_pack: Callable[..., object],
+    tmp_path_factory: pytest.TempPathFactory, photograph: Callable[..., Image.Image]
 ) -> Path:
     """A dataset whose classes, names and captions are markup."""
     root = tmp_path_factory.mktemp("hostile")

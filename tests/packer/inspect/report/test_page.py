@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import run_pack
 
 from packer.inspect.report.report import Reported
 
@@ -112,10 +113,7 @@ def test_markup_of_a_dataset_stays_text(of_hostile: tuple[Reported, str]) -> Non
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as_it_is(
-    photograph: Callable[..., Any],
-    run_pack: Callable[..., object],
-    tmp_path: Path,
-    reported: Reporting,
+    photograph: Callable[..., Any], tmp_path: Path, reported: Reporting
 ) -> None:
     turning = "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe"
     for at in range(2):

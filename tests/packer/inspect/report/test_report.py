@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import run_pack
 from PIL import Image
 from store_server import serving
 
@@ -87,11 +88,7 @@ def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
 
 @pytest.mark.usefixtures("undrawn")
 def test_options_are_named_as_on_a_command_line_if_somebody_chose_them(
-    of_planted: tuple[Reported, str],
-    run_pack: Callable[..., object],
-    source: Path,
-    tmp_path: Path,
-    reported: Reporting,
+    of_planted: tuple[Reported, str], source: Path, tmp_path: Path, reported: Reporting
 ) -> None:
     run_pack(source, tmp_path / "shards", shard_samples=7, split={"a": 0.5, "b": 0.5})
     about = html.unescape(reported(tmp_path / "shards")[1]).split('id="about"')[1]
@@ -118,7 +115,7 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
 
 @pytest.mark.usefixtures("undrawn")
 def test_files_that_the_scan_rejected_are_counted_as_dataset_json_counts_them(
-    own_source: Path, tmp_path: Path, run_pack: Callable[..., object], reported: Reporting
+    own_source: Path, tmp_path: Path, reported: Reporting
 ) -> None:
     for number in range(3):
         (own_source / "class0" / f"empty{number}.jpg").touch()
@@ -147,10 +144,7 @@ def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
 
 @pytest.mark.usefixtures("undrawn")
 def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
-    tmp_path: Path,
-    photograph: Callable[..., Any],
-    run_pack: Callable[..., object],
-    reported: Reporting,
+    tmp_path: Path, photograph: Callable[..., Any], reported: Reporting
 ) -> None:
     (tmp_path / "images").mkdir()
     image = photograph(1, 60, 80)
@@ -196,7 +190,7 @@ def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> N
 
 @pytest.mark.usefixtures("undrawn")
 def test_damaged_samples_are_named_and_the_others_shown(
-    tmp_path: Path, source: Path, run_pack: Callable[..., object], reported: Reporting
+    tmp_path: Path, source: Path, reported: Reporting
 ) -> None:
     run_pack(source, tmp_path / "shards")
     tar = next((tmp_path / "shards").glob("*.tar"))
@@ -305,10 +299,7 @@ def test_boxes_are_read_as_dataset_json_records(of_planted: tuple[Reported, str]
 
 @pytest.mark.usefixtures("undrawn")
 def test_pictures_of_depths_and_of_colours_are_no_masks(
-    tmp_path: Path,
-    photograph: Callable[..., Any],
-    run_pack: Callable[..., object],
-    reported: Reporting,
+    tmp_path: Path, photograph: Callable[..., Any], reported: Reporting
 ) -> None:
     (tmp_path / "images").mkdir()
     for stem in "abc":
@@ -325,10 +316,7 @@ def test_pictures_of_depths_and_of_colours_are_no_masks(
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_small_file_that_decodes_to_many_pixels_is_named(
-    tmp_path: Path,
-    photograph: Callable[..., Image.Image],
-    run_pack: Callable[..., object],
-    reported: Reporting,
+    tmp_path: Path, photograph: Callable[..., Image.Image], reported: Reporting
 ) -> None:
     (tmp_path / "src").mkdir()
     for seed in range(3):
