@@ -35,7 +35,7 @@ def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields: Any = ("image", Depth("depth.npy"))
-    options: dict[str, Any] = {"batch_size": 3, "workers": 1, "fields": fields}
+    options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": fields}
     with pytest.raises(ArgumentError, match="A field is"):
         Loader(folder, **options)
     monkeypatch.setitem(KINDS, Depth, KIND[Depth])

@@ -88,7 +88,7 @@ def test_of_a_colour_image_it_is_its_brightness(folder: Path) -> None:
 
 def test_views_and_lists_of_sizes_are_grey(folder: Path) -> None:
     crops = [[reader.CenterCrop(32)], [reader.RandomResizedCrop(16)]]
-    with load(folder, views=crops, workers=1) as loader:
+    with load(folder, views=crops, workers=0) as loader:
         ((views, _),) = loader
     assert [view.shape[1:] for view in views] == [(1, 32, 32), (1, 16, 16)]
     with load(folder) as loader:

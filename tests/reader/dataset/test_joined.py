@@ -135,7 +135,7 @@ def test_both_may_be_in_a_store(
         }
         dataset = Dataset(places["packed"], join=places["extra"], cache_dir=tmp_path)
         with Loader(
-            dataset, batch_size=8, shuffle=True, fields=("key", "npy?", "image"), workers=1,
+            dataset, batch_size=8, shuffle=True, fields=("key", "npy?", "image"), workers=0,
             transforms=SMALL, drop_last=False,
         ) as loader:  # fmt: skip
             pairs = [pair for keys, arrays, _ in loader for pair in zip(keys, arrays, strict=True)]

@@ -72,7 +72,7 @@ def cropped(top: int, left: int, height: int, width: int) -> Transform:
 
 
 def loaded(folder: Path | Dataset, transforms: Sequence[Transform], **options: Any) -> list[Pixels]:
-    with Loader(folder, transforms=transforms, workers=1, batch_size=4, **options) as loader:
+    with Loader(folder, transforms=transforms, workers=0, batch_size=4, **options) as loader:
         return [image.permute(1, 2, 0).numpy() for images, _ in loader for image in images]
 
 
@@ -351,7 +351,7 @@ def test_random_crops_of_jpegs_of_all_kinds_are_exact(make_dataset: Callable[...
     }
     dataset = Dataset(make_dataset(files))
     options: dict[str, Any] = {"transforms": [RandomCrop()], "fields": ["image", "index"]}
-    with Loader(dataset, batch_size=8, workers=1, seed=9, **options) as loader:
+    with Loader(dataset, batch_size=8, workers=0, seed=9, **options) as loader:
         for epoch in range(8):
             for images, index in loader:
                 for image, number in zip(images, index.tolist(), strict=True):

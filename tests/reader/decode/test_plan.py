@@ -60,7 +60,7 @@ class Outside:
 
 
 def epoch(dataset: Path, **options: Any) -> list[Any]:
-    with Loader(dataset, batch_size=8, workers=1, **options) as loader:
+    with Loader(dataset, batch_size=8, workers=0, **options) as loader:
         return list(loader)
 
 
@@ -267,7 +267,7 @@ def test_a_prefetcher_normalises_each_view_and_leaves_masks_and_boxes(places: Pa
         "fields": ("image", "mask.png", Boxes("json")),
     }
     ((images, *others),) = epoch(places, **options)
-    with Loader(places, batch_size=8, workers=1, **options) as loader:
+    with Loader(places, batch_size=8, workers=0, **options) as loader:
         ((seen, *passed),) = reader.CUDAPrefetcher(loader, device="cpu")
     for found, image in zip(seen, images, strict=True):
         torch.testing.assert_close(found, image / 255)

@@ -85,7 +85,7 @@ def images(make_dataset: Callable[..., Path]) -> Path:
 
 def seen(dataset: Any, transforms: Sequence[Transform], **options: Any) -> list[Pixels]:
     with Loader(
-        dataset, batch_size=4, transforms=transforms, drop_last=False, workers=1, **options
+        dataset, batch_size=4, transforms=transforms, drop_last=False, workers=0, **options
     ) as loader:
         return [image.permute(1, 2, 0).numpy() for images, *_ in loader for image in images]
 
@@ -253,7 +253,7 @@ def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
     fields = ("image", Mask("mask.png"), "other.webp", Boxes("json"))
     steps = [Resize(256, antialias=True), CenterCrop(224)]
     with Loader(
-        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields, workers=1
+        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields, workers=0
     ) as loader:
         ((image, mask, other, (boxes,)),) = loader
     across, down = 358 / 420, 256 / 300
@@ -268,19 +268,19 @@ def test_views_and_memory_change_no_pixel(images: Path) -> None:
     drawn = [RandomResizedCrop(40, antialias=True)]
     for steps in (fixed, drawn):
         plain = seen(images, steps)
-        with Loader(images, batch_size=8, transforms=steps, workers=1, cache="decoded") as loader:
+        with Loader(images, batch_size=8, transforms=steps, workers=0, cache="decoded") as loader:
             for epoch in range(2):
                 loader.set_epoch(0)
                 ((batch, _),) = loader
                 for image, expected in zip(batch, plain, strict=True):
                     assert np.array_equal(image.permute(1, 2, 0).numpy(), expected), epoch
-    with Loader(images, batch_size=8, views=[fixed, drawn], workers=1) as loader:
+    with Loader(images, batch_size=8, views=[fixed, drawn], workers=0) as loader:
         (((first, _), _),) = loader
     assert np.array_equal(first.permute(0, 2, 3, 1).numpy(), seen(images, fixed))
 
 
 def test_the_quick_way_and_pillows_are_kept_apart_in_memory(images: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "cache": "decoded"}
+    options: dict[str, Any] = {"batch_size": 8, "workers": 0, "cache": "decoded"}
     found = []
     for antialias in (False, True):
         steps = [Resize((64, 64), antialias=antialias)]

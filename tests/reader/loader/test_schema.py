@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
 def test_images_lie_in_channels_last_memory_and_the_types_are_as_promised(packed: Path) -> None:
-    with Loader(packed, batch_size=5, workers=1, transforms=[CROP], fields=EVERYTHING) as loader:
+    with Loader(packed, batch_size=5, workers=0, transforms=[CROP], fields=EVERYTHING) as loader:
         image, label, index, valid, key = next(iter(loader))
     assert image.shape == (5, 3, 48, 64)
     assert image.is_contiguous(memory_format=torch.channels_last)
@@ -44,7 +44,7 @@ def test_images_of_one_size_come_as_one_tensor_without_transforms(
 ) -> None:
     images = [make_image(seed, 20, 30) for seed in range(5)]
     folder = make_dataset({f"{n}.png": encode(image, "PNG") for n, image in enumerate(images)})
-    with Loader(folder, batch_size=5, workers=1) as loader:
+    with Loader(folder, batch_size=5, workers=0) as loader:
         ((seen, label),) = loader
     assert torch.equal(seen, torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2))
     assert label.tolist() == [-1] * 5

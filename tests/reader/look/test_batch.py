@@ -245,7 +245,7 @@ def test_a_closed_loader_shows_nothing(packed: Path) -> None:
 
 @pytest.mark.gpu
 def test_a_batch_on_the_gpu_is_shown(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 4, "transforms": CROP, "workers": 1}
+    options: dict[str, Any] = {"batch_size": 4, "transforms": CROP, "workers": 0}
     with Loader(packed, **options) as loader:
         expected = loader.preview()
         prefetcher = reader.CUDAPrefetcher(

@@ -66,7 +66,7 @@ def pictures(make_dataset: Callable[..., Path], make_image: Any, encode: Any) ->
 def test_bucketed_batches_waste_less_when_they_are_padded(pictures: Path) -> None:
     options: dict[str, Any] = {
         "batch_size": 8,
-        "workers": 1,
+        "workers": 0,
         "transforms": [reader.Resize(longest=64)],
         "collate_fn": reader.pad_collate,
         "fields": ("image", "index"),
@@ -97,7 +97,7 @@ def test_the_ratios_are_those_of_the_upright_images(
         exif[0x0112] = 6 if number % 2 else 1
         size = (40, 20) if number % 2 else (20, 40)  # all are lying rectangles, seen upright
         files[f"{number:02d}.png"] = encode(make_image(number, *size), "PNG", exif=exif)
-    options: dict[str, Any] = {"batch_size": 4, "workers": 1, "shuffle": AspectBuckets(4)}
+    options: dict[str, Any] = {"batch_size": 4, "workers": 0, "shuffle": AspectBuckets(4)}
     with Loader(make_dataset(files), **options) as loader:
         assert loader.padding_waste() == 0
 

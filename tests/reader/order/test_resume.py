@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 def load(folder: Path | Dataset, subset: Any = None, **options: Any) -> Loader:
     if subset is not None:
         folder = Dataset(folder, subset=subset)
-    arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
+    arguments = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)], "fields": ["index"]}
     shuffle = "sampler" not in options
     return Loader(folder, **{"shuffle": shuffle, **arguments, **options})
 

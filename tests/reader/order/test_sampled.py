@@ -34,7 +34,7 @@ class Growing:
 
 
 def load(folder: Any, batch_sampler: Any, **options: Any) -> Loader:
-    given = {"workers": 1, "transforms": AUGMENT, "fields": ("index", "image"), **options}
+    given = {"workers": 0, "transforms": AUGMENT, "fields": ("index", "image"), **options}
     return Loader(folder, batch_sampler=batch_sampler, **given)
 
 

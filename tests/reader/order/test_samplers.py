@@ -30,7 +30,7 @@ COUNT = 39
 
 
 def load(packed: Path | Dataset, **options: Any) -> Loader:
-    arguments = {"batch_size": 8, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
+    arguments = {"batch_size": 8, "workers": 0, "transforms": [CenterCrop(8)], "fields": ["index"]}
     return Loader(packed, **{**arguments, **options})
 
 

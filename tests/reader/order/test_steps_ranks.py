@@ -10,7 +10,7 @@ from reader import ArgumentError, CenterCrop, Loader, ReaderError
 
 
 def load(folder: Path, **options: Any) -> Loader:
-    arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
+    arguments = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)], "fields": ["index"]}
     return Loader(folder, **{**arguments, **options})
 
 

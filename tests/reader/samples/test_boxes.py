@@ -50,7 +50,7 @@ def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
 
 
 def boxes_of(dataset: Path, field: Boxes, **options: Any) -> list[Any]:
-    with Loader(dataset, fields=(field,), batch_size=10, workers=1, **options) as loader:
+    with Loader(dataset, fields=(field,), batch_size=10, workers=0, **options) as loader:
         return [boxes for (batch,) in loader for boxes in batch]
 
 
@@ -169,7 +169,7 @@ def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
 ) -> None:
     tiny, outside, sound = [5, 5, 5.5, 9], [90, 5, 99, 9], [10, 10, 20, 20]
     dataset = write(json=[in_json(tiny, sound), in_json(sound), in_json(outside, tiny)])
-    with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=1) as loader:
+    with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=0) as loader:
         with pytest.warns(
             UserWarning, match="3 boxes were dropped so far: a side was below min_size= .* outside"
         ):
@@ -186,7 +186,7 @@ def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_r
 ) -> None:
     dataset = write(json=[in_json([5, 5, 5.5, 9])])
     with (
-        Loader(dataset, fields=(Boxes("json"),), workers=1) as loader,
+        Loader(dataset, fields=(Boxes("json"),), workers=0) as loader,
         pytest.warns(UserWarning, match="1 box was dropped so far") as caught,
     ):
         list(loader)
@@ -196,7 +196,7 @@ def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_r
 def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> None:
     content = in_json([0, 0, 30, 10], [0, 30, 30.5, 40], [35, 15, 45, 25])
     dataset = write(json=[content])
-    options: dict[str, Any] = {"fields": (Boxes("json"),), "workers": 1}
+    options: dict[str, Any] = {"fields": (Boxes("json"),), "workers": 0}
     with Loader(dataset, transforms=[CenterCrop(20)], **options) as loader:
         (((boxes,),),) = loader
         assert boxes["kept"].tolist() == [2]
@@ -259,7 +259,7 @@ def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
     dataset = reader.Dataset(write_samples(samples), upright=upright)
     transforms = [reader.RandomCrop((28, 32)), RandomHorizontalFlip(1.0)]
     with Loader(
-        dataset, fields=("image", field), transforms=transforms, workers=1, batch_size=8
+        dataset, fields=("image", field), transforms=transforms, workers=0, batch_size=8
     ) as loader:
         ((images, found),) = loader
     for image, its in zip(images, found, strict=True):

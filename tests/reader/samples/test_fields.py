@@ -169,7 +169,7 @@ def test_an_images_name_and_size_come_from_the_index(
     data = [png(rgb(grey(number, 20 + number, 30)), exif=exif) for number in range(2)]
     folder = make_dataset(dict(zip(names, data, strict=True)))
     for upright, sizes in ((True, [[30, 20], [30, 21]]), (False, [[20, 30], [21, 30]])):
-        given = {"batch_size": 2, "workers": 1, "fields": ("name", "size"), **options}
+        given = {"batch_size": 2, "workers": 0, "fields": ("name", "size"), **options}
         with Loader(reader.Dataset(folder, upright=upright), **given) as loader:
             (batch,) = loader
         name, size = zip(*batch, strict=True) if "collate_fn" in options else batch

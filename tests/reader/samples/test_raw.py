@@ -91,7 +91,7 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
 def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
     folder, pixels = raw_set(write_samples, 3)
-    with Loader(Dataset(folder, cache="ram"), batch_size=COUNT, workers=1) as loader:
+    with Loader(Dataset(folder, cache="ram"), batch_size=COUNT, workers=0) as loader:
         ((image, _),) = loader
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
@@ -111,7 +111,7 @@ def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
     folder, _ = raw_set(write_samples, 3)
     (folder / "shard-000003.tar").unlink()
     with (
-        Loader(folder, batch_size=16, workers=1) as loader,
+        Loader(folder, batch_size=16, workers=0) as loader,
         pytest.raises(reader.ReaderError, match=r"shard-000003\.tar"),
     ):
         list(loader)

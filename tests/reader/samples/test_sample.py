@@ -354,7 +354,7 @@ def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> 
     for transforms in ([], [Resize((9, 11))]):
         options: dict[str, Any] = {"map_sample": spoil, "transforms": transforms, "batch_size": 8}
         fresh = batches(varied, **options)[0][0]
-        with Loader(varied, fields=("image",), cache="decoded", workers=1, **options) as loader:
+        with Loader(varied, fields=("image",), cache="decoded", workers=0, **options) as loader:
             epochs = [images for _ in range(3) for (images,) in loader]
             assert loader.statistics().cached
         assert all(torch.equal(images, fresh) for images in epochs)
@@ -362,7 +362,7 @@ def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> 
 
 def test_the_prefetcher_takes_lists_and_floats_of_map_sample(varied: Path) -> None:
     norm: dict[str, Any] = {"mean": [0.5] * 3, "std": [0.25] * 3, "device": "cpu"}
-    with Loader(varied, batch_size=8, workers=1, map_sample=lambda sample: sample) as loader:
+    with Loader(varied, batch_size=8, workers=0, map_sample=lambda sample: sample) as loader:
         ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
     for number, image in enumerate(images):
         wanted = (first_planes(pixels_of(number)).float() / 255 - 0.5) / 0.25
@@ -371,7 +371,7 @@ def test_the_prefetcher_takes_lists_and_floats_of_map_sample(varied: Path) -> No
     def done(sample: Sample) -> Sample:
         return {**sample, "image": first_planes(resized(sample["image"])) / 255}
 
-    with Loader(varied, batch_size=8, workers=1, map_sample=done) as loader:
+    with Loader(varied, batch_size=8, workers=0, map_sample=done) as loader:
         ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
     for number, image in enumerate(images):
         wanted = (first_planes(resized(pixels_of(number))) / 255 - 0.5) / 0.25
