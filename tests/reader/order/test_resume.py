@@ -104,6 +104,13 @@ def test_a_state_of_every_other_order_is_refused(packed: Path) -> None:
             {},
             "saved with seed=5 and shuffle=False, but this loader has seed=0 and shuffle=True",
         ),
+        (
+            {"shuffle": BlockShuffle(2, streams=4)},
+            {"shuffle": BlockShuffle(2)},
+            "saved with shuffle=BlockShuffle(shards=2, streams=4), "
+            "but this loader has shuffle=BlockShuffle(shards=2)",
+        ),
+        ({"epoch_size": 9}, {"epoch_size": 8}, "with samples=9, but this loader has samples=8"),
         ({"subset": [1, 2]}, {}, "saved with samples=2 and subset=2 numbers, fingerprint "),
         ({"subset": [1, 2]}, {"subset": [2, 1]}, "saved with subset=2 numbers, fingerprint "),
         (

@@ -15,7 +15,6 @@ from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
 from reader import (
     ArgumentError,
-    BlockShuffle,
     CenterCrop,
     ClassBalanced,
     Dataset,
@@ -210,17 +209,6 @@ def test_several_epochs_are_read_without_a_break(packed: Path) -> None:
         assert loader.state_dict()["epoch"] == 3
 
 
-def test_the_first_position_of_ten_thousand_million_is_known_at_once() -> None:
-    count = 10**10
-    order = GlobalShuffle(count, 1)
-    some = np.unique(np.random.default_rng(0).integers(0, count, 20_000))
-    found = order.samples(some, epoch=0)
-    assert len(np.unique(found)) == len(some)
-    assert found.min() >= 0
-    assert found.max() < count
-    assert order.samples(some[7:8], epoch=0) == found[7]
-
-
 def test_a_shuffle_is_as_even_as_numpys() -> None:
     count, bins = 40_000, 100
     for seed in range(3):
@@ -231,21 +219,3 @@ def test_a_shuffle_is_as_even_as_numpys() -> None:
         assert abs(chi_square - (bins - 1) ** 2) < 5 * np.sqrt(2 * (bins - 1) ** 2)
         correlation = np.corrcoef(ours[:-1], ours[1:])[0, 1]
         assert abs(correlation) < 5 / np.sqrt(count)
-
-
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        {"shuffle": "yes"},
-        {"shuffle": BlockShuffle},
-        {"fields": "image"},
-        {"fields": ()},
-        {"transforms": CenterCrop(8)},
-        {"transforms": [lambda image: image]},
-        {"max_bad": -1},
-    ],
-    ids=named,
-)
-def test_a_mistake_in_an_argument_is_told_at_once(packed: Path, mistake: dict[str, Any]) -> None:
-    with pytest.raises(ReaderError):
-        load(packed, **mistake)

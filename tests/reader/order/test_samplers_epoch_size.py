@@ -123,16 +123,6 @@ def test_a_mix_has_its_shares_of_the_epoch(packed: Path) -> None:
         assert indexes(loader) == [0, 1, 2, 3, 4]
 
 
-def test_a_state_of_another_length_is_refused(packed: Path) -> None:
-    with load(packed, shuffle=True, epoch_size=10) as loader:
-        state = loader.state_dict()
-    with (
-        load(packed, shuffle=True, epoch_size=20) as loader,
-        pytest.raises(ArgumentError, match="saved with samples=10, but this loader has samples=20"),
-    ):
-        loader.load_state_dict(state)
-
-
 def test_torchs_name_for_it_is_told(packed: Path) -> None:
     with pytest.raises(ArgumentError, match="no num_samples=: write epoch_size=10"):
         load(packed, num_samples=10)

@@ -110,16 +110,3 @@ def test_a_world_size_that_does_not_divide_the_streams_is_refused(
 def test_what_is_no_number_of_streams_is_refused() -> None:
     with pytest.raises(ArgumentError, match="streams is an integer of at least 1, or None"):
         BlockShuffle(2, streams=0)
-
-
-def test_a_state_of_other_streams_is_refused(packed: Path) -> None:
-    with (
-        Loader(packed, shuffle=BlockShuffle(2, streams=4), fields=["index"]) as one,
-        Loader(packed, shuffle=BlockShuffle(2), fields=["index"]) as other,
-        pytest.raises(
-            ArgumentError,
-            match=r"saved with shuffle=BlockShuffle\(shards=2, streams=4\), but this loader has "
-            r"shuffle=BlockShuffle\(shards=2\)",
-        ),
-    ):
-        other.load_state_dict(one.state_dict())
