@@ -10,7 +10,7 @@ import pytest
 from growth import assert_linear
 from orders import SHUFFLES
 
-from reader import AspectBuckets, BlockShuffle, CenterCrop, Dataset, Loader
+from reader import AspectBuckets, CenterCrop, Dataset, Loader
 from reader.order.access import AccessPattern
 from reader.order.buckets import Bucketed
 from reader.order.samplers import Drawn, plain_order
