@@ -112,7 +112,8 @@ def readings(
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
-            is_clear = lists.is_clear and is_whole and not _leaves_splits(texts)
+            is_doubtful = lists.level < 0 and _are_numbered(unread.classes)
+            is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(lists.meaning + meaning, words, is_clear)
             if (made := _packed(reading, src, options)) and len(made[0]) >= len(unread.listing):
                 count += 1
@@ -183,7 +184,7 @@ def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
     ]
     splits = [one.splits[order] for one, order in zip((before, table), orders, strict=True)]
     if len(unread.classes) > 1:
-        is_same = _are_equal(*labels) and not _are_numbered(unread.classes)
+        is_same = _are_equal(*labels)
     else:
         are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
         is_one_each = are_words and len(classes) > 1 and not _may_be_several(classes)
