@@ -218,7 +218,7 @@ ROWS = [
     Row(
         "BUSI: masks beside the images",
         "benign/b1.png benign/b1_mask.png malignant/m1.png malignant/m1_mask.png",
-        r"name ends in _mask.*--as pairs\n.*--as folder",
+        r"differ in \.png, _mask\.png.*--member 'mask\.png=.*--as folder",
     ),
     Row(
         "BUSI, as pairs",

@@ -58,7 +58,7 @@ ROWS = [
     Row(
         "Roboflow's semantic masks",
         "train/1.jpg train/1_mask.png train/2.jpg train/2_mask.png",
-        "name ends in _mask.*--as pairs",
+        r"differ in \.jpg, _mask\.png.*--member 'mask\.png=train/",
         contents={"train/_classes.csv": "Pixel Value, Class\n0, background\n1, cat\n", **ABOUT},
     ),
     Row(

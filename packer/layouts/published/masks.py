@@ -56,14 +56,8 @@ def masks(candidate: Candidate) -> Interpretation | None:
     if (only := tree.level().only) and not splits_of([only]):
         return None  # which is looked into
     pairs = _pairs(tree, lax=kind == _KIND)
-    if not pairs and (suffix := _beside(tree)):
-        if kind is None:
-            readings = {"These are masks": ("--as", "pairs"), "All are samples": ("--as", "folder")}
-            raise UnusableInput(
-                f"{where}: many images are beside another image whose name ends in {suffix}. "
-                f"Choose:{choices(where, readings)}"
-            )
-        pairs = [_Pair("", "", suffix)]
+    if not pairs and kind == _KIND and (suffix := _beside(tree)):
+        pairs = [_Pair("", "", suffix)]  # without this choice, the audit asks
 
     def stems(top: str) -> frozenset[str]:
         return frozenset(_stems(tree, top))
