@@ -163,6 +163,19 @@ ALARMS: dict[str, Mapping[str, str | bytes]] = {
     "a script": {"get.sh": "cd /tmp\n" * 9 + f"rm {FILES[0]} {FILES[1]}\n"},
     "HTML": {"index.html": f"<html>\n<body>\n<img src='{FILES[0]}'>\n</body>\n</html>"},
     "a log": {"run.log": lines("2024-01-01 12:00:01 INFO packed {0} in 3 ms")},
+    "a notebook that shows two": {
+        "look.ipynb": json.dumps({"cells": [{"source": [f"show('{f}')"]} for f in FILES[:2]]})[:-1]
+        + ', "nbformat": 4}'
+    },
+    "a README that shows two": {"README.md": "".join(f"![]({f})\n" for f in FILES[:2])},
+    "a log of two": {
+        "a.log": "".join(f"2024-01-01 12:00:01 WARNING {f}: no EXIF\n" for f in FILES[:2])
+    },
+    "checksums beside notes": {
+        "md5sums.txt": lines("{0}").replace("img", f"{hashlib.md5(b'').hexdigest()}  img"),
+        "notes.txt": f"To do:\nTake {FILES[1]} again.\n",
+    },
+    "weights of Keras": {"m.h5": b"\x89HDF\r\n\x1a\n" + bytes(88) + b"keras_version\0layer_names"},
     "MD5": {"md5sums.txt": lines("{0}").replace("img", f"{hashlib.md5(b'').hexdigest()}  img")},
     "SHA-256 of a few": {
         "SHA256SUMS": "".join(f"{hashlib.sha256(f.encode()).hexdigest()} *{f}\n" for f in FILES[:3])
@@ -235,6 +248,45 @@ def test_other_files_stop_no_run(
     found = scan(laid_out(tmp_path, jpegs, ALARMS[form], folder))
     assert len(found.samples) == len(FILES)
     assert found.ignored
+
+
+_BOXES = "0 0.5 0.5 0.2 0.2\n1 0.4 0.4 0.1 0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("images", "texts", "said"),
+    [
+        (
+            [f"img/v{v}/{n}.jpg" for v in "12" for n in range(3)],
+            {f"ann/v{v}.xml": "<boxes><box/></boxes>" for v in "12"},
+            r"2 files \.xml in \.\./ann are named as folders of images",
+        ),
+        (
+            [f"{a}/{b}/{n}.jpg" for a in "ab" for b in ("x", "y") for n in range(2)],
+            {"names.txt": "/a/x\n/a/y\n/b/x\n/b/y\n"},
+            "lists 4 folders of images, and these have 1 class",
+        ),
+        (
+            [f"img{n}.jpg" for n in range(3)],
+            {f"img{n}.txt": _BOXES for n in range(3)} | {"obj.names": "car\nperson\n"},
+            "has a name for each number of a class",
+        ),
+    ],
+)
+def test_texts_of_folders_and_of_numbers_are_evidence(
+    images: list[str],
+    texts: dict[str, str],
+    said: str,
+    tmp_path: Path,
+    jpegs: list[bytes],
+    scan: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain(monkeypatch)
+    row = Row("x", " ".join(images), "", contents=texts)
+    kind = "flat" if "class" in said and "number" not in said else None
+    with pytest.raises(UnusableInput, match=said):
+        scan(laid_out_row(row, tmp_path, jpegs), options=SourceOptions(kind=kind))
 
 
 def laid_out_row(row: Row, tmp_path: Path, jpegs: list[bytes]) -> Path:
