@@ -67,10 +67,9 @@ class Shape:
         names = self._children.get(path, [])
         return [name for name in names if inside(path, name) not in self._aside]
 
-    def aside(self, path: str) -> set[str]:
-        """Return the folders in a folder that only describe others."""
-        names = self._children.get(path, ())
-        return {name for name in names if inside(path, name) in self._aside}
+    def is_aside(self, path: str) -> bool:
+        """Return whether a folder only describes others, by its name."""
+        return path in self._aside
 
     def with_images(self, path: str) -> list[str]:
         """Return those of them that hold images, somewhere."""
@@ -82,9 +81,9 @@ class Shape:
 
     def without(self, folders: Collection[str]) -> "Shape":
         """Return the tree as if these folders were not there."""
-        images = self.images.items()
-        left = {path: count for path, count in images if enclosing(path, folders) is None}
-        return Shape(left) if folders else self
+        images, known = self.images.items(), frozenset(folders)
+        left = {path: count for path, count in images if enclosing(path, known) is None}
+        return Shape(left) if known else self
 
 
 def inside(path: str, name: str) -> str:

@@ -80,8 +80,8 @@ def _described(tree: Tree, shape: Shape) -> list[str]:
     path, found = "", list[str]()
     while shape.below(path):
         filled = shape.with_images(path)
-        others = (inside(path, name) for name in shape.folders(path) if name not in filled)
-        found += (other for other in others if describes(tree, other))
+        others = (inside(path, name) for name in shape.folders(path))
+        found += (one for one in others if not shape.below(one) and describes(tree, one))
         if shape.images.get(path) or len(filled) != 1:
             break
         path = inside(path, filled[0])

@@ -177,8 +177,7 @@ def words_of(
 
 def describes(tree: Tree, folder: str) -> bool:
     """Return whether a folder without images only describes others, and is no class."""
-    above, _, name = folder.rpartition("/")
-    if name in tree.shape.aside(above):
+    if tree.shape.is_aside(folder):
         return True
     paths = (
         inside(path, name)
