@@ -117,26 +117,33 @@ class Stored:
         numbers = np.arange(len(self.shards), dtype=np.min_scalar_type(len(self.shards)))
         return np.repeat(numbers, self.sizes)
 
-    @cached_property
-    def whole_spans(self) -> Spans:
-        """The spans with the gaps between them."""
-        sizes = np.array(self.sizes)
-        has_samples = sizes > 0
-        lasts = np.cumsum(sizes)[has_samples] - 1
-        begin, end = np.roll(self.spans.end, 1), self.spans.end.copy()
-        begin[lasts - sizes[has_samples] + 1] = 0
-        end[lasts] = np.array([shard.bytes for shard in self.shards])[has_samples]
-        return Spans(begin, end)
+    def fetched(self, first: NDArray[np.int64], last: NDArray[np.int64], *, is_whole: bool) -> int:
+        """Return bytes from the first to the last place of each request.
+
+        With `is_whole`, those between samples come with the next one, or with a shard's last.
+        """
+        begin = self.spans.begin[first].astype(np.int64)
+        end = self.spans.end[last].astype(np.int64)
+        if is_whole:
+            before = np.maximum(first - 1, 0)
+            is_first = (first == 0) | self._is_last(before)
+            begin = np.where(is_first, 0, self.spans.end[before])
+            sizes = np.array([shard.bytes for shard in self.shards])
+            end = np.where(self._is_last(last), sizes[self.shard_of[last]], end)
+        return int((end - begin).sum())
 
     def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return bytes of disk that samples take, without those that the next one takes, too."""
-        ends = np.cumsum(self.sizes)
         following = np.minimum(places + 1, len(self) - 1)
         of_next = self.spans.begin[following].astype(np.int64) // BLOCK
         last = -(-self.spans.end[places].astype(np.int64) // BLOCK)
-        shared = (last - of_next).clip(0)
-        shared[ends[np.searchsorted(ends, places + 1)] == places + 1] = 0  # the last of a shard
+        shared = np.where(self._is_last(places), 0, (last - of_next).clip(0))
         return (last - self.spans.begin[places].astype(np.int64) // BLOCK - shared) * BLOCK
+
+    def _is_last(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether places are the last ones of their shards."""
+        following = np.minimum(places + 1, len(self) - 1)
+        return (following == places) | (self.shard_of[following] != self.shard_of[places])
 
 
 def usual_split(dataset: Finished) -> str | None:

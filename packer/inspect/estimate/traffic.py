@@ -66,13 +66,12 @@ class _Cache:
         """Read an epoch through the cache, so many bytes ahead."""
         if self._present.all():
             return Traffic(0, 0, reading.rows, reading.rows, 0)
-        spans = self._stored.whole_spans if reading.is_by_shard else self._stored.spans
         requests = size = samples = hits = 0
         for some in reading.parts():
             places, first, last = self._missing(some)
             self._keep(places)
             requests += len(first)
-            size += int((spans.end[last] - spans.begin[first]).sum())
+            size += self._stored.fetched(first, last, is_whole=reading.is_by_shard)
             rows = int((some.end - some.begin).sum())
             samples += rows
             hits += rows - int((last - first + 1).sum())
