@@ -30,7 +30,7 @@ from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, is_within
 from packer.trees.sidecars import SHARED, group
 from packer.trees.tree import Tree
-from packer.trees.walk import not_entered, skipped
+from packer.trees.walk import is_file_error, not_entered, skipped
 
 _ROLES = frozenset({"split", "label", "class", KEY})
 _NO_IMAGE = "the source has no image of this path"
@@ -51,6 +51,7 @@ class TemplateSource:
         self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
         self._found = found = Survey(tree, templates)
         self._joined: Joined | None = None
+        self._unreadable: set[str] = set()  # folders, which a scan finds
         splits = found.splits
         if templates.lists:
             rows = read_lists(tree, templates.lists)
@@ -112,7 +113,8 @@ class TemplateSource:
         of_paths = self._found.labels
         for number, name in enumerate(self.classes if "label" in self.templates.names else ()):
             if number not in used and (name in of_paths or self._joined):
-                folder = of_paths.get(name, name)
+                if (folder := of_paths.get(name, name)) in self._unreadable:
+                    continue
                 reason = _ALL_REJECTED if self._tree.shape.below(folder) else _NO_IMAGES
                 yield self._named(EmptyClass(f"{folder}/", reason, class_name=name))
 
@@ -122,8 +124,14 @@ class TemplateSource:
         for folder in self._found.folders:
             for name, reason in self._tree.level(folder).skipped.items():
                 yield self._named(not_entered(inside(folder, name), reason))
-            if (names := self._tree.readable_names(folder)) is None:
-                yield self._named(Skipped(folder, "the folder cannot be read", damaged=True))
+            try:
+                names = self._tree.names(folder)
+            except OSError as error:
+                if not is_file_error(error):
+                    raise
+                self._unreadable.add(folder)
+                reason = f"the folder cannot be read: {error.strerror}"
+                yield self._named(Skipped(folder, reason, damaged=True))
                 continue
             yield from map(self._named, self._tree.repeated(folder))
             grouping = group(names, self._found.words, self._found.kinds)

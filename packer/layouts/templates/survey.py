@@ -51,14 +51,14 @@ class Survey:
             and len(templates.masks) == len(self.members)  # apart from the images
         )
         ranks: dict[str, Any] = {}
-        without: dict[str, str] = {}  # class -> the first folder, as long as it has no image
+        filled: set[str] = set()  # classes whose folders hold images
         for folder, level in self._below():
             names = tree.readable_names(folder) or [] if self.members or not by_folder else []
             for path in (inside(folder, name) for name in (["x"] if by_folder else names)):
                 if found := templates.match(path):
                     ranks[folder] = templates.images[found[0]].rank(folder)
                     if by_folder:
-                        self._add_folder(folder, level, *found, without)
+                        self._add_folder(folder, level, *found, filled)
                     break
             else:
                 ranks[folder] = (), "", folder
@@ -72,9 +72,11 @@ class Survey:
             self._taken = HashIndex(array("Q", self._hashes_of_members()))
         if self.members and not by_folder:
             self._add(self.images())
-        for label, folder in without.items():
-            if label not in self.labels and not describes(tree, folder):
-                self.labels[label] = folder
+        if by_folder:
+            empty = [label for label in self.labels if label not in filled]
+            for label in empty:
+                if describes(tree, self.labels[label]):
+                    del self.labels[label]
 
     def _below(self) -> Iterator[tuple[str, Level]]:
         """Yield each folder; members may be in folders elsewhere."""
@@ -83,15 +85,15 @@ class Survey:
             yield from self._tree.walk(top)
 
     def _add_folder(
-        self, folder: str, level: Level, number: int, fields: Fields, without: dict[str, str]
+        self, folder: str, level: Level, number: int, fields: Fields, filled: set[str]
     ) -> None:
         if any(is_within(folder, other) for other in self._templates.masks):
             return
         label = fields.get("class", fields.get("label", ""))
         if level.images:
+            filled.add(label)
+        if label in filled or not (label == "" or self._templates.images[number].has_any_depth):
             self.labels.setdefault(label, folder)
-        elif label and not self._templates.images[number].has_any_depth:
-            without.setdefault(label, folder)
         if level.files:
             self.splits[fields.get("split", "")] = None
 
