@@ -152,7 +152,7 @@ class Fetcher:
         if schedule := self._schedules.get((connection, hint.number)):
             schedule.announce(part._replace(last=hint.step) for part in runs)
         else:
-            self._hinted.extend(part._replace(last=0) for part in runs)
+            self._hinted.extend(runs)
 
     def _drop(self, connection: socket.socket, number: int) -> None:
         schedule = self._schedules.pop((connection, number), None)
@@ -220,12 +220,16 @@ class Fetcher:
                         part, rows = found, others
                 self._admits(part, rows, is_urgent=True)
                 return part
+        busy = set()
         for schedule in self._schedules.values():
-            if (part := self._scheduled(schedule)) is not None:
+            if schedule.client not in busy and (part := self._scheduled(schedule)) is not None:
                 return part
+            if not schedule.is_requested:  # its next epoch could take the room that it needs
+                busy.add(schedule.client)
         while self._hinted:
             part, rows, _ = self._missing(self._hinted.popleft())
-            if part is not None and self._admits(part, rows):
+            if part is not None:
+                self._admits(part, rows, is_urgent=True)
                 return part
         return None
 

@@ -1,6 +1,5 @@
 """A client's prefetch schedule: how far ahead it is fetched, and in which requests."""
 
-import pickle
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from reader.cache.messages import Begin, Join
 from reader.cache.mirror import Mirror
 from reader.cache.ranges import Part, Window
 from reader.cache.space import Stay
+from reader.order.access import AccessPattern
 
 
 @dataclass(eq=False)
@@ -28,9 +28,7 @@ class Schedule:
     def __init__(self, begin: Begin, client: Client, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
         self.client = client
-        # Ranks that read the same shards share their part of the transit window.
-        is_shared = self.ahead.is_by_shard
-        self.group: object = pickle.dumps(self.ahead.order) if is_shared else client
+        self.group = _group(self.ahead, client)
         self.most = 0  # bytes of the transit window for its client
         shards = [mirror.shards[number] for number in client.numbers]
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
@@ -47,6 +45,10 @@ class Schedule:
         self._newest: tuple[Stay, int] | None = None
         # A heap of what is ahead: the last step of each part, its bytes and its stay.
         self._ahead: list[tuple[int, int, int, Stay | None]] = []
+
+    @property
+    def is_requested(self) -> bool:
+        return self.done >= len(self.ahead.steps) and not self._parts
 
     def take(self, steps: int) -> Iterator[Stay]:
         """Note that these steps were read; yield what is no longer needed."""
@@ -118,3 +120,12 @@ class Schedule:
             wanted = Part(self.client.numbers[piece.shard], piece.first, piece.stop, piece.last)
             spans = self._mirror.shard(wanted.shard).spans
             yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
+
+
+def _group(ahead: AccessPattern, client: Client) -> object:
+    """Return what is equal for the schedules that share their part of the transit window."""
+    if not ahead.is_by_shard:
+        return client
+    blocks = ahead.order.blocks(0)  # ranks that read the same shards
+    part = (ahead.steps.residue or 0) % ahead.parts
+    return blocks.start.tobytes(), blocks.last.tobytes(), part
