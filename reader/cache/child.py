@@ -1,7 +1,5 @@
 """The parent's handle of a fetching process."""
 
-import errno
-import fcntl
 import os
 import socket
 import sys
@@ -15,29 +13,19 @@ from reader.processes.child import Child, let_go_in_forks, start
 from reader.store.urls import LIBRARY, need
 
 _ENDING_SECONDS = 60.0
-_CONNECTIONS = 4096
-
-
-class AlreadyRunning(Exception):
-    """Another process that reads the dataset has already started a fetching process."""
 
 
 class FetchingProcess:
-    def __init__(self, url: str, address: bytes) -> None:
-        """Start it, or raise `AlreadyRunning` if another process listens at the address."""
-        if not hasattr(fcntl, "F_OFD_SETLK"):
+    def __init__(self, url: str) -> None:
+        if sys.platform != "linux":
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need(LIBRARY, url)
         ours, theirs = socket.socketpair()
-        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        with theirs:
             try:
-                listener.bind(address)
-                listener.listen(_CONNECTIONS)
-                self._child = start("reader.cache.process", (theirs.fileno(), listener.fileno()))
+                self._child = start("reader.cache.process", (theirs.fileno(),))
             except OSError as error:
                 ours.close()
-                if error.errno == errno.EADDRINUSE:
-                    raise AlreadyRunning from None
                 raise StoreError(
                     f"{url}: {sys.executable} cannot be started to fetch from it: {error}."
                 ) from error
@@ -46,8 +34,8 @@ class FetchingProcess:
         self.end = weakref.finalize(self, _end, self._child, os.getpid())
         let_go_in_forks(self)
 
-    def open(self, setup: Setup) -> str:
-        """Open the dataset, and return its folder; a terminal shows the progress."""
+    def open(self, setup: Setup) -> Opened:
+        """Open the dataset; a terminal shows the progress."""
         bar = None
         try:
             self._control.send(setup)
@@ -67,7 +55,7 @@ class FetchingProcess:
         if isinstance(message, ShardfeedError):
             raise message
         assert isinstance(message, Opened)
-        return message.folder
+        return message
 
     @property
     def is_alive(self) -> bool:

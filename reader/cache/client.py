@@ -1,7 +1,6 @@
 """Connect to a fetching process, from the user's process and its workers, on Linux.
 
-The dataset's own fetching process serves a connection, or hands it over to that of another reader
-which fetches for all of them, see `turns`.
+The process that has the turn serves it, that of this dataset or of another reader, see `turns`.
 
 Guarantees: a wait ends when the rows are present, or with an error, also when a fetching process is
 stopped or dies; the process that started it then starts another. A fork, or a process that
@@ -11,22 +10,23 @@ sent to the fetching process by a socket pair, and nowhere else.
 
 import contextlib
 import os
-import secrets
 import socket
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.child import AlreadyRunning, FetchingProcess
+from reader.cache.child import FetchingProcess
 from reader.cache.messages import (
     Counts,
     GetCounts,
     Hint,
+    Join,
     Present,
     Request,
     Setup,
@@ -34,6 +34,9 @@ from reader.cache.messages import (
     receive,
     send,
 )
+from reader.cache.own_files import shared
+from reader.cache.quota import LEASE
+from reader.cache.turns import is_fetched, joined
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
@@ -71,7 +74,6 @@ class Fetching:
     def __init__(self, setup: Setup) -> None:
         self.url = setup.url
         self._setup: Setup | None = setup
-        self._address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
         self._init_own()
         self._start()
 
@@ -79,10 +81,10 @@ class Fetching:
         self._lock = threading.Lock()
         self._threads = _Threads(weakref.proxy(self))
         self._process: FetchingProcess | None = None
+        self._release: Callable[[], object] = lambda: None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("url", "folder", "_setup", "_address")
-        return {name: vars(self)[name] for name in kept}
+        return {name: vars(self)[name] for name in ("url", "folder", "_setup", "_join")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -107,11 +109,13 @@ class Fetching:
         """End the process, if this one started it; the next request starts another."""
         if self._process is not None:
             self._process.end()
+            self._release()
 
     @property
     def is_alive(self) -> bool:
-        """Whether the fetching process that this process started is there, if it started one."""
-        return self._process is None or self._process.is_alive
+        """Whether a fetching process is there, if this process started one."""
+        is_there = self._process is None or self._process.is_alive
+        return is_there or is_fetched(Path(self.folder))
 
     @property
     def pid(self) -> int | None:
@@ -120,24 +124,26 @@ class Fetching:
     def connect(self) -> socket.socket:
         with self._lock:
             try:
-                return _connected(self._address)
+                return joined(Path(self.folder), self._join)
             except OSError:
                 if self._setup is None:
                     raise
             self._start()
-            return _connected(self._address)
+            return joined(Path(self.folder), self._join)
 
     def _start(self) -> None:
         assert self._setup is not None
+        self._process = FetchingProcess(self.url)
         try:
-            self._process = FetchingProcess(self.url, self._address)
-        except AlreadyRunning:
-            return
-        try:
-            self.folder = self._process.open(self._setup)
+            opened = self._process.open(self._setup)
         except BaseException:
             self._process.end()
             raise
+        self.folder, self._join = opened.folder, Join(self._setup.split, opened.limit)
+        self._release()
+        # So that nobody removes the folder when the process dies.
+        lease = shared(Path(self.folder) / LEASE)
+        self._release = weakref.finalize(self, os.close, lease)
 
 
 class FetchingConnection:
@@ -213,20 +219,6 @@ class FetchingConnection:
         if self._connection is not None:
             self._finalizer()
             self._connection = None
-
-
-def _connected(address: bytes) -> socket.socket:
-    with contextlib.ExitStack() as opened:
-        connection = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-        connection.settimeout(_PATIENT_SECONDS)
-        connection.connect(address)
-        greeting, others, _, _ = socket.recv_fds(connection, 1, 1)
-        if not greeting:
-            raise ConnectionResetError
-        if others:
-            return socket.socket(fileno=others[0])
-        opened.pop_all()
-        return connection
 
 
 class _Threads(threading.local):

@@ -11,6 +11,7 @@ import contextlib
 import os
 import pickle
 import socket
+import sys
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain
@@ -32,7 +33,6 @@ from reader.store.client import Store
 from reader.store.errors import Missing
 
 _MOMENT = 0.01  # seconds in which other parts may come, and then be evicted
-_FULL = 7 / 8  # of the requests that may be under way: several more then begin at once
 
 
 class Waiter:
@@ -66,15 +66,8 @@ class Fetcher:
         self._begun = 0  # schedules
 
     def listen(self, listener: socket.socket) -> None:
-        """Serve readers that other processes started."""
         listener.setblocking(False)
         self._loop.add_reader(listener, self._accept, listener)
-
-    def add(self, connection: socket.socket, join: messages.Join) -> None:
-        """Serve a connection of a reader."""
-        connection.setblocking(False)
-        self._loop.add_reader(connection, self._receive, connection)
-        self._join(connection, join)
 
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -121,7 +114,7 @@ class Fetcher:
             messages.send(connection, messages.Counts(os.getpid(), *counts))
         elif isinstance(message, messages.StepsTaken):
             if schedule := self._schedules.get((connection, message.number)):
-                self._space.end(schedule, schedule.take(message.steps))
+                self._space.let_go(schedule.take(message.steps))
         elif isinstance(message, messages.Drop):
             self._drop(connection, message.number)
             self._adjust()
@@ -157,7 +150,7 @@ class Fetcher:
     def _drop(self, connection: socket.socket, number: int) -> None:
         schedule = self._schedules.pop((connection, number), None)
         if schedule is not None:
-            self._space.end(schedule, schedule.end())
+            self._space.let_go(schedule.take(sys.maxsize))
 
     def _adjust(self) -> None:
         """Heed all clients' limits, and give each order its share of the transit window."""
@@ -170,10 +163,10 @@ class Fetcher:
         if not splits <= self._splits:
             self._splits |= splits
             self._space.read(chain.from_iterable(map(self._mirror.numbers, self._splits)))
-        wanted = sum(windows.values())
-        share = self._space.open_window(wanted) / max(wanted, 1)
+        share = self._space.open_window(sum(windows.values()))
         for schedule in self._schedules.values():
-            schedule.most = int(schedule.window.transit * share)
+            window = schedule.window
+            schedule.most = min(window.ahead, window.transit * share)
 
     def _want(self, waiter: Waiter, shard: int, asked: NDArray[np.int64]) -> None:
         rows = self._mirror.shard(shard).rows
@@ -187,22 +180,13 @@ class Fetcher:
 
     def _pump(self) -> None:
         most = self._store.gate.most
-        if self._running > most * _FULL and not self._urgent:
-            return
-        parts: list[tuple[MirroredShard, Part]] = []
-        try:
+        with contextlib.suppress(ShardfeedError):  # `_want` reports it to those who wait for it
             while self._running < most and (part := self._next()) is not None:
                 shard = self._mirror.shard(part.shard)
                 shard.coming.update(range(part.first, part.stop))
                 self._running += 1
-                parts.append((shard, part))
-        except ShardfeedError:
-            pass  # `_want` reports it to those who wait for the shard
-        finally:
-            planned = [each for each in parts if each[1].last >= 0]
-            is_begun = bool(planned) and self._parts.begin(planned)
-            for shard, part in parts:
-                task = self._loop.create_task(self._fetch(shard, part, is_begun and part.last >= 0))
+                is_reserved = self._parts.reserve(shard, part)
+                task = self._loop.create_task(self._fetch(shard, part, is_reserved))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
@@ -218,7 +202,7 @@ class Fetcher:
                     found, others, rest = self._missing(whole)
                     if found is not None and rest == whole.stop:
                         part, rows = found, others
-                self._admits(part, rows, is_urgent=True)
+                self._admit(part, rows)
                 return part
         busy = set()
         for schedule in self._schedules.values():
@@ -229,23 +213,21 @@ class Fetcher:
         while self._hinted:
             part, rows, _ = self._missing(self._hinted.popleft())
             if part is not None:
-                self._admits(part, rows, is_urgent=True)
+                self._admit(part, rows)
                 return part
         return None
 
-    def _admits(self, part: Part, rows: list[int], *, is_urgent: bool = False) -> bool:
+    def _admit(self, part: Part, rows: list[int]) -> None:
         size = self._mirror.shard(part.shard).size(part.first, part.stop)
-        return self._space.admit(part, rows, size, is_urgent=is_urgent)
+        self._space.admit(part, rows, size)
 
     def _scheduled(self, schedule: Schedule) -> Part | None:
         """Return the next missing part of a schedule, unless others have to be read first."""
-        client = schedule.client
-        while client.needed < schedule.most and (planned := schedule.peek()) is not None:
+        while (planned := schedule.peek()) is not None:
             part, rows, rest = self._missing(planned)
-            if part is not None and not self._admits(part, rows):
-                return None
-            schedule.pop(rest)
-            self._space.need(schedule, planned._replace(stop=rest))
+            if part is not None:
+                self._admit(part, rows)
+            schedule.pop(rest, self._space.need(planned._replace(stop=rest)))
             self._hits += rest - planned.first - (part.stop - part.first if part else 0)
             if part is not None:
                 return part
@@ -270,9 +252,9 @@ class Fetcher:
             return None, [], part.stop
         return part._replace(first=absent[0], stop=absent[-1] + 1), absent, rest
 
-    async def _fetch(self, shard: MirroredShard, part: Part, is_begun: bool) -> None:
+    async def _fetch(self, shard: MirroredShard, part: Part, is_reserved: bool) -> None:
         try:
-            lost = await self._try_fetch(shard, part, is_begun)
+            lost = await self._try_fetch(shard, part, is_reserved)
         finally:
             shard.coming.difference_update(range(part.first, part.stop))
             self._running -= 1
@@ -285,12 +267,12 @@ class Fetcher:
         self._pump()
 
     async def _try_fetch(
-        self, shard: MirroredShard, part: Part, is_begun: bool
+        self, shard: MirroredShard, part: Part, is_reserved: bool
     ) -> dict[int, messages.Unavailable] | None:
         """Return the errors of a part's rows; None if it should be tried again."""
         text, is_sample, begun = "", False, self._begun
         try:
-            return await self._parts.fetch(shard, part, is_begun=is_begun)
+            return await self._parts.fetch(shard, part, is_reserved=is_reserved)
         except Missing:
             text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload the file."
             is_sample = True

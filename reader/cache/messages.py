@@ -45,10 +45,11 @@ class Progress(NamedTuple):
 
 class Opened(NamedTuple):
     folder: str
+    limit: int  # bytes of the cache
 
 
 class Join(NamedTuple):
-    """The first message of a reader that another process started: what is said is of its split."""
+    """The first message of a reader: its others are of this split's shards."""
 
     split: str | None
     limit: int  # bytes of the cache; the smallest one holds for all

@@ -4,7 +4,7 @@
 
     FINGERPRINT/                      of dataset.json
       lease, boot                     see `quota`; identity of the boot, see `recovery`
-      turn, socket                    see `turns`
+      turn, socket, waiting           see `turns`
       cached.indexes, cached.rows     see `files`
       dataset.json                    last, when all indexes are there
       [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples; it is

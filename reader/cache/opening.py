@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import os
 from collections.abc import Callable
@@ -123,14 +122,11 @@ async def _index(store: Store, shard: ShardEntry) -> bytes:
 def _write(quota: DiskQuota, path: Path, content: bytes) -> None:
     """Create a file atomically, unless it exists; its temporary file has one name."""
     part = path.with_name(f"{path.name}.part")
-    with open(open_own(part), "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with quota.held():
         if path.exists():  # another process was faster
-            if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                part.unlink(missing_ok=True)
             return
-        quota.reserve(file.fileno(), 0, len(content))
-        file.write(content)
-        file.truncate()
-        file.flush()
+        with open(open_own(part), "r+b") as file:
+            quota.reserve(file.fileno(), 0, len(content))
+            file.write(content)
+            file.truncate()
         part.rename(path)

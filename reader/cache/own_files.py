@@ -1,6 +1,7 @@
 """Open the files of a cache: no link leads out of it, and its folders are the user's."""
 
 import errno
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -19,6 +20,13 @@ def open_own(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
             f"{path} is a symbolic link, and what it points to is no part of the cache. Remove it, "
             "or give another cache_dir=."
         ) from error
+
+
+def shared(path: Path) -> int:
+    """Open a file, and lock it beside others that do so."""
+    file = open_own(path)
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
 
 
 def check_own(folder: Path) -> None:

@@ -12,7 +12,7 @@ import xxhash
 
 from reader.cache.messages import Unavailable
 from reader.cache.mirror import MirroredShard
-from reader.cache.quota import Full
+from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part
 from reader.cache.space import Space
 from reader.errors import StoreError
@@ -31,21 +31,23 @@ class PartFetcher:
         self._space = space
         self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
-    def begin(self, parts: list[tuple[MirroredShard, Part]]) -> bool:
-        """Reserve the space of parts together; return whether they are ready."""
+    def reserve(self, shard: MirroredShard, part: Part) -> bool:
+        """Reserve the space of a part; return whether there is enough."""
         try:
-            self._space.reserve([_range(*each) for each in parts], is_urgent=False)
-        except StoreError:  # `fetch` then reserves each alone, and raises for that one
+            self._space.reserve(*_range(shard, part), is_urgent=part.last < 0)
+        except StoreError:  # `fetch` tries again, and raises
             return False
         return True
 
     async def fetch(
-        self, shard: MirroredShard, part: Part, *, is_begun: bool
+        self, shard: MirroredShard, part: Part, *, is_reserved: bool
     ) -> dict[int, Unavailable]:
         """Fetch a part, check and write it; return its damaged rows."""
         file, start, stop = _range(shard, part)
-        if not is_begun:
-            await self._reserve(file, start, stop, is_urgent=part.last < 0)
+        if not is_reserved:
+            if part.last < 0:
+                await self._space.borrow(stop - start + 2 * BLOCK)  # at both ends
+            self._space.reserve(file, start, stop, is_urgent=part.last < 0)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
             content = memoryview(b"")  # of rows without a member, in a shard that is fetched whole
@@ -63,15 +65,6 @@ class PartFetcher:
         if part.is_whole:
             await self._check_whole(shard, part, stop - start)
         return {row: self._lost(shard, row) for row in damaged}
-
-    async def _reserve(self, file: int, start: int, stop: int, *, is_urgent: bool) -> None:
-        try:
-            self._space.reserve([(file, start, stop)], is_urgent=is_urgent)
-        except Full:
-            if not is_urgent:
-                raise
-            await self._space.borrow(stop - start)
-            self._space.reserve([(file, start, stop)], is_urgent=True)
 
     def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
         offset = shard.index.columns.get("offset", shard.spans.begin)[row]

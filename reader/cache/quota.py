@@ -5,7 +5,7 @@
     CACHE_DIR/
       account              the number of used bytes; locked while it changes
       FINGERPRINT/         one dataset, see `reader.cache.mirror`
-        lease              locked by every process that fetches into the folder, while it lives
+        lease              locked by every reader of the folder, and by those that fetch into it
 
 Guarantees: space is allocated before bytes are fetched (fallocate), so the limit is exact, and a
 full disk is found before anything is written. The account is never less than the used space; the
@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from reader.cache.own_files import check_own, open_own
+from reader.cache.own_files import check_own, open_own, shared
 from reader.errors import StoreError
 
 BLOCK = 4096  # bytes that a file system gives or takes at a time
@@ -76,7 +76,7 @@ class DiskQuota:
         return int.from_bytes(os.pread(self._account, 8, 0), "little")
 
     def count(self) -> None:
-        with self._locked():
+        with self.held():
             own = 2 * BLOCK  # the account and its folder
             self._write(sum(map(taken_by, self._folders())) + own)
 
@@ -86,8 +86,7 @@ class DiskQuota:
             folder.mkdir(exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 check_own(folder)
-                lease = open_own(folder / LEASE)
-                fcntl.flock(lease, fcntl.LOCK_SH)
+                lease = shared(folder / LEASE)
                 if os.fstat(lease).st_nlink:  # otherwise it was evicted between the two calls
                     os.utime(lease)
                     return folder, lease
@@ -97,35 +96,29 @@ class DiskQuota:
     def free(self) -> int:
         return self.limit - self.margin - self.taken
 
-    def reserve(self, file: int, start: int, stop: int) -> None:
-        """Reserve space for a range of a file, see `reserve_all`."""
-        self.reserve_all([(file, start, stop)], self.remove_unused)
-
-    def reserve_all(
-        self, ranges: list[tuple[int, int, int]], make_room: Callable[[int], int]
+    def reserve(
+        self, file: int, start: int, stop: int, make_room: Callable[[int], int] | None = None
     ) -> int:
-        """Reserve space for ranges (file, start, stop), of whole blocks; return its bytes.
+        """Reserve space for a range of a file, of whole blocks; return its bytes.
 
         `make_room` frees about the given bytes, and returns the freed bytes.
         """
-        blocks = [(file, start // BLOCK, -(-stop // BLOCK)) for file, start, stop in ranges]
-        files = {file for file, _, _ in ranges}
-        with self._locked():
-            need = sum(stop - start for _, start, stop in blocks) * BLOCK
+        first, last = start // BLOCK, -(-stop // BLOCK)
+        need = (last - first) * BLOCK
+        with self.held():
             missing = need - self.free
             if missing > 0:
-                missing -= make_room(missing)
+                missing -= (make_room or self.remove_unused)(missing)
             if missing > 0:
                 raise Full(
                     f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
                     f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
                     "smaller batch_size= or BlockShuffle."
                 )
-            before = sum(map(self.blocks, files))
+            before = self.blocks(file)
             self._write(self.taken + need)  # first, so that it is never too little
             try:
-                for file, start, stop in blocks:
-                    _allocate(file, _KEEP_SIZE, start * BLOCK, (stop - start) * BLOCK)
+                _allocate(file, _KEEP_SIZE, first * BLOCK, need)
             except OSError as error:
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 why = "the disk is full" if full else error.strerror
@@ -134,7 +127,7 @@ class DiskQuota:
                     "give another cache_dir= or a smaller cache_limit=."
                 ) from error
             finally:
-                given = sum(map(self.blocks, files)) - before
+                given = self.blocks(file) - before
                 self._write(self.taken - need + given)
         return given
 
@@ -142,7 +135,7 @@ class DiskQuota:
         """Free a range's whole blocks; return the bytes."""
         if start >= stop:
             return 0
-        with self._locked():
+        with self.held():
             before = self.blocks(file)
             _allocate(file, _PUNCH_HOLE, start, stop - start)
             given = before - self.blocks(file)
@@ -165,7 +158,7 @@ class DiskQuota:
         given = 0
         if time.monotonic() < self._looked + pause:
             return given
-        with self._locked():
+        with self.held():
             for folder in sorted(self._folders(), key=_opened):
                 if given >= need:
                     break
@@ -192,7 +185,7 @@ class DiskQuota:
         return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         if self._is_locked:
             yield
             return

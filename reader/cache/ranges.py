@@ -67,8 +67,7 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    least: int  # minimum in the cache: what is read at once
-    steady: int  # so that nobody waits: also the steps that are being decoded
+    least: int  # minimum in the cache: what is read at once, and the steps that are being decoded
     transit: int  # bytes of the transit window: also what is fetched meanwhile
     ahead: int  # bytes that are fetched ahead while there is room
     share: int  # one part in so many of the cache, at most, for what is fetched meanwhile
@@ -80,10 +79,10 @@ class Window(NamedTuple):
         steps = 2 * ahead.steps.batch_size * mean
         if ahead.is_by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
-            least = min(sum(sizes[: 2 * ahead.open_shards]), own)
-            transit = max(least + steps, _TRANSIT)
-            return cls(least, least + steps, transit, transit, 2)
-        return cls(steps, steps, max(steps, _TRANSIT), max(_WINDOW, (depth + 1) * steps), 8)
+            least = min(sum(sizes[: 2 * ahead.open_shards]) + steps, own)
+            transit = max(least, _TRANSIT)
+            return cls(least, transit, transit, 2)
+        return cls(steps, max(steps, _TRANSIT), max(_WINDOW, (depth + 1) * steps), 8)
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
         kept = kept_bytes(shards)
@@ -96,7 +95,7 @@ class Window(NamedTuple):
                 kept + least,
             )
         room = limit - kept
-        transit = max(self.steady, min(self.transit, room // self.share))
+        transit = max(self.least, min(self.transit, room // self.share))
         return self._replace(transit=min(transit, room))
 
 

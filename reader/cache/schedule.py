@@ -1,50 +1,47 @@
 """A client's prefetch schedule: how far ahead it is fetched, and in which requests."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import chain, count
+from typing import Any
 
 from reader.cache.messages import Begin, Join
 from reader.cache.mirror import Mirror
 from reader.cache.ranges import Part, Window
 from reader.cache.space import Stay
-from reader.order.access import AccessPattern
 
 
 @dataclass(eq=False)
 class Client:
-    """A connection of a reader: of which shards it speaks, and what it needs of the window."""
+    """A connection of a reader: of which shards it speaks, and how much is ahead of it."""
 
     numbers: Sequence[int]  # of its shards, in dataset.json
     join: Join
-    needed: int = 0  # bytes
+    bytes: int = 0  # of parts that were requested, and are not read yet
 
 
 class Schedule:
-    """A client's prefetch schedule: steps `taken` and `done` (requested), and `bytes` ahead."""
+    """A client's prefetch schedule: steps `taken` and `done` (requested)."""
 
     def __init__(self, begin: Begin, client: Client, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
         self.client = client
         self.group = _group(self.ahead, client)
-        self.most = 0  # bytes of the transit window for its client
+        self.most = 0.0  # bytes that may be ahead of its client
         shards = [mirror.shards[number] for number in client.numbers]
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
         self.taken = begin.steps
         self.done = 0 if self.ahead.is_by_shard else begin.steps  # windows may still be open
         if self.ahead.order.is_given:
             self.done = len(self.ahead.steps)  # its parts are announced
-        self.bytes = 0
-        self.stays: Counter[Stay] = Counter()  # what it needs of the transit window, and how often
         self._depth = begin.depth
         self._mirror = mirror
         self._parts: deque[Part] = deque()
         self._count = count()
-        self._newest: tuple[Stay, int] | None = None
-        # A heap of what is ahead: the last step of each part, its bytes and its stay.
-        self._ahead: list[tuple[int, int, int, Stay | None]] = []
+        # A heap of what is ahead: the last step of each part, its bytes and its stays.
+        self._ahead: list[tuple[int, int, int, list[Stay]]] = []
 
     @property
     def is_requested(self) -> bool:
@@ -54,53 +51,32 @@ class Schedule:
         """Note that these steps were read; yield what is no longer needed."""
         self.taken = max(self.taken, steps)
         while self._ahead and self._ahead[0][0] < self.taken:
-            _, _, size, stay = heappop(self._ahead)
-            self.bytes -= size
-            if stay is not None and self._let_go(stay):
-                yield stay
-
-    def end(self) -> list[Stay]:
-        """Return all that it still needs."""
-        self.client.needed -= sum(stay.size for stay in self.stays)
-        return [*self.stays]
+            _, _, size, stays = heappop(self._ahead)
+            self.client.bytes -= size
+            yield from stays
 
     def peek(self) -> Part | None:
         """Return the next part; None if enough bytes are ahead."""
-        while not self._parts:
-            if self.done >= len(self.ahead.steps) or self.bytes >= self.window.ahead:
-                return None
+        while self.client.bytes < self.most:
+            if self._parts:
+                return self._parts[0]
+            if self.is_requested:
+                break
             self._parts += self._cut(self.done)
             self.done += 1
-        return self._parts[0]
+        return None
 
-    def pop(self, row: int) -> None:
-        """Go on with the next part, or at a row of the current one."""
+    def pop(self, row: int, stays: list[Stay]) -> None:
+        """Go on with the next part, or at a row of the current one, which needs these stays."""
         part = self._parts.popleft()
         if row < part.stop:
             self._parts.appendleft(part._replace(first=row))
         size = self._mirror.shard(part.shard).size(part.first, row)
-        heappush(self._ahead, (part.last, next(self._count), size, None))
-        self.bytes += size
+        heappush(self._ahead, (part.last, next(self._count), size, stays))
+        self.client.bytes += size
 
     def announce(self, parts: Iterable[Part]) -> None:
         self._parts.extend(parts)
-
-    def need(self, stay: Stay, last: int) -> None:
-        """Need a part of the transit window until a step was read."""
-        if (stay, last) == self._newest:  # another row of it
-            return
-        self._newest = stay, last
-        self.client.needed += 0 if stay in self.stays else stay.size
-        self.stays[stay] += 1
-        heappush(self._ahead, (last, next(self._count), 0, stay))
-
-    def _let_go(self, stay: Stay) -> bool:
-        self.stays[stay] -= 1
-        if self.stays[stay]:
-            return False
-        del self.stays[stay]
-        self.client.needed -= stay.size
-        return True
 
     def around(self, wanted: Part) -> Part:
         """Return the scheduled part with `wanted`, or `wanted` if none comes soon."""
@@ -122,7 +98,7 @@ class Schedule:
             yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
 
 
-def _group(ahead: AccessPattern, client: Client) -> object:
+def _group(ahead: Any, client: Client) -> object:
     """Return what is equal for the schedules that share their part of the transit window."""
     if not ahead.is_by_shard:
         return client

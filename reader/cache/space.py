@@ -12,27 +12,28 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from math import inf
 
 import numpy as np
 
 from reader.cache.mirror import Mirror, MirroredShard
-from reader.cache.quota import BLOCK, DiskQuota, taken_by
+from reader.cache.quota import DiskQuota, taken_by
 from reader.cache.ranges import Part, kept_bytes, metadata_bytes
-from reader.cache.sockets import ask_for_room
+from reader.cache.turns import ask_for_room
 
 _LENT_SECONDS = 10.0  # for another dataset's process to take the room that it asked for
 _PAUSE_SECONDS = 1.0  # between two looks for unused datasets
 
 
 class Stay:
-    """Rows of a shard in the transit window, and the schedules that need them."""
+    """Rows of a shard in the transit window, and how many scheduled parts need them."""
 
     def __init__(self, number: int, rows: list[int], size: int) -> None:
         self.number = number
         self.rows = rows
         self.size = size
-        self.needs: set[Any] = set()
+        self.needs = 0
 
 
 class Space:
@@ -41,11 +42,10 @@ class Space:
         self._mirror = mirror
         self._own = taken_by(mirror.folder)
         self._window = self._whole = self._fixed = 0
-        self._transit = self._needed = 0  # bytes in the window, and those of them that are needed
+        self._transit = 0  # bytes in the window
         self._stays: dict[tuple[int, int], Stay] = {}  # by shard and row
         self._over: deque[Stay] = deque()  # nothing needs them any more
         self._kept = dict.fromkeys(mirror.held())  # shards with kept rows, the newest last
-        self._promised = 0  # bytes that were admitted, and are not reserved yet
         self._lent, self._lent_until = 0, 0.0
 
     def read(self, numbers: Iterable[int]) -> None:
@@ -57,52 +57,40 @@ class Space:
         self._whole = self._fixed + sum(shard.bytes for shard in shards)
         self._kept = dict.fromkeys(sorted(self._kept, key=lambda number: number not in own))
 
-    def open_window(self, wanted: int) -> int:
-        """Return how many bytes the transit window has from now on."""
+    def open_window(self, wanted: int) -> float:
+        """Open a transit window; return the share of it that there is, or infinity if all stays."""
         self._window = max(0, min(wanted, self._quota.limit - self._fixed))
-        return self._window
+        is_enough = self._quota.limit >= self._whole
+        return inf if is_enough else self._window / max(wanted, 1)
 
-    def admit(self, part: Part, rows: list[int], size: int, *, is_urgent: bool) -> bool:
-        """Return whether these rows of a part may be fetched now, and where they stay."""
-        is_kept = self._has_room(size)
-        is_over = self._needed and self._needed + size > self._window
-        if not is_kept and is_over and not is_urgent:
-            return False
-        self._promised += size
-        if is_kept:
+    def admit(self, part: Part, rows: list[int], size: int) -> None:
+        """Choose where rows stay that are fetched next."""
+        if self._has_room(size):
             self._kept[part.shard] = None
-            return True
+            return
         stay = Stay(part.shard, rows, size)
         self._stays.update(dict.fromkeys([(part.shard, row) for row in rows], stay))
         self._transit += size
         self._over.append(stay)
-        return True
 
-    def need(self, schedule: Any, part: Part) -> None:
-        """Keep a part's rows in the window until a schedule has read its last step."""
-        for row in range(part.first, part.stop):
-            stay = self._stays.get((part.shard, row))
-            if stay is not None:
-                self._needed += 0 if stay.needs else stay.size
-                stay.needs.add(schedule)
-                schedule.need(stay, part.last)
+    def need(self, part: Part) -> list[Stay]:
+        """Keep what the window has of a part, until each of the returned stays is let go."""
+        keys = [(part.shard, row) for row in range(part.first, part.stop)]
+        found = [*dict.fromkeys(self._stays[key] for key in keys if key in self._stays)]
+        for stay in found:
+            stay.needs += 1
+        return found
 
-    def end(self, schedule: Any, stays: Iterable[Stay]) -> None:
+    def let_go(self, stays: Iterable[Stay]) -> None:
         for stay in stays:
-            stay.needs.discard(schedule)
-            if not stay.needs and stay.rows:
-                self._needed -= stay.size
+            stay.needs -= 1
+            if not stay.needs:
                 self._over.append(stay)
 
-    def reserve(self, ranges: list[tuple[int, int, int]], *, is_urgent: bool) -> None:
-        """Reserve space for ranges (file, start, stop) that were admitted."""
-
-        def make_room(need: int) -> int:
-            return self.make_room(need, is_urgent=is_urgent)
-
-        promised = sum(stop - start + BLOCK for _, start, stop in ranges)
-        self._promised = max(0, self._promised - promised)
-        given = self._quota.reserve_all(ranges, make_room)
+    def reserve(self, file: int, start: int, stop: int, *, is_urgent: bool) -> None:
+        """Reserve space for a range of a tar."""
+        make_room = partial(self.make_room, is_urgent=is_urgent)
+        given = self._quota.reserve(file, start, stop, make_room)
         self._own += given  # `make_room` changes it, too
 
     def make_room(self, need: int, *, is_urgent: bool) -> int:
@@ -144,7 +132,7 @@ class Space:
             free = self._quota.free
             is_enough = free + self._own >= self._whole
             left = 0 if is_enough else max(self._window - self._transit, 0)
-            left += self._promised + self._lent * (time.monotonic() < self._lent_until)
+            left += self._lent * (time.monotonic() < self._lent_until)
             if free - size >= left:
                 return True
             if not self._quota.remove_unused(size + left - free, pause=_PAUSE_SECONDS):
@@ -158,7 +146,6 @@ class Space:
         for row in rows:
             del self._stays[stay.number, row]
         self._transit -= stay.size * bool(stay.rows)
-        self._needed -= stay.size * bool(stay.rows and stay.needs)
         stay.rows = []
         return self.discard(self._mirror.shard(stay.number), rows)
 

@@ -5,95 +5,101 @@
     FINGERPRINT/
       turn      locked by the process that fetches samples into the folder, while it lives
       socket    where it listens
+      waiting   locked by it, and by those that wait for their turn
 
-Each reader has a fetching process of its own. The first one takes the turn, and the others hand the
-connections of their readers over to it. When it ends, these connections break, the readers connect
-to their own processes again, and one of these takes the turn.
-
-Guarantees: nobody waits without an end, since a process that has the turn listens, or has ended.
+Each reader has a fetching process of its own. The first one takes the turn, and the others wait
+for it. When it ends, the connections of its readers break, and they
+connect to the one that takes over.
 """
 
-import asyncio
 import contextlib
 import fcntl
 import os
 import socket
-import struct
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
-from reader.cache.fetcher import Fetcher
-from reader.cache.files import CachedFiles
-from reader.cache.messages import Join, send
-from reader.cache.mirror import Mirror
-from reader.cache.opening import Place
-from reader.cache.own_files import open_own
+from reader.cache.messages import Join, MakeRoom, receive, send
+from reader.cache.own_files import open_own, shared
 from reader.cache.quota import DiskQuota
-from reader.cache.sockets import connected, listening
-from reader.store.client import Store
 
-_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
-_PATIENCE = 30.0  # seconds
-_MOMENT = 0.01
+_TURN, _SOCKET, _WAITING = "turn", "socket", "waiting"
+_CONNECTIONS = 4096
+_SECONDS = 1.0
+_TURN_SECONDS = 30.0  # for another process to take over
+_MOMENT = 0.01  # seconds between two tries
 
 
-class Turns:
-    """The connections of one reader: served here, or handed over to who has the turn."""
+class Turn:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = open_own(folder / _TURN)
+        self._waiting = shared(folder / _WAITING)
 
-    def __init__(self, store: Store, quota: DiskQuota, place: Place, join: Join) -> None:
-        self._store, self._quota, self._place, self._join = store, quota, place, join
-        self._fetcher: Fetcher | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._take()
+    def take(self, how: int = fcntl.LOCK_EX) -> socket.socket:
+        """Wait for the turn, and listen; with LOCK_NB, raise BlockingIOError at once."""
+        fcntl.flock(self._file, how)
+        (self._folder / _SOCKET).unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with _address(self._folder) as address:
+            listener.bind(address)
+        listener.listen(_CONNECTIONS)
+        return listener
 
-    def listen(self, listener: socket.socket) -> None:
-        listener.setblocking(False)
-        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
-    def _accept(self, listener: socket.socket) -> None:
-        with contextlib.suppress(BlockingIOError):
-            connection, _ = listener.accept()
-            if not _is_own(connection):
-                connection.close()
-                return
-            task = asyncio.get_running_loop().create_task(self._connect(connection))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _connect(self, connection: socket.socket) -> None:
-        until = time.monotonic() + _PATIENCE
-        while (fetcher := self._take()) is None and time.monotonic() < until:
-            with contextlib.suppress(OSError), connected(self._place.folder) as theirs:
-                send(theirs, self._join)
-                socket.send_fds(connection, [b"\0"], [theirs.fileno()])
-                break
-            await asyncio.sleep(_MOMENT)  # its process has just begun, or just ended
-        if fetcher is None:
-            connection.close()
-            return
-        with contextlib.suppress(OSError):  # it has left
-            connection.send(b"\0")
-        fetcher.add(connection, self._join)
-
-    def _take(self) -> Fetcher | None:
-        """Take the turn if nobody has it; return the fetcher if this process has it."""
-        if self._fetcher is None:
-            folder = self._place.folder
-            self._turn = open_own(folder / "turn")
-            try:
-                fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._quota.count()  # also what a killed process has freed
-                mirror = Mirror(CachedFiles.of(folder, self._place.manifest), self._quota)
-                fetcher = Fetcher(self._store, self._quota, mirror)
-                fetcher.listen(listening(folder))
-            except BaseException as error:
-                os.close(self._turn)
-                if isinstance(error, BlockingIOError):
-                    return None
+def joined(folder: Path, join: Join) -> socket.socket:
+    """Connect to the process that fetches into a folder; raise OSError if there is none."""
+    until = time.monotonic() + _TURN_SECONDS
+    while True:
+        try:
+            return _connected(folder, join)
+        except OSError:
+            if not is_fetched(folder) or time.monotonic() > until:
                 raise
-            self._fetcher = fetcher
-        return self._fetcher
+        time.sleep(_MOMENT)  # its process has just begun, or just ended
 
 
-def _is_own(connection: socket.socket) -> bool:
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return _CREDENTIALS.unpack(raw)[1] == os.geteuid()
+def ask_for_room(quota: DiskQuota, own: Path, need: int) -> None:
+    """Ask the processes of other datasets for room in the cache, until there is enough."""
+    for folder in quota.others(own):
+        if quota.free >= need:
+            return
+        with contextlib.suppress(OSError, EOFError), _connected(folder, MakeRoom(need)) as other:
+            receive(other)
+
+
+def is_fetched(folder: Path) -> bool:
+    """Whether a process is alive that fetches into the folder, or waits for its turn."""
+    with contextlib.suppress(FileNotFoundError):
+        waiting = open_own(folder / _WAITING, os.O_RDONLY)
+        try:
+            fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(waiting)
+    return False
+
+
+def _connected(folder: Path, message: Join | MakeRoom) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        connection.settimeout(_SECONDS)
+        with _address(folder) as address:
+            connection.connect(address)
+        send(connection, message)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def _address(folder: Path) -> Iterator[str]:
+    # An address has at most 107 bytes, a path may have more.
+    opened = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{opened}/{_SOCKET}"
+    finally:
+        os.close(opened)

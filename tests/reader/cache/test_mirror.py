@@ -50,6 +50,7 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
         "boot",
         "turn",
         "socket",
+        "waiting",
         "cached.indexes",
         "cached.rows",
         "dataset.json",

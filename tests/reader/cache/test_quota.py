@@ -1,7 +1,6 @@
 """The space of a cache: a limit that holds, what goes first, and what is never touched."""
 
 import contextlib
-import fcntl
 import itertools
 import os
 from collections.abc import Callable
@@ -174,20 +173,6 @@ def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
         assert DiskQuota(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
         with pytest.raises(StoreError, match=r"is full: all 50,000 bytes.* cache_limit=110592,"):
             DiskQuota(tmp_path, 50_000).reserve(file.fileno(), 0, 10**5)
-
-
-def test_ranges_that_are_reserved_together_lock_the_account_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quota, locks, flock = DiskQuota(tmp_path, 10**7), [], fcntl.flock
-    monkeypatch.setattr(fcntl, "flock", lambda *how: (locks.append(how), flock(*how)))
-    with open(os.open(tmp_path / "tar", os.O_RDWR | os.O_CREAT), "r+b") as file:
-        file.truncate(10**6)
-        ranges = [(file.fileno(), at, at + 20_000) for at in range(0, 10**6, 50_000)]
-        quota.reserve_all(ranges, quota.remove_unused)
-        assert len(locks) == 2
-        assert quota.taken == 2 * BLOCK + os.fstat(file.fileno()).st_blocks * 512
-        assert quota.taken > 20 * 20_000
 
 
 def test_loaders_of_several_orders_and_datasets_share_a_cache(

@@ -37,30 +37,27 @@ def read_all(mirror: Mirror, quota: DiskQuota, epochs: int) -> tuple[int, int]:
     schedule = Schedule(
         Begin(0, AccessPattern(order, steps, sizes), 1), client, mirror, quota.limit
     )
-    space.open_window(schedule.window.transit)
+    share = space.open_window(schedule.window.transit)
+    schedule.most = min(schedule.window.ahead, schedule.window.transit * share)
     for step in range(len(steps)):
         while schedule.done <= step + 1 and (part := schedule.peek()) is not None:
             shard = mirror.shard(part.shard)
             is_absent = bool(shard.rows.absent(part.first, part.stop))
-            if is_absent and not admitted(space, mirror, part):
-                break
-            schedule.pop(part.stop)
-            space.need(schedule, part)
+            if is_absent:
+                fetch(space, mirror, part)
+            schedule.pop(part.stop, space.need(part))
             came, hits = came + is_absent, hits + (not is_absent)
-        space.end(schedule, schedule.take(step + 1))
+        space.let_go(schedule.take(step + 1))
     return came, hits
 
 
-def admitted(space: Space, mirror: Mirror, part: Part) -> bool:
+def fetch(space: Space, mirror: Mirror, part: Part) -> None:
     shard, rows = mirror.shard(part.shard), [*range(part.first, part.stop)]
-    size = shard.size(part.first, part.stop)
-    if not space.admit(part, rows, size, is_urgent=False):
-        return False
+    space.admit(part, rows, shard.size(part.first, part.stop))
     begin, end = int(shard.spans.begin[part.first]), int(shard.spans.end[part.stop - 1])
-    space.reserve([(shard.file, begin, end)], is_urgent=False)
+    space.reserve(shard.file, begin, end, is_urgent=False)
     for row in rows:
         shard.rows.fill(row)
-    return True
 
 
 @pytest.mark.parametrize(
