@@ -137,6 +137,16 @@ def test_datasets_that_nobody_reads_go_before_what_is_read(
     assert not folder.exists()
 
 
+def test_a_bounded_cache_asks_for_a_shard_once_an_epoch(
+    noise: Path, content: int, tmp_path: Path
+) -> None:
+    with serving(noise) as server:
+        server.latency = 0.02
+        limit = content // 2 + 60 * BLOCK
+        asked = epochs(server, tmp_path, limit, 5, shuffle=reader.BlockShuffle(1))
+    assert max(asked) <= 1.2 * COUNT / 12  # shards
+
+
 def test_what_is_not_of_the_cache_is_never_touched(
     noise: Path, content: int, tmp_path: Path
 ) -> None:
