@@ -20,7 +20,7 @@ _WORDS = {
 _FLAG = {word: split for split, words in _WORDS.items() for word in words}
 _YES = frozenset({"1", "true", "t", "yes", "y"})
 _NO = frozenset({"0", "false", "f", "no", "n"})
-_CELEBA = {"0": "train", "1": "val", "2": "test"}  # list_eval_partition.txt
+NUMBERED = {"0": "train", "1": "val", "2": "test"}  # list_eval_partition.txt
 _FEW = 20  # different values
 
 
@@ -52,12 +52,12 @@ class SplitSurvey:
         for name, values in self._values.items():
             if name in self.flags or not values - {""} or len(values) > _FEW:
                 continue
-            if plain(name) == "partition" and values == _CELEBA.keys():
-                return view.with_columns(rule=SplitRule({name: _CELEBA}))
+            if plain(name) == "partition" and values == NUMBERED.keys():
+                return view.with_columns(rule=SplitRule({name: NUMBERED}))
             found = splits_of(sorted(values))
             if found.keys() == values:
                 return view.with_columns(split=name)
-            numbers = len(values) > 1 and values <= _CELEBA.keys()
+            numbers = len(values) > 1 and values <= NUMBERED.keys()
             if numbers or not SPLITS.isdisjoint(found.values()):
                 raise _ambiguity(
                     f"{view.where}: {listed(sorted(values))} in the column {name!r} may be splits.",

@@ -91,6 +91,12 @@ class Templates:
                 return number, fields
         return None
 
+    def defaults(self, path: str) -> Mapping[str, str]:
+        """Return the values that an image has unless a list has others."""
+        if not any(template.defaults for template in self.images):
+            return {}
+        return next(one.defaults for one in self.images if one.match(path) is not None)
+
 
 class MemberFiles:
     """The files that may be a member: by the hashes of their paths, 9 bytes each."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from packer.errors import BadImage, Damaged
-from packer.layouts.templates.lists import Rows
+from packer.layouts.templates.lists import ROWS, Rows
 from packer.layouts.templates.loosely import (
     Forms,
     Images,
@@ -44,6 +44,9 @@ class _Bound:
     keys: "array[int]" = field(default_factory=lambda: array("Q"))
     row_of: "array[int]" = field(default_factory=lambda: array("q"))
     others: dict[int, int] = field(default_factory=dict)  # image -> another row of other values
+    further: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # image -> more rows, if it has many
 
 
 class Joined:
@@ -63,7 +66,7 @@ class Joined:
             for rows in groups
             if KEY in rows.names
         ]
-        fields.update(*(bound.rows.names for bound in self._bound))
+        fields.update(*(bound.rows.gives for bound in self._bound))
         self._further: list[tuple[Rows, list[str], HashIndex]] = []
         self._ordered: list[InOrder] = []
         left = [rows for rows in groups if KEY not in rows.names]
@@ -130,6 +133,8 @@ class Joined:
                 continue
             if row_of[image] < 0:
                 row_of[image] = row
+            elif rows.are_many:
+                bound.further.setdefault(image, []).append(row)
             elif rows[row_of[image]] | {KEY: ""} != values | {KEY: ""}:
                 bound.others[image] = row
         if len(heads) + len(lost) < len(rows):
@@ -176,12 +181,17 @@ class Joined:
         number = self._number(path)
         for bound in self._bound:
             rows, row = bound.rows, bound.row_of[number] if number >= 0 else -1
+            if row < 0 and rows.is_optional:
+                continue
             if row < 0:
                 raise BadImage(f"no line of {listed(rows.files, 3)} names it")
             if number in bound.others:
                 both = f"{rows.where(row)} and {rows.where(bound.others[number])}"
                 raise BadImage(f"{both} name it with different values")
-            _merge(found, rows[row], rows.where(row))
+            own = rows[row]
+            if rows.are_many:
+                own = _of_many(rows, [row, *bound.further.get(number, ())])
+            _merge(found, own, rows.where(row))
         for ordered in self._ordered:
             rows, row = ordered.rows, ordered.row_of[number]
             _merge(found, rows[row], rows.where(row))
@@ -209,6 +219,14 @@ class Joined:
             if name in rows.names:
                 every = (rows[row] for row in range(len(rows)))
                 yield from (fields[name] for fields in every if name in fields)
+
+
+def _of_many(rows: Rows, numbers: Sequence[int]) -> dict[str, Any]:
+    """Return the fields of an image that has many rows: its split, and a list of the others."""
+    each = [rows[number] for number in numbers]
+    splits = {name: value for name, value in each[0].items() if name == "split"}
+    own = [{n: v for n, v in one.items() if n not in (KEY, "split")} for one in each]
+    return {**splits, ROWS: own}
 
 
 def _indexed(rows: Rows, shared: Sequence[str]) -> HashIndex:

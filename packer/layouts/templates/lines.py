@@ -11,7 +11,7 @@ from typing import Any
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.files.text import LATIN, Encoding, encoding_of, open_text
-from packer.layouts.templates.template import NOTHING, Field, Form, Template, fail, parse
+from packer.layouts.templates.template import KEY, NOTHING, Field, Form, Template, fail, parse
 from packer.tables.table import Delimited, JsonLines, LineTable
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
@@ -31,6 +31,7 @@ class ListTemplate(Form):
 
     file: str
     member: str = ""  # of a JSON object, that holds the records: "items", "data.items"
+    is_optional: bool = False  # ``FILE?``: it may name some of the images only
 
     @classmethod
     def of(cls, text: str) -> "ListTemplate":
@@ -43,10 +44,11 @@ class ListTemplate(Form):
                 "'list.txt: {key} {label}'."
             )
         parts = parse(form.replace("\\t", "\t"), what)
-        file, member = file.removeprefix("./"), ""
+        is_optional, member = file.endswith("?"), ""
+        file = file.removeprefix("./").removesuffix("?")
         if divided := _MEMBER.fullmatch(file):
             file, member = divided.groups()
-        found = cls(text, parts, file, member)
+        found = cls(text, parts, file, member, is_optional)
         names = [one.name for one in found.fields if one.name != NOTHING]
         if again := next((one for one in found.fields if names.count(one.name) > 1), None):
             fail(what, form, again.at - 1, f"{{{again.name}}} comes twice. Write {{_}} for one")
@@ -101,6 +103,16 @@ class ListTemplate(Form):
                     yield path, fields
         if not is_found:
             raise UnusableInput(f"{what}: no file of {tree.root} has this name.")
+
+    def divided(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a line, with the values of those that have several."""
+        several = {one.name for one in self.fields if one.is_several} - {KEY}
+        return found | {name: values_of(found[name]) for name in several.intersection(found)}
+
+    @property
+    def are_many(self) -> bool:
+        """Whether an image may have several lines: ``{key+}``."""
+        return any(one.name == KEY and one.is_several for one in self.fields)
 
     def record(self, item: Any, fields: Sequence[Field]) -> dict[str, Any] | str:
         """Return the fields of a record, or why it has none; an optional one may be missing."""
@@ -268,6 +280,14 @@ def _of_json(content: Any, template: ListTemplate, where: object) -> Iterator[Li
         if is_row and len(item) == len(template.wanted):
             item = {one.name: value for one, value in zip(template.wanted, item, strict=True)}
         yield number, template.record(item, template.wanted)
+
+
+def values_of(value: Any) -> list[Any]:
+    """Return the values in a text, which ``|``, ``;``, ``,`` or blanks divide."""
+    if not isinstance(value, str):
+        return value if isinstance(value, list) else [value]
+    sign = next((sign for sign in "|;," if sign in value), None)
+    return [text for part in value.split(sign) if (text := part.strip())]
 
 
 def member(value: Any, path: str, otherwise: object = _MISSING) -> Any:

@@ -14,12 +14,16 @@ from packer.layouts.templates.template import KEY
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
 
+ROWS = "rows"  # the field of an image with the lines of it
+
 
 @dataclass
 class Rows:
     """The lines of all lists that have the same fields."""
 
     names: tuple[str, ...]
+    is_optional: bool = False  # they may name some of the images only
+    are_many: bool = False  # an image may have several
     files: list[str] = field(default_factory=list)
     text: bytearray = field(default_factory=bytearray)
     ends: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -27,6 +31,12 @@ class Rows:
     starts: list[int] = field(default_factory=list)  # the first row of each file
     skipped: list[Skipped] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """The fields of an image that has some of them."""
+        names = frozenset(self.names)
+        return names & {"split"} | {ROWS} if self.are_many else names - {KEY}
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -50,6 +60,7 @@ class Rows:
                 if isinstance(found, str):
                     self.skipped.append(Skipped(f"{path}:{line}", found, damaged=True))
                     continue
+                found = template.divided(found)
                 values = [{**fields, **found}.get(name) for name in self.names]
                 self.text += json.dumps(values, separators=(",", ":")).encode()
                 self.ends.append(len(self.text))
@@ -62,8 +73,8 @@ class Rows:
     def _without_header(self, path: str, template: ListTemplate, tree: Tree) -> Iterator[Line]:
         """Yield the lines, but for a first one that has the names of columns."""
         lines = read_lines(tree, path, template, self.remarks)
-        few = list(islice(lines, 2))
-        if few and not template.has_columns and _is_header(*few):
+        few = list(islice(lines, 3))
+        while few and not template.has_columns and _is_header(*few[:2]):
             self.note_header(path)
             few = few[1:]
         yield from chain(few, lines)
@@ -74,10 +85,10 @@ class Rows:
 
 
 def _is_header(line: Line, next_line: Line = (0, "")) -> bool:
-    """Return whether the first line has no fields, or words where the next one has numbers."""
+    """Return whether a line is a count or has no fields, or words where the next has numbers."""
     (number, first), (_, second) = line, next_line
     if isinstance(first, str):
-        return number <= 1
+        return number <= 2 and (number <= 1 or not isinstance(second, str))
     if isinstance(second, str):
         return False
     pairs = [(first[name], second[name]) for name in first if isinstance(first[name], str)]
@@ -89,7 +100,8 @@ def _is_header(line: Line, next_line: Line = (0, "")) -> bool:
 
 def read_lists(tree: Tree, templates: Sequence[ListTemplate]) -> list[Rows]:
     """Return the rows of all lists; those of the same fields follow each other."""
-    groups: dict[tuple[str, ...], Rows] = {}
+    groups: dict[object, Rows] = {}
     for template in templates:
-        groups.setdefault(template.names, Rows(template.names)).add(tree, template)
+        kind = template.names, template.is_optional, template.are_many
+        groups.setdefault(kind, Rows(*kind)).add(tree, template)
     return sorted(groups.values(), key=lambda rows: KEY not in rows.names)

@@ -25,6 +25,7 @@ from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.tables.classes import Labels, label_text
+from packer.tables.splits import NUMBERED
 from packer.trees.names import splits_of
 from packer.trees.sample import sample_of_files
 from packer.trees.shape import inside, is_within
@@ -32,7 +33,8 @@ from packer.trees.sidecars import SHARED, group
 from packer.trees.tree import Tree
 from packer.trees.walk import is_file_error, not_entered, skipped
 
-_ROLES = frozenset({"split", "label", "class", KEY})
+_NUMBER = "class_number"  # of a list: the number of one of the classes that paths have
+_ROLES = frozenset({"split", "label", "class", KEY, _NUMBER})
 _NO_IMAGE = "the source has no image of this path"
 _NO_IMAGES = "it is a class folder without images"
 _ALL_REJECTED = "it is a class folder whose images are all rejected"
@@ -61,6 +63,8 @@ class TemplateSource:
         usual = splits_of(sorted(splits))
         is_clear = len(set(usual.values())) == len(usual)
         self._splits: Mapping[str, str] = usual if is_clear else {}  # value -> the usual name
+        if self._joined and splits.keys() - {""} == NUMBERED.keys():
+            self._splits = NUMBERED
         self._labels = self._classes(set(found.labels), classes)
         names = self._joined.names if self._joined else templates.names
         self._further = names - _ROLES  # fields that go into the json
@@ -87,6 +91,8 @@ class TemplateSource:
         """How its lists were read; it may have parallel folders."""
         root = None if self._tree.unpack else self.tree.root
         remarks = self._joined.remarks if self._joined else ()
+        if self._splits is NUMBERED:
+            remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
         outright = self.templates.outright
         return Facts(heeds=frozenset({"pairs"}), remarks=remarks, root=root, outright=outright)
 
@@ -165,6 +171,8 @@ class TemplateSource:
     ) -> Iterable[Sample | Skipped]:
         try:
             fields = self._joined.fields_of(path, of_path) if self._joined else of_path
+            if defaults := self.templates.defaults(path):
+                fields = {**defaults, **fields}
             members = dict(self._members_of(path, of_path)) if self._found.members else {}
             if self.templates.required:
                 self._check_required({*members, *sidecars})
@@ -214,9 +222,16 @@ class TemplateSource:
     def _label(self, fields: Mapping[str, Any]) -> int:
         text = label_text(fields.get("class", fields.get("label", "")))
         try:
-            return self._labels.number_of(text) if text else -1
+            label = self._labels.number_of(text) if text else -1
         except (KeyError, ValueError):
             raise BadImage(f"its class, {text!r}, is not in the list of classes") from None
+        number = label_text(fields.get(_NUMBER, ""))
+        if not number:
+            return label
+        known = map(str, range(len(self.classes)) if label < 0 else [label])
+        if number not in known:
+            raise BadImage(f"its {_NUMBER} is {number}, which is not that of its class")
+        return int(number)
 
     def _split(self, fields: Mapping[str, Any]) -> str:
         split = str(fields.get("split", ""))

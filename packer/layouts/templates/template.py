@@ -14,7 +14,7 @@ PATH = "path"  # in a member's template: the image's, below the folder of all, w
 NOTHING = "_"
 ALL = "all"
 LETTERS = "letters"
-_FIELD = re.compile(r"([A-Za-z_]\w*)(\??)(?:([:=])(.*))?", re.DOTALL)
+_FIELD = re.compile(r"([A-Za-z_]\w*)([?+]*)(?:([:=])(.*))?", re.DOTALL)
 _GLOB = re.compile(r"(\*+)")
 _STAR = "\0"  # a star that stands for itself: no path has this sign
 _EXTENSION = r"(?:(?<=[^/])\.[^./]*)?"
@@ -29,6 +29,7 @@ class Field:
     spec: str = ""
     value: str | None = None
     is_optional: bool = False  # ``{name?:spec}``: a record may lack it
+    is_several: bool = False  # ``{name+:spec}``: its text is several values
 
 
 def parse(text: str, what: str) -> tuple[str | Field, ...]:
@@ -64,12 +65,12 @@ def _field(text: str, what: str, at: int, end: int) -> Field:
     if not found:
         reason = f"{text[at : end + 1]} is no field. A field is a name, such as {{label}} or {{_}}"
         fail(what, text, at, reason)
-    name, mark, sign, rest = found.groups()
+    name, marks, sign, rest = found.groups()
     if sign and not rest:
         fail(what, text, at, f"nothing follows the {sign}. Write {{{name}}}, or complete it")
-    if sign == "=":
-        return Field(name, at + 1, value=rest)
-    return Field(name, at + 1, rest or "", is_optional=bool(mark))
+    value = rest if sign == "=" else None
+    spec = "" if sign == "=" else rest or ""
+    return Field(name, at + 1, spec, value, "?" in marks, "+" in marks)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,14 @@ class Form:
     @cached_property
     def constants(self) -> dict[str, str]:
         """The fields with a fixed value."""
-        return {one.name: one.value for one in self.fields if one.value is not None}
+        given = (one for one in self.fields if one.value is not None and not one.is_optional)
+        return {one.name: str(one.value) for one in given}
+
+    @cached_property
+    def defaults(self) -> dict[str, str]:
+        """The fields with a value unless a list has another: ``{split?=train}``."""
+        given = (one for one in self.fields if one.value is not None and one.is_optional)
+        return {one.name: str(one.value) for one in given}
 
     @cached_property
     def shown(self) -> list[str | Field]:
