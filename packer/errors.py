@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
-from packer.words import LONGEST_NAME, abridged, named_limits, option
+from packer.words import LONGEST_NAME, abridged, command, named_limits, option
 from reader.format import ShardfeedError
 
 
@@ -79,9 +79,13 @@ class Rejected(ShardfeedError):
         damaged: bool = True,
         noun: str = "file",
         remedy: str = "",
-        source: str = "SRC",
+        source: str = "",
+        further: str = "",
     ) -> None:
-        """`remedy` is what to do in place of the usual; `source` is as on a command line."""
+        """`remedy` is what to do in place of the usual, and `further` what may be done, too.
+
+        `source` is as on a command line; "" if it has no name.
+        """
         self.files, self.noun = files, noun
         count, rejected, them = f"{len(files)} {noun}s were", f"{noun}s do", "them"
         if len(files) == 1:
@@ -91,18 +95,21 @@ class Rejected(ShardfeedError):
         if damaged:
             remedy = remedy or f"repair or remove {them} and pack again{kept}."
             skip = f"Or pass {option('on_error', 'skip')} to leave {them} out."
+            if source:
+                skip = f"Or leave {them} out: {command(source, '--on-error', 'skip')}"
             text = f"{remedy[0].upper()}{remedy[1:]} {skip}".replace("\n ", "\n")
         else:
             remedy = remedy or (
                 f"if the rejected {rejected} not belong to it, move {them} to another folder and "
                 f"pack again{kept}."
             )
+            src = quote(source or "SRC")
             text = (
-                f"If the source is interpreted wrongly: packer pack --explain {quote(source)} "
+                f"If the source is interpreted wrongly: packer pack --explain {src} "
                 f"prints how it is read, and {option('kind')} chooses another layout. "
                 f"Otherwise, {remedy}"
             )
-        super().__init__(f"{nothing} {text}")
+        super().__init__(f"{nothing} {text}{further}")
 
 
 class BadImage(ShardfeedError):

@@ -9,10 +9,9 @@ import glob
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +20,8 @@ from numpy.typing import NDArray
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.layouts.detect import read
-from packer.layouts.templates.proposed import in_order, proposed
-from packer.layouts.texts import FOLDERS, ORDER, Evidence, text_of
+from packer.layouts.evidence_lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
+from packer.layouts.texts import Evidence
 from packer.options.declared import SourceOptions
 from packer.samples.records import Facts, Sample
 from packer.samples.table import SampleTable
@@ -33,15 +32,12 @@ from packer.trees.names import splits_of
 from packer.trees.outright import by_templates, literal
 from packer.trees.tree import Tree
 
-_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
 _MOST = 3  # readings that are named
 _TRIED = 12
 _LOOKED_AT = 100  # samples
-_FOLDER = "{folder}"
 _LABEL = re.compile(r"\{label(?::\w+)?\}")
 _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
 _NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
-_NOUNS = _CLASSES, _SPLITS = " as classes", " as splits"  # what lists of names may be
 
 
 class Unread(NamedTuple):
@@ -80,18 +76,6 @@ class Reading:
         )
 
 
-class _Lists(NamedTuple):
-    """A value of ``--labels`` for each text."""
-
-    texts: tuple[str, ...]
-    meaning: str = ""
-    is_clear: bool = True
-    level: int = -1  # of the folders that they name, in the paths of images
-
-    def has(self, role: str) -> bool:
-        return f"{{{role}" in "".join(self.texts)
-
-
 def readings(
     found: Sequence[Evidence], tree: Tree, src: Path, options: SourceOptions, unread: Unread
 ) -> Iterator[Reading]:
@@ -100,13 +84,14 @@ def readings(
     if len(unread.classes) == 1:  # which says nothing beside a text
         base = tuple(_LABEL.sub(lambda _: literal(unread.classes[0]), word) for word in base)
     given = [word for one in options.labels for word in ("--labels", one)]
-    sums = _sums_of_others(found, tree)
-    for path in sums:
+    samples = [one.paths[0] for one in found if "submission" in one.paths[0].lower()]
+    needless = sums_of_others(found, tree) + samples * (len(samples) < len(found))
+    for path in needless:
         given += ["--ignore", glob.escape(os.path.relpath(tree.root / path, src))]
-    found = [one for one in found if one.paths[0] not in sums]
+    found = [one for one in found if one.paths[0] not in needless]
     tried: set[tuple[str, ...]] = set()
     count = 0
-    for lists in _lists(found, tree, src):
+    for lists in lists_of(found, tree, src, len(unread.listing)):
         for meaning, folders, texts, is_whole in _ways(lists, base, unread):
             words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
             if words in tried or len(tried) == _TRIED or count == _MOST:
@@ -115,35 +100,12 @@ def readings(
             is_doubtful = lists.level < 0 and _are_numbered(unread.classes)
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(lists.meaning + meaning, words, is_clear)
-            if (made := _packed(reading, src, options)) and len(made[0]) >= len(unread.listing):
+            made = _packed(reading, src, options)
+            if made and _keeps_all(made[0], unread.listing):
                 count += 1
                 table, classes, is_flat = made
                 agrees = _agree(unread, table, classes) or (lists.level >= 0 and lists.has("label"))
                 yield replace(reading, is_clear=reading.is_clear and agrees and is_flat)
-
-
-def _sums_of_others(found: Sequence[Evidence], tree: Tree) -> list[str]:
-    """Return the list that has the lines of all others and, but for comments, no further ones."""
-    if len(found) < 3 or any(one.paths[1:] for one in found):
-        return []
-    lines = {one.paths[0]: {*(_text(tree, one) or "").splitlines()} for one in found}
-    counts = Counter(line for own in lines.values() for line in own)
-    common = {line for line, count in counts.items() if count > 1}
-    return [
-        path
-        for path, own in lines.items()
-        if common and all(line in own for line in counts)
-        if {line for line in own if not line.startswith("#")} == common
-    ][:1]
-
-
-def _text(tree: Tree, one: Evidence) -> str | None:
-    """Return the text of a file; None if it is none, or too long."""
-    try:
-        data = text_of(tree.whole(one.paths[0], _WHOLE))
-    except UnusableInput:
-        return None
-    return data.decode("utf-8", "replace") if data else None
 
 
 def _packed(
@@ -160,6 +122,12 @@ def _packed(
     except UnusableInput:
         return None
     return None if table.rejected else (table, source.classes, is_flat)
+
+
+def _keeps_all(table: SampleTable, before: SampleTable) -> bool:
+    """Return whether all samples are there, with the members that they had."""
+    lost = {name: n for name, n in before.members.items() if table.members.get(name, 0) < n}
+    return len(table) >= len(before) and not lost
 
 
 def _is_nested(place: object) -> bool:
@@ -222,81 +190,18 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
     return len(first) == len(second) and bool((first == second).all())
 
 
-def _lists(found: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[_Lists]:
-    """Yield the lists of all texts; none if one of them has no template."""
-    stems = [os.path.splitext(os.path.basename(one.paths[0]))[0] for one in found]
-    each = [list(_forms(one, tree, src, stems)) for one in found]
-    lists = [one for forms in each for one in forms]
-    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
-    named = [one.meaning for one in lists if one.meaning]
-    is_choice = named and (are_splits or len(named) > len(_NOUNS))
-    meanings = dict.fromkeys(named) if is_choice else {"": None}
-    for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
-        chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
-        for some in product(*chosen):
-            texts = _with_splits([text for one in some for text in one.texts])
-            is_clear = all(one.is_clear or (are_splits and one.meaning == _SPLITS) for one in some)
-            yield _Lists(
-                texts, "" if is_clear else meaning, is_clear, max(one.level for one in some)
-            )
-
-
-def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return lists with the splits that their names hold, if each has another."""
-    stems = [os.path.splitext(os.path.basename(text.partition(": ")[0]))[0] for text in texts]
-    splits = list(map(_split_in, stems))
-    if "{split" in "".join(texts) or len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
-        return tuple(texts)
-    return tuple(f"{text} {{split={one}}}" for text, one in zip(texts, splits, strict=True))
-
-
-def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[_Lists]:
-    """Yield the templates of a text; ``{folder`` is the field of the folders that it names."""
-    text = _text(tree, one)
-    paths = [os.path.relpath(tree.root / path, src) for path in one.paths]
-    if not text or paths[0].startswith("../"):
-        return
-    if one.kind == ORDER:
-        parts = list(zip(*(path.split("/") for path in paths), strict=False))
-        levels = [at for at, names in enumerate(parts) if len(set(names)) > 1]
-        if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
-            path = "/".join(_FOLDER if at in levels else one[0] for at, one in enumerate(parts))
-            if form := in_order(path, text):
-                yield _Lists((form,), is_clear=False, level=max(levels, default=-1))
-    elif one.paths[1:]:
-        return
-    elif one.kind == FOLDERS:
-        if form := proposed(paths[0], text, one.has):
-            level = one.level + len(tree.root.relative_to(src).parts)
-            yield _Lists((form.replace("{key", _FOLDER[:-1]),), level=level)
-    elif form := proposed(paths[0], text, one.has, stems):
-        yield _Lists((form,))
-    elif all(map(one.has, lines := text.split())) and len(lines) == len(
-        text.split("\n")
-    ) - text.endswith("\n"):
-        stem = os.path.splitext(os.path.basename(paths[0]))[0]
-        if re.fullmatch(r"[\w-]+", stem):
-            for role, meaning in (("label", _CLASSES), ("split", _SPLITS)):
-                name = _split_in(stem) if role == "split" else stem
-                form = f"{paths[0]}: {{key}} {{{role}={name}}}"
-                yield _Lists((form,), meaning, is_clear=False)
-
-
-def _split_in(stem: str) -> str:
-    """Return the split in the name of a list, such as TrainImages; the name if there is none."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
-    return next((split for word in words for split in splits_of([word]).values()), stem)
-
-
 def _ways(
-    lists: _Lists, base: Sequence[str], unread: Unread
+    lists: Lists, base: Sequence[str], unread: Unread
 ) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
     """Yield a meaning, the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
+    if lists.level >= 0 and (field := _field_at(lists.level, base)):
+        yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
+        return
     if lists.level >= 0:
         is_label = len(unread.classes) > 1
-        field = "{label}" if is_label and not lists.has("label") else _FOLDER
-        texts = [one.replace(_FOLDER[:-1], field[:-1]) for one in texts]
+        field = "{label}" if is_label and not lists.has("label") else FOLDER
+        texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
         if folders := _by_level(unread, lists.level, field):
             beside = " beside the classes of folders" if field == "{label}" else ""
             yield beside, folders, texts, True
@@ -305,10 +210,23 @@ def _ways(
     both = [role for role in roles if lists.has(role)]
     nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
     if not base:
-        yield "", (), texts, len(unread.classes) < 2 and not any(listing.by_split())
+        if len(unread.classes) < 2 and not any(listing.by_split()):
+            yield "", (), texts, True
         return
     beside = " beside the classes of folders" if "label" in roles else ""
+    listed = set(re.findall(r"\?: .*\{split=(\w+)\}", "\n".join(texts)))
+    if listed and "train" not in listed and "split" not in roles:
+        way = [
+            f"{{split?=train}}{word}" if flag == "--images" else word
+            for flag, word in pairwise(["", *base])
+        ]
+        yield f"{beside}, and all other images are of the split train", way, texts, True
     yield beside, base, texts, True
+    if "label" in both and "?: " in "".join(texts):
+        numbered = [LABEL.sub("{class_number", text) for text in texts]
+        if "split" in both:
+            numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
+        yield ", its numbers as those of the sorted classes", base, numbered, False
     if both:
         way = [_renamed(word, both, "folder") for word in base]
         yield f" in place of the {nouns} of folders, which go into the json", way, texts, True
@@ -317,6 +235,14 @@ def _ways(
     elif "label" in roles:
         flat = [_LABEL.sub("{_}", word) for word in base]
         yield ", and folders mean nothing", flat, texts, False
+
+
+def _field_at(level: int, base: Sequence[str]) -> str:
+    """Return the field that is the folder at a level of all templates of images; "" for none."""
+    ways = [word.split("/") for flag, word in pairwise(base) if flag == "--images"]
+    found = {way[level] if level < len(way) - 1 else "" for way in ways}
+    match = re.fullmatch(r"\{(\w+)\}", found.pop()) if len(found) == 1 else None
+    return match[1] if match else ""
 
 
 def _renamed(text: str, roles: Sequence[str], what: str) -> str:

@@ -71,13 +71,16 @@ class Folders:
             few = list(islice(counts, _LOOKED_FOR))
             if len(few) < 2 or sum(name in content for name in few) < 2:
                 continue
-            if form := proposed(text.paths[0], content, one.has):
+            form = proposed(text.paths[0], content, one.has) or ""
+            if form and "{value1" not in form:
                 named, columns = _columns(tree, form)
                 known = [as_number(name) for name in named if as_number(name) in counts]
                 own = [counts.get(as_number(name), 0) for name in named]
                 if _count_more(named, counts):
                     continue
-                if len(known) > 1 and sum(_varies(column, own) for column in columns) >= 2:
+                is_of_split = form.partition(": ")[2].startswith("{key} {split=")
+                varied = 2 * is_of_split or sum(_varies(column, own) for column in columns)
+                if len(known) > 1 and varied >= 2:
                     shown = [line.strip() for line in content.split("\n") if line.strip()]
                     lines = tuple(shortened(line, LINE) for line in shown[:2])
                     reason = f"names {len(known):,} of the {len(counts):,} folders of images"

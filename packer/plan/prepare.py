@@ -14,6 +14,7 @@ from packer.layouts.audit.outcome import Outcome
 from packer.layouts.detect import read
 from packer.layouts.evidence import refuse_evidence
 from packer.layouts.mask_colors import find_mask_colors
+from packer.layouts.proposals.complete import commands_for
 from packer.options.declared import Arrangement, SourceOptions
 from packer.options.kinds import NUMERIC
 from packer.plan.classes import (
@@ -54,9 +55,31 @@ def prepare(
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
     chosen: SourceOptions | None = None,  # by the caller, where `options` were found
 ) -> Work:
-    """Scan a source and plan its shards; nothing is written."""
+    """Scan a source and plan its shards; nothing is written.
+
+    Raise UnusableInput, with the commands that keep all files, where it cannot be read as one.
+    """
     if keys_of is not None:
         return plan_members(given, options, arranged, policy, progress, keys_of)
+    try:
+        return _prepare(given, options, arranged, policy, progress, classes, onto, chosen)
+    except UnusableInput as error:
+        # An error that begins otherwise is one of an option.
+        if given.path and str(error).startswith((str(given.path), given.name)):
+            error.args = (f"{error}{commands_for(given.path, options, str(error))}",)
+        raise
+
+
+def _prepare(
+    given: LocalSource,
+    options: SourceOptions,
+    arranged: Arrangement,
+    policy: Policy,
+    progress: Progress,
+    classes: Sequence[str] | None,
+    onto: Finished | None,
+    chosen: SourceOptions | None,
+) -> Work:
     base, path = onto.content if onto else None, given.path
     reading = given.items if path is None else read(path, options)
     assert reading is not None
@@ -88,7 +111,7 @@ def prepare(
         unread, adopted = refuse_evidence(source, listing, path, options, sentence)
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
-            return prepare(given, adopted, *how, chosen=options)
+            return _prepare(given, adopted, *how, chosen=options)
         seen = (source, scanned.files, listing, scanned.classes)
         ask(Outcome(path, reading.kind, *seen), chosen or options)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 from packer.errors import Rejected
+from packer.layouts.proposals.complete import commands_for
 from packer.plan.work import Work
 from packer.samples.records import EmptyClass, Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written
-from packer.trees.walk import is_named_as_image
 from packer.words import Placeholder, command, listed, option
 from reader.store.urls import is_url
 
@@ -31,10 +31,19 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     noun = "item" if work.scanned.facts.is_late else "file"
     faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
     if not _are_many(work, files) and all(faults):
-        return Rejected(files, written, noun=noun, remedy=_mended(work, files))
+        return Rejected(files, written, noun=noun, remedy=_mended(work, files), source=work.name)
     remedy = _mended(work, files) or _without_empty(work, files) or _without(work, files)
+    further = ""
+    if work.name and not is_url(work.name):
+        further = commands_for(Path(work.name), work.options, remedy)
     return Rejected(
-        files, written, damaged=False, noun=noun, remedy=remedy, source=work.name or "SRC"
+        files,
+        written,
+        damaged=False,
+        noun=noun,
+        remedy=remedy,
+        source=work.name,
+        further=further,
     )
 
 
@@ -95,7 +104,7 @@ def _without(work: Work, files: Rejections) -> str:
     for name in lists if is_unlisted else [name for name, _ in files]:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
-        if not can_hide or name.endswith("/") or is_named_as_image(name) or len(files) > _NAMED:
+        if not can_hide or name.endswith("/") or len(files) > _NAMED:
             return ""
         paths.append(path)
     globs = [*work.options.ignore, *map(glob.escape, paths)]

@@ -10,8 +10,10 @@ IMAGE = (
 )
 LABEL = (
     *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),
+    "gtlabel",
     *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
     *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
+    "choice",
 )
 BOXES = ("bbox", "bboxes", "boxes", "box", "boundingbox", "bndbox")  # with all four numbers
 SPLIT = "split"

@@ -143,7 +143,7 @@ def _tried(arguments: list[str], layout: Layout, dst: str, steps: int) -> Outcom
     code, message, crash = _run(arguments)
     if crash:
         return Outcome(CRASHED, f"{message}\n{crash}")
-    if code == 0:
+    if code == 0 or (code == 1 and (Path(dst) / "dataset.json").exists()):
         faults = list(_faults(Path(dst), layout))
         texts = tuple(fault.text for fault in faults)
         verdict = _verdict(faults)

@@ -8,24 +8,35 @@ import csv
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from packer.layouts.templates.lines import member
+from packer.layouts.templates.places import (
+    LONGEST,
+    ROLES,
+    Names,
+    are_labels,
+    are_several,
+    by_places,
+    of_columns,
+    of_rows,
+    repeats,
+)
 from packer.layouts.templates.template import KEY
 from packer.tables.names import LABEL, SPLIT, may_be_split
 from packer.trees.names import splits_of
 from packer.trees.shape import plain
 
-Names = Callable[[str], bool]  # whether a text is the name of an image
 _DELIMITERS = (",", "\t", ";", "|")
 _BETWEEN = (": ", " = ", "=", None)  # the parts of a line
 _FEW = 1000  # records that are looked at for their fields
 _SHARE = 0.5  # of the records that must name an image
 _DEEP = 3  # levels of members in which the name of an image is looked for
-_LONGEST = 40  # characters of a class
-_ROLES = ("key", "label", "class", "split", "_")
+_ABOUT = frozenset(  # members that are no records
+    {"metainfo", "info", "meta", "metadata", "schema", "columns", "index"}
+)
 
 
 def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> str | None:
@@ -33,21 +44,26 @@ def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> s
 
     `stems` are the names of all lists, which may be those of splits only together.
     """
-    stem, suffix = os.path.splitext(os.path.basename(path))
-    try:
-        if suffix.lower() == ".json":
-            form = _of_json(json.loads(text), names)
-        elif text.lstrip().startswith("{"):
-            lines = filter(str.strip, text.splitlines())
-            form = _of_records(list(map(json.loads, lines)), names)
-        else:
-            split = splits_of([stem]).get(stem) or splits_of(sorted(stems)).get(stem)
-            form = _of_lines(text, f" {{split={split}}}" if split else "", names)
-    except (ValueError, RecursionError, csv.Error):
-        return None
+    stem = os.path.splitext(os.path.basename(path))[0]
+    split = splits_of([stem]).get(stem) or splits_of(sorted(stems)).get(stem)
+    form = form_of(path, text, names, f" {{split={split}}}" if split else "")
     if form and "{split" not in form:
         form += _split_of(stem)
     return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
+
+
+def form_of(path: str, text: str, names: Names, split: str = "") -> str | None:
+    """Return the fields of the lines of a file; `split` is the field of a list of a split."""
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    try:
+        if suffix.lower() == ".json":
+            return _of_json(json.loads(text), names)
+        if text.lstrip().startswith("{"):
+            lines = filter(str.strip, text.splitlines())
+            return _of_records(list(map(json.loads, lines)), names)
+        return _of_lines(text, split, names, stem)
+    except (ValueError, RecursionError, csv.Error):
+        return None
 
 
 def in_order(path: str, text: str) -> str | None:
@@ -92,7 +108,7 @@ def _is_head(line: str) -> bool:
 def _role(values: Sequence[Any]) -> str:
     """Return the field for values in order: labels repeat, captions are of several words."""
     texts = list(map(str, values))
-    are_short = all(isinstance(one, str | int) and len(str(one)) <= _LONGEST for one in values)
+    are_short = all(isinstance(one, str | int) and len(str(one)) <= LONGEST for one in values)
     if are_short and 2 * len(set(texts)) <= len(texts):
         return "label"
     return "caption" if any(re.search(r"[^\W\d_]+\s+[^\W\d_]", text) for text in texts) else "value"
@@ -101,7 +117,7 @@ def _role(values: Sequence[Any]) -> str:
 def _of_json(content: Any, names: Names) -> str | None:
     """Return the fields of a JSON value, behind ``#MEMBER: `` for those of its only member."""
     if isinstance(content, list):
-        return _of_records(content, names)
+        return of_rows(content, names) or _of_records(content, names)
     if not isinstance(content, dict) or not content:
         return None
     if sum(map(names, content)) >= _SHARE * len(content):
@@ -115,13 +131,14 @@ def _of_json(content: Any, names: Names) -> str | None:
         inner = _of_json(value, names) if isinstance(value, list | dict) and value else None
         if inner and "." not in name and not inner.startswith("#"):
             found.append(f"#{name}: {inner}")
-        elif isinstance(value, list) or (isinstance(value, dict) and _is_deep(value)):
+        elif name not in _ABOUT and (isinstance(value, list) or _is_deep(value)):
             return None  # what it holds would be lost
     return found[0] if len(found) == 1 else None
 
 
-def _is_deep(value: Mapping[str, Any]) -> bool:
-    return any(isinstance(one, list | dict) and one for one in value.values())
+def _is_deep(value: Any) -> bool:
+    values = value.values() if isinstance(value, dict) else ()
+    return any(isinstance(one, list | dict) and one for one in values)
 
 
 def _of_groups(content: Mapping[str, Any], names: Names) -> str | None:
@@ -144,8 +161,8 @@ def _of_mapping(content: Mapping[str, Any]) -> str | None:
         return fields and f"{{key}}: {fields}"
     if any(isinstance(value, dict | list) for value in values):
         return None
-    is_label = all(isinstance(value, str | int) and len(str(value)) <= _LONGEST for value in values)
-    return f"{{key}}: {{{'label' if is_label and _repeats(values) else 'value'}}}"
+    is_label = all(isinstance(value, str | int) and len(str(value)) <= LONGEST for value in values)
+    return f"{{key}}: {{{'label' if is_label and repeats(values) else 'value'}}}"
 
 
 def _of_records(records: Sequence[Any], names: Names) -> str | None:
@@ -176,12 +193,14 @@ def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str |
     if any(re.search(r"[.{}]", name) for path in found for name in path):
         return None
     label, split = _label(found), _split(found)
-    fields, used = [], {*_ROLES}
+    fields, used = [], {*ROLES}
     for path, values in found.items():
         name = re.sub(r"\W", "_", "_".join(path)).lstrip("_0123456789") or "field"
         while name in used:
             name += "_"
-        name = "label" if path == label else SPLIT if path == split else name
+        if path == label:
+            name = "labels+" if are_several(values) else "label"
+        name = SPLIT if path == split else name
         used.add(name)
         is_always = len(values) == len(records) and None not in values
         fields.append(f"{{{name}{'' if is_always else '?'}:{'.'.join(path)}}}")
@@ -190,7 +209,14 @@ def _fields(records: Sequence[Mapping[str, Any]], key: tuple[str, ...]) -> str |
 
 def _label(found: Mapping[tuple[str, ...], Sequence[Any]]) -> tuple[str, ...] | None:
     named = [path for path in found if plain(path[-1]) in LABEL]
-    plainly = [p for p in named if all(isinstance(v, str | int) for v in found[p] if v is not None)]
+    plainly = [
+        p
+        for p in named
+        if are_several(found[p])
+        or all(
+            isinstance(v, str | int) and len(str(v)) <= LONGEST for v in found[p] if v is not None
+        )
+    ]
     in_words = [p for p in plainly if all(isinstance(v, str) for v in found[p])]
     return next(iter([*in_words, *plainly]), None) if len(plainly) == len(named) else None
 
@@ -225,15 +251,17 @@ def _beside(
                 yield (name, *path), leaf
 
 
-def _of_lines(text: str, split: str, names: Names) -> str | None:
+def _of_lines(text: str, split: str, names: Names, stem: str) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
     lines = [line for line in text.splitlines() if line.strip()]
     for sign in _DELIMITERS:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0
-        if width > 1 and all(len(row) == width for row in rows):
-            of_table = _of_table(rows, sign, names)
-            return of_table and of_table + ("" if "{split" in of_table else split)
+        is_table = width > 1 and all(len(row) == width for row in rows)
+        if is_table and (of_table := _of_table(rows, sign, names)):
+            return of_table + ("" if "{split" in of_table else split)
+    if form := of_columns([line.split() for line in lines], names, stem):
+        return form + ("" if "{split" in form else split)
     for between in _BETWEEN:
         pairs = [line.split(between, 1) for line in lines]
         if all(len(pair) == 2 for pair in pairs) and (form := _of_pairs(pairs, names)):
@@ -251,7 +279,9 @@ def _of_pairs(pairs: Sequence[Sequence[str]], names: Names) -> str | None:
         known = [row for row in known if names(row[0])]
         is_unique = len({row[0] for row in known}) == len(known)
         if known and len(known) >= len(pairs) - 1 and is_unique and all(row[1] for row in known):
-            return form.format("label" if _are_labels(known) else "value")
+            values = [value for _, value in known]
+            several = not any(" " in value for value in values) and are_several(values)
+            return form.format("labels+" if several else "label" if are_labels(known) else "value")
     return None
 
 
@@ -260,26 +290,14 @@ def _of_table(rows: Sequence[Sequence[str]], sign: str, names: Names) -> str | N
     count = [sum(names(row[column]) for row in rows) for column in columns]
     key = max(columns, key=count.__getitem__)
     head, body = (rows[0], rows[1:]) if not names(rows[0][key]) else ((), rows)
-    if not body or count[key] < _SHARE * len(body) or len({row[key] for row in body}) < len(body):
+    if not body or count[key] < _SHARE * len(body):
+        return None
+    if head and len({row[key] for row in body}) < len(body):
         return None
     if head:
         if len(set(head)) < len(head) or not all(head):
             return None
         fields = _fields([dict(zip(head, row, strict=True)) for row in body], (head[key],))
         return fields and f"{{{KEY}:{head[key]}}} {fields}"
-    if len(columns) != 2 or not _are_labels([(row[key], row[1 - key]) for row in body]):
-        return None
     between = "\\t" if sign == "\t" else sign
-    return between.join(("{key}", "{label}") if key == 0 else ("{label}", "{key}"))
-
-
-def _are_labels(pairs: Sequence[Sequence[str]]) -> bool:
-    """Return whether the second of each pair may be the class of the first, which is named once."""
-    keys, values = [pair[0] for pair in pairs], [pair[1].strip() for pair in pairs]
-    is_short = all(value and len(value) <= _LONGEST and "://" not in value for value in values)
-    return len(set(keys)) == len(keys) and is_short and _repeats(values)
-
-
-def _repeats(values: Sequence[Any]) -> bool:
-    """Return whether values come again, as those of classes do."""
-    return len(set(map(str, values))) < max(len(values), 2)
+    return by_places(body, key, [], between)
