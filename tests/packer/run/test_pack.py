@@ -677,7 +677,7 @@ def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_sk
     damaged, expected = layout(root, image)
     damaged.write_bytes(image[:400])
     with pytest.raises(
-        Rejected, match="Or leave them out: packer pack .* --on-error skip"
+        Rejected, match=r"Or leave them out: packer pack .* --on-error skip"
     ) as caught:
         run_pack(root, dst, shard_samples=2)
     named = [f"{name}: {reason}" for name, reason in caught.value.files]
