@@ -10,7 +10,7 @@ import pytest
 from growth import assert_linear
 from orders import SHUFFLES
 
-from reader import AspectBuckets, CenterCrop, Dataset, Loader
+from reader import AspectBuckets, BlockShuffle, CenterCrop, Dataset, Loader
 from reader.order.access import AccessPattern
 from reader.order.buckets import Bucketed
 from reader.order.samplers import Drawn, plain_order
@@ -23,6 +23,7 @@ _SHARDS = 140  # of an order
 _SAMPLES = 35  # of a shard
 ORDERS: dict[str, Callable[[list[int]], Order]] = {
     **{name: partial(plain_order, shuffle, 1) for name, shuffle in SHUFFLES.items()},
+    "in streams": partial(plain_order, BlockShuffle(2, streams=2), 1),
     "by weight": lambda sizes: Drawn(np.cumsum(np.ones(sum(sizes))), 1),
     "in buckets": lambda sizes: Bucketed(
         np.stack([np.full(sum(sizes), 99), np.arange(50, 50 + sum(sizes))]),
