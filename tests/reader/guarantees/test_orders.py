@@ -23,7 +23,7 @@ import packer
 from reader import Dataset, Loader, Mix, RandomCrop, RandomHorizontalFlip
 
 Row = tuple[object, ...]
-EXTRA = {"joined": ("txt",), "mix": ("source",), "mix with numbers": ("source",)}
+EXTRA = {"joined": ("txt", "json.number"), "mix": ("source",), "mix with numbers": ("source",)}
 SOURCES = ("folder", "memory", "subset", "store", "raw", *EXTRA)
 ORDERS = options_of(1).keys()
 ONCE = {*SHUFFLES, "in buckets", "by numbers"}  # orders that have every sample once
@@ -40,11 +40,12 @@ CUTS = [(2, 7, 0, 0), (2, 4, 0, 2), (8, 1, 0, 1), (1, 5, 2, None)]
 
 @pytest.fixture(scope="module")
 def texts(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A text for each sample of `packed`, its key."""
+    """A text for each sample of `packed`, its key, and its number as JSON."""
     root = tmp_path_factory.mktemp("texts")
-    for key in Dataset(packed).keys:
-        (root / "files" / f"{key}.txt").parent.mkdir(parents=True, exist_ok=True)
+    for number, key in enumerate(Dataset(packed).keys):
+        (root / "files" / key).parent.mkdir(parents=True, exist_ok=True)
         (root / "files" / f"{key}.txt").write_text(key)
+        (root / "files" / f"{key}.json").write_text(json.dumps({"number": number}))
     packer.pack(root / "files", root / "packed", keys_of=packed, jobs=1, progress=False)
     return root / "packed"
 
@@ -174,6 +175,6 @@ def test_each_sample_comes_with_its_own_pixels_and_members(
                 pixels = pixels[top : top + 48, left : left + 64]
                 assert np.array_equal(images[row].permute(1, 2, 0), pixels)
                 if name == "joined":
-                    assert more[0][row] == keys[row]
+                    assert (more[0][row], more[1][row]) == (keys[row], number)
                 elif more:
                     assert more[0][row] == (number >= 39)
