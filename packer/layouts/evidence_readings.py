@@ -26,6 +26,7 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Facts, Sample
 from packer.samples.table import SampleTable
 from packer.tables.classes import separator_of
+from packer.tables.names import LABEL as LABELS
 from packer.tables.names import may_be_split
 from packer.tables.splits import SplitSurvey
 from packer.trees.names import splits_of
@@ -164,8 +165,8 @@ def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
 
 def _are_numbered(classes: Sequence[str]) -> bool:
     """Return whether names count one thing, such as patients, which a table may describe."""
-    found = list(map(_NUMBERED.fullmatch, classes))
-    return len({one and one[1] for one in found}) == 1 and all(found)
+    found = [match[1].lower() for match in map(_NUMBERED.fullmatch, classes) if match]
+    return len(found) == len(classes) and len(set(found)) == 1 and found[0] not in LABELS
 
 
 def _may_be_several(classes: Sequence[str]) -> bool:

@@ -242,7 +242,8 @@ def test_a_program_without_a_guard_around_its_main_part_is_not_run_again(
     program = tmp_path / "program.py"
     program.write_text(
         "import sys; from pathlib import Path; from packer.inspect.verify import verify\n"
-        "print(verify(Path(sys.argv[1]), jobs=2).samples)\n"
+        "from packer.storage.dataset import Finished; folder = Path(sys.argv[1])\n"
+        "print(verify(Finished(folder, folder), jobs=2).samples)\n"
     )
     root = str(Path(processes.__file__).parent.parent)
     done = subprocess.run(

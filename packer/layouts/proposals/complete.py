@@ -26,20 +26,24 @@ from packer.words import choices, command
 
 _MOST_FILES = 20_000  # of a source
 _MOST_GROUPS = 50  # of files
-_MOST = 4  # commands
+_LEAST, _MOST = 3, 4  # commands, with those of the refusal
 _TRIED = 12  # readings of folders
 _DEEP = 2  # times that lists are found
 
 
 def commands_for(src: Path, options: SourceOptions, known: str) -> str:
-    """Return the commands that keep all files of a source, a line each, but for `known` ones."""
+    """Return the commands that keep all files of a source, a line each.
+
+    `known` is the refusal that they follow, and has some of the few commands already.
+    """
+    most = max(_LEAST, _MOST - known.count("\n  "))
     if options.has_templates or options.of_table or options.pairs:
         return ""
     found: dict[str, tuple[str, ...]] = {}
     for meaning, words in _complete(src, options):
         if command(src, *words) not in known and words not in found.values():
             found.setdefault(meaning, words)
-        if len(found) == _MOST:
+        if len(found) == most:
             break
     return f"\nThese commands keep all files:{choices(src, found)}" if found else ""
 

@@ -125,9 +125,8 @@ def _divided(
     )
     has_parts = bool(groups or called)
     groups |= {(literal(name), ""): below.pop(name) for name in dict.fromkeys([*empty, *called])}
-    is_often = all(
-        2 * len(_parents(own, depth)) >= len(_parents(some, depth)) for own in below.values()
-    )
+    above = len(_parents(some, depth))
+    is_often = all(2 * len(_parents(own, depth)) >= above for own in below.values())
     if len(below) < 2 or (has_parts and is_often) or _are_parts(names, below, depth):
         groups |= {(literal(name), ""): own for name, own in below.items()}
     else:

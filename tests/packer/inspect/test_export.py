@@ -160,7 +160,7 @@ def test_indexes_beside_shards_are_ignored_on_one_line(
     done = run_packer("pack", short, tmp_path / "again")
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("ignored")]
     names = ", ".join(name.replace(".tar", ".safetensors") for name in SHARDS)
-    assert line == f"ignored: 2 files: it is an index ({names})"
+    assert line == f"ignored: 3 files: it is an index (dataset.json, {names})"
 
 
 def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Path) -> None:

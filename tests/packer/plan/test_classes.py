@@ -165,7 +165,8 @@ def test_splits_without_a_common_class_are_asked_and_each_answer_packs_all(
     assert done.returncode == 2
     assert "no class of val ('c', 'd') is one of train ('a', 'b')" in done.stderr
     offered = re.findall(r"^  (.*?): packer (pack .*)$", done.stderr, re.MULTILINE)
-    assert [meaning for meaning, _ in offered] == [meaning for meaning, *_ in READINGS]
+    first = [meaning for meaning, _ in offered[: len(READINGS)]]  # commands that keep all follow
+    assert first == [meaning for meaning, *_ in READINGS]
     done = run_packer(*shlex.split(dict(offered)[reading]))
     assert done.returncode == 0, done.stderr
     found = Dataset(src.parent / "out")

@@ -134,7 +134,8 @@ def test_pictures_beside_some_images_are_refused_with_commands_that_work(
                 shutil.unpack_archive(words[-2], words[-1])
         dataset = Dataset(shards)
         found.append(sorted(dataset.keys))
-    assert found == [["a", "b"], ["a", "a%2Eright", "b"]]
+    assert found[:2] == [["a", "b"], ["a", "a%2Eright", "b"]]
+    assert found[2:] == [["a", "b"]] * len(found[2:])  # commands that keep all files
 
 
 def test_a_file_that_two_images_could_own_is_refused() -> None:

@@ -104,7 +104,7 @@ def test_a_transform_that_gives_an_unforeseen_size_is_an_error(packed: Path) -> 
 
     with (
         Loader(packed, workers=1, transforms=[CROP, in_a_worker(grow)]) as loader,
-        pytest.raises(WorkerError, match="500 x 500"),
+        pytest.raises(SampleError, match="500 x 500"),
     ):
         list(loader)
 
