@@ -1,5 +1,6 @@
 """Every task ends exactly once, whatever becomes of the workers."""
 
+import gc
 import os
 import random
 import resource
@@ -232,6 +233,7 @@ def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> Non
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         Pool(1, setup, memory.descriptor).close()  # the server of workers stays
         told = []
+        gc.collect()  # what other tests left open
         for spare in range(11):
             open_now = psutil.Process().num_fds()
             resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + spare, before[1]))
@@ -242,7 +244,7 @@ def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> Non
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, before)
             # On a busy machine a process that did not start may end later than the error comes.
-            wait_until(lambda: psutil.Process().num_fds() == open_now)  # noqa: B023  # called here
+            wait_until(lambda: psutil.Process().num_fds() <= open_now)  # noqa: B023  # called here
         assert told
         assert all("[Errno 24] Too many open files" in text for text in told)
         assert f"{sys.executable} cannot be started" in told[-1]
