@@ -1,6 +1,7 @@
 """Finds the commands that pack all of a source that was refused: each is tried before it is named.
 
-A command is named only if it rejects nothing, and no file that it leaves names the images.
+A command is named only if it rejects nothing, and no file that it leaves names the images; these
+files are named with it.
 """
 
 import os
@@ -22,17 +23,18 @@ from packer.samples.table import SampleTable
 from packer.trees.find import tree_at
 from packer.trees.tree import Tree
 from packer.trees.walk import NOT_AN_IMAGE, is_litter
-from packer.words import choices, command
+from packer.words import choices, command, listed
 
 _MOST_FILES = 20_000  # of a source
 _MOST_GROUPS = 50  # of files
 _LEAST, _MOST = 3, 4  # commands, with those of the refusal
+_NAMED = 2  # files that a command leaves
 _TRIED = 12  # readings of folders
 _DEEP = 2  # times that lists are found
 
 
 def commands_for(src: Path, options: SourceOptions, known: str) -> str:
-    """Return the commands that keep all files of a source, a line each.
+    """Return the commands that keep all images of a source, a line each.
 
     `known` is the refusal that they follow, and has some of the few commands already.
     """
@@ -45,7 +47,7 @@ def commands_for(src: Path, options: SourceOptions, known: str) -> str:
             found.setdefault(meaning, words)
         if len(found) == most:
             break
-    return f"\nThese commands keep all files:{choices(src, found)}" if found else ""
+    return f"\nThese commands keep all images:{choices(src, found)}" if found else ""
 
 
 def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -99,7 +101,8 @@ def _with_lists(
         own = getattr(source, "tree", tree)
         found, _ = find_evidence(own, left, listing)
         if not found:
-            yield reading
+            without = f", without {listed(left, _NAMED)}" if left else ""
+            yield replace(reading, meaning=f"{reading.meaning}{without}")
         if not found or not deep:
             return
         folders = sorted({_folder(own, listing.name_of(n), src) for n in range(len(listing))})

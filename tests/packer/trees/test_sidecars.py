@@ -135,7 +135,7 @@ def test_pictures_beside_some_images_are_refused_with_commands_that_work(
         dataset = Dataset(shards)
         found.append(sorted(dataset.keys))
     assert found[:2] == [["a", "b"], ["a", "a%2Eright", "b"]]
-    assert found[2:] == [["a", "b"]] * len(found[2:])  # commands that keep all files
+    assert found[2:] == [["a", "b"]] * len(found[2:])  # commands that keep all images
 
 
 def test_a_file_that_two_images_could_own_is_refused() -> None:
