@@ -108,6 +108,7 @@ class TableSource:
         """Understand the tables, by a pass over each."""
         survey = Survey()
         known = tuple(survey.look_at(view, options, classes or ()) for view in views)
+        known = survey.without_doubtful_flags(known)
         survey.check_apart(known)
         pictures = survey.pictures_of_classes(known)
         known = _all_in_splits([view for view in known if view not in pictures])

@@ -97,6 +97,15 @@ class Survey:
                 found += [view] * (view.first_folder not in folders)
         return found
 
+    def without_doubtful_flags(self, views: Sequence[TableView]) -> tuple[TableView, ...]:
+        """Return the tables without flags that are columns beside a number in another one."""
+        flags = set().union(*(view.flags for view in views))
+        others = (view for view in views if not view.flags and not view.columns.label)
+        if not flags or not any(flags <= set(view.scalars) for view in others):
+            return tuple(views)
+        self.texts.difference_update(flags)
+        return tuple(replace(view, flags=(), one_each=False) for view in views)
+
     @property
     def known(self) -> Hashes:
         """The hashes of all files that rows name, sorted, each once."""

@@ -214,6 +214,17 @@ def test_numbers_with_leading_zeros_are_names(
     assert source.classes == ("010", "2")
 
 
+def test_columns_of_0_and_1_that_stand_beside_a_number_in_another_table_are_no_labels(
+    tmp_path: Path, make_jpegs: Callable[..., Any], write_files: Callable[..., Path], scan: Any
+) -> None:
+    src = write_files(tmp_path, make_jpegs("train/0.jpg", "train/1.jpg", "test/2.jpg"))
+    (src / "train.csv").write_text("Id,Eyes,Near,Score\n0,1,0,43\n1,1,1,57\n")
+    (src / "test.csv").write_text("Id,Eyes,Near\n2,1,0\n")
+    found = scan(src)
+    assert found.source.classes == ()
+    assert [sample.members for sample in found.samples] == [("json",)] * 3
+
+
 def test_classes_fix_the_order_and_unknown_ones_are_refused(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
