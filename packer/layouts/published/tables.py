@@ -37,6 +37,7 @@ _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
 _SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
 _HEAD = 50
+_SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
 _WORDNET = re.compile(r"(?<![^/])(n\d{8})(?![^/])|\d+")  # or a number, which is no word
 
 
@@ -199,7 +200,8 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
                 continue
             folder, file = os.path.split(name)
             of_folder = layout.class_in(folder)
-            if not of_folder or file.startswith(of_folder.replace("/", "")):
+            is_divided = max(map(len, of_folder.split("/"))) < _SHORTEST
+            if not of_folder or (is_divided and file.startswith(of_folder.replace("/", ""))):
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
                 table = part.table.files[0].path.relative_to(candidate.path)

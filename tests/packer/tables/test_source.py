@@ -225,6 +225,16 @@ def test_columns_of_0_and_1_that_stand_beside_a_number_in_another_table_are_no_l
     assert [sample.members for sample in found.samples] == [("json",)] * 3
 
 
+def test_a_table_that_contradicts_class_folders_is_refused_whatever_its_images_are_called(
+    tmp_path: Path, make_jpegs: Callable[..., Any], write_files: Callable[..., Path], scan: Any
+) -> None:
+    names = [f"{kind}/{kind}_{n}.jpg" for kind in ("bird", "cat") for n in range(3)]
+    src = write_files(tmp_path, make_jpegs(*names))
+    (src / "labels.csv").write_text("file,label\n" + "".join(f"{name},cat\n" for name in names))
+    with pytest.raises(UnusableInput, match="may be folders of classes, such as bird"):
+        scan(src)
+
+
 def test_classes_fix_the_order_and_unknown_ones_are_refused(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
