@@ -53,7 +53,6 @@ def prepare(
     classes: Sequence[str] | None = None,  # in label order; NUMERIC; None: the source's own
     onto: Finished | None = None,  # a dataset whose samples are there already
     keys_of: Path | str | None = None,  # a dataset, for whose samples the source has members
-    chosen: SourceOptions | None = None,  # by the caller, where `options` were found
 ) -> Work:
     """Scan a source and plan its shards; nothing is written.
 
@@ -62,7 +61,7 @@ def prepare(
     if keys_of is not None:
         return plan_members(given, options, arranged, policy, progress, keys_of)
     try:
-        return _prepare(given, options, arranged, policy, progress, classes, onto, chosen)
+        return _prepare(given, options, arranged, policy, progress, classes, onto)
     except UnusableInput as error:
         # An error that begins otherwise is one of an option.
         if given.path and str(error).startswith((str(given.path), given.name)):
@@ -78,7 +77,7 @@ def _prepare(
     progress: Progress,
     classes: Sequence[str] | None,
     onto: Finished | None,
-    chosen: SourceOptions | None,
+    chosen: SourceOptions | None = None,  # by the caller, where `options` were found
 ) -> Work:
     base, path = onto.content if onto else None, given.path
     reading = given.items if path is None else read(path, options)
