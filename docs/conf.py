@@ -52,7 +52,7 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "quick-start": []}
 
-LAYOUTS = Path(__file__).parent.parent / "packer" / "layouts" / "published"
+LAYOUTS = Path(__file__).parent.parent / "packer" / "sources" / "readings" / "published"
 
 
 def add_layouts(app: object, page: str, source: list[str]) -> None:

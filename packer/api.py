@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.layouts.python.dataset import opened
-from packer.layouts.python.known import is_map_style, know
-from packer.layouts.python.values import described
 from packer.options.arguments import PackArguments, checked, shown
 from packer.options.chosen import WITHOUT_TILER, chosen, place_of, python_call, run_options
 from packer.options.declared import PYTHON, PackOptions, RunOptions
@@ -19,6 +16,9 @@ from packer.run.pack import run
 from packer.run.report import PackReport
 from packer.run.session import Session
 from packer.run.uploads import destination
+from packer.sources.scanners.python.dataset import opened
+from packer.sources.scanners.python.known import is_map_style, know
+from packer.sources.scanners.python.values import described
 from packer.storage.source import AnySource, GivenSource, locate
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.layouts.arrays.matlab import load_matlab
+from packer.sources.scanners.arrays.matlab import load_matlab
 
 
 def labels_of_devkit(path: Path) -> dict[str, str]:

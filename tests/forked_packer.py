@@ -18,7 +18,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 _LARGEST = 1 << 16  # of a request
-_NEEDED = ("layouts", "tables", "run", "inspect.info", "inspect.verify")  # of packer, by most tests
+_NEEDED = ("sources", "run", "inspect.info", "inspect.verify")  # of packer, by most tests
 
 
 class ForkedPacker:
@@ -76,7 +76,7 @@ def _serve(requests: socket.socket) -> None:
         for found in pkgutil.walk_packages(getattr(room, "__path__", ()), f"{room.__name__}."):
             importlib.import_module(found.name)
 
-    importlib.import_module("packer.layouts.exports.known").forms()
+    importlib.import_module("packer.sources.readings.exports.known").forms()
 
     if packer.images.tiling.is_available():
         packer.images.tiling.load()

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.layouts.audit.ask import ask
-from packer.layouts.audit.outcome import Outcome
-from packer.layouts.detect import read
-from packer.layouts.evidence import refuse_evidence
-from packer.layouts.interpretation import Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Skipped, Source
 from packer.samples.table import SampleTable
+from packer.sources.audit.ask import ask
+from packer.sources.audit.outcome import Outcome
+from packer.sources.evidence.evidence import refuse_evidence
+from packer.sources.interpretation import Interpretation
+from packer.sources.readings.detect import read
 
 
 @pytest.fixture(scope="session")

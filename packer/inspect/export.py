@@ -28,8 +28,8 @@ from packer.files.hashed_file import measure
 from packer.inspect.dataset import members_of
 from packer.progress import Advance, Progress
 from packer.samples.records import Skipped
+from packer.sources.trees.tar_reader import Member, members, samples
 from packer.storage.dataset import Finished
-from packer.trees.tar_reader import Member, members, samples
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
 from reader.store.urls import is_url

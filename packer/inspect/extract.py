@@ -23,8 +23,8 @@ from packer.keys import hashes_of, repeated_rows, unescape
 from packer.plan.scan import is_numbered
 from packer.processes import map_unordered
 from packer.progress import QUIET, Advance, Progress
+from packer.sources.trees.names import splits_of
 from packer.storage.dataset import Finished
-from packer.trees.names import splits_of
 from packer.words import many
 from reader.format import FormatError, Index, Limits, ShardEntry
 from reader.format.bands import bands_of

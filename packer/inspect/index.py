@@ -27,7 +27,7 @@ from packer.samples.labels import MAX_CLASSES
 from packer.samples.records import Skipped
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, index_of
-from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
+from packer.sources.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from packer.words import option
 from reader.format import FormatError, Index, Limits, Manifest, manifest, tar
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column

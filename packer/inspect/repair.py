@@ -26,9 +26,9 @@ from packer.progress import QUIET, Progress
 from packer.shards.jobs import modules_for, run_isolated
 from packer.shards.joined import write_joined
 from packer.shards.shard_writer import index_of
+from packer.sources.trees.tar_reader import Member, members
 from packer.storage.dataset import Finished
 from packer.storage.source import AnySource, LocalSource, open_source
-from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, ShardfeedError, manifest
 from reader.store.urls import is_url
 

@@ -7,7 +7,7 @@ import numpy as np
 from packer.errors import UnusableInput
 from packer.plan.scan import is_numbered
 from packer.samples.table import SampleTable
-from packer.trees.outright import without
+from packer.sources.trees.outright import without
 from packer.words import choices, command, listed, many, option
 
 _NAMED = 3  # classes

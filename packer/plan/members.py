@@ -8,10 +8,6 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.images.encode import Policy
-from packer.layouts.keyed.files import members_of_files
-from packer.layouts.keyed.samples import KnownSamples
-from packer.layouts.keyed.source import KeyedSource
-from packer.layouts.keyed.table import Rows, table_at
 from packer.options.declared import Arrangement, SourceOptions
 from packer.plan.names import shard_name
 from packer.plan.plan import Plan, spans_of
@@ -19,9 +15,13 @@ from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.places import Files, Spool
+from packer.sources.scanners.keyed.files import members_of_files
+from packer.sources.scanners.keyed.samples import KnownSamples
+from packer.sources.scanners.keyed.source import KeyedSource
+from packer.sources.scanners.keyed.table import Rows, table_at
+from packer.sources.trees.find import tree_at
 from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
-from packer.trees.find import tree_at
 from packer.words import many, option
 from reader.format import Manifest
 

@@ -9,12 +9,6 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.images.encode import Policy
-from packer.layouts.audit.ask import ask
-from packer.layouts.audit.outcome import Outcome
-from packer.layouts.detect import read
-from packer.layouts.evidence import refuse_evidence
-from packer.layouts.mask_colors import find_mask_colors
-from packer.layouts.proposals.complete import commands_for
 from packer.options.declared import Arrangement, SourceOptions
 from packer.options.kinds import NUMERIC
 from packer.plan.classes import (
@@ -34,9 +28,15 @@ from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
 from packer.samples.table import SampleTable
+from packer.sources.audit.ask import ask
+from packer.sources.audit.outcome import Outcome
+from packer.sources.evidence.evidence import refuse_evidence
+from packer.sources.proposals.complete import commands_for
+from packer.sources.readings.detect import read
+from packer.sources.readings.mask_colors import find_mask_colors
+from packer.sources.trees.folder import NO_FILE
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
-from packer.trees.folder import NO_FILE
 from packer.words import have, option
 from reader.format import Manifest
 from reader.format.members import PICTURES

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 from packer.errors import Rejected
-from packer.layouts.proposals.complete import commands_for
 from packer.plan.work import Work
 from packer.samples.records import EmptyClass, Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written
+from packer.sources.proposals.complete import commands_for
 from packer.words import Placeholder, command, listed, option
 from reader.store.urls import is_url
 

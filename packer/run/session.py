@@ -14,7 +14,6 @@ from PIL import Image
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
 from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, hashes_of, split_of
-from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions, RunOptions
 from packer.options.kinds import NUMERIC
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
@@ -29,6 +28,7 @@ from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, Sample
 from packer.shards.builder import Rejections, ShardStream
 from packer.shards.jobs import modules_for
+from packer.sources.scanners.python.items import Fields, Item
 from packer.storage.dataset import Finished
 from packer.words import option
 from reader.format import FORMATS, Manifest

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.files.atomic import remove_leavings, replacing
-from packer.layouts.interpretation import Interpretation
 from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
+from packer.sources.interpretation import Interpretation
+from packer.sources.trees.compressed import DAMAGED, decompressed, is_compressed_tar
 from packer.storage import objects
 from packer.storage.copy import Copy, Transfer
 from packer.storage.folder import wait_for_lock
 from packer.storage.store import EventLoop, access
-from packer.trees.compressed import DAMAGED, decompressed, is_compressed_tar
 from packer.words import Placeholder, option
 from reader.format import ShardfeedError, mistaken
 from reader.store.urls import checked, is_url

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
-from packer.layouts import detect
+from packer.sources.readings import detect
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.layouts.arrays.cifar import read_cifar
-from packer.layouts.arrays.source import ArraysSource
+from packer.sources.scanners.arrays.cifar import read_cifar
+from packer.sources.scanners.arrays.source import ArraysSource
 from reader.format import ShardfeedError
 from targets.making import folder, opened, read_through, scratch
 from targets.tar import sealed, tar

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from packer.layouts.arrays.idx import read_idx
-from packer.layouts.arrays.named import are_arrays, read_named
-from packer.layouts.arrays.source import ArraysSource
+from packer.sources.scanners.arrays.idx import read_idx
+from packer.sources.scanners.arrays.named import are_arrays, read_named
+from packer.sources.scanners.arrays.source import ArraysSource
 from reader.format import ShardfeedError
 from targets.making import folder, read_through
 

@@ -11,11 +11,11 @@ import numpy as np
 from PIL import Image
 
 from packer.errors import BadImage
-from packer.layouts.detect import read
 from packer.options.declared import PackOptions, RunOptions, SourceOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
 from packer.samples.records import Sample, Source
+from packer.sources.readings.detect import read
 from packer.storage.source import GivenSource
 from reader.format import Limits
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from packer.files.snapshot import Watched
-from packer.tables.parquet import ParquetTable, RowGroup, footer, look_at
+from packer.sources.tables.parquet import ParquetTable, RowGroup, footer, look_at
 from targets.making import encoded, folder, images
 
 _FEATURES = {"info": {"features": {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}}}

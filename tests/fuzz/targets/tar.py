@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packer.inspect.index import index_tar
-from packer.layouts.folders.ambiguities import open_folders
-from packer.layouts.tars.source import WebDatasetSource
-from packer.trees.archive import ArchiveTree
+from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.scanners.tars.source import WebDatasetSource
+from packer.sources.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError
 from targets.making import LIMITS, encoded, opened, read_through, scratch
 

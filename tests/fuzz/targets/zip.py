@@ -4,8 +4,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.layouts.folders.ambiguities import open_folders
-from packer.trees.archive import ArchiveTree
+from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.trees.archive import ArchiveTree
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch
 

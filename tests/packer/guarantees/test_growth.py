@@ -23,14 +23,14 @@ from layouts.kinds import KINDS, Kind
 from layouts.row import Row
 
 from packer.errors import UnusableInput
-from packer.layouts.python.dataset import opened
 from packer.options.declared import PYTHON, PackOptions, SourceOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
 from packer.samples.labels import class_order
+from packer.sources.scanners.python.dataset import opened
+from packer.sources.trees.shape import Shape
 from packer.storage.source import LocalSource
-from packer.trees.shape import Shape
 
 # Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.
 OTHER_LAYOUTS = {("GTSRB", "images"), ("GTSRB", "classes")}  # with copies of its tables

@@ -19,7 +19,7 @@ from remedies import forgotten
 from sampled import sampled
 
 import packer
-from packer.trees.walk import is_named_as_image
+from packer.sources.trees.walk import is_named_as_image
 from packer.words import flag
 
 VERBATIM = ("--jpeg", "verbatim", "--png", "verbatim")
@@ -108,12 +108,12 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
-    "Pack each separately, such as": "tests/packer/trees/test_find.py",
+    "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
     "in the json as they are: read them with": "a hint on reading",
     "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
     "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",
     "which take up to": "a hint on further runs",
-    "has masks of the images in": "tests/packer/layouts/folders/test_pairs.py",
+    "has masks of the images in": "tests/packer/sources/readings/folders/test_pairs.py",
     "list different colours of classes": "a file of the user's",
     "has the colours of": "no fault",
     "has classes that are not whole numbers": "names of the user's",

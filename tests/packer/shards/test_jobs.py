@@ -7,11 +7,11 @@ import pytest
 
 from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
-from packer.layouts.folders.ambiguities import open_folders
 from packer.plan.work import ShardJob
 from packer.samples.records import Sample
 from packer.shards.jobs import pack_shard, run_jobs
-from packer.trees.folder import FolderTree
+from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.trees.folder import FolderTree
 from reader.format import Index
 from reader.processes import fork_server
 

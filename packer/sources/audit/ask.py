@@ -1,0 +1,36 @@
+"""Asks the questions of the audit, in their order."""
+
+from collections.abc import Callable
+
+from packer.errors import UnusableInput
+from packer.options.declared import SourceOptions
+from packer.sources.audit import copies, divided, endings, named, parts
+from packer.sources.audit.outcome import Outcome, Question
+from packer.words import choices
+
+QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
+    divided.partly_split,
+    parts.scenes,
+    parts.affixed_folders,
+    endings.variants,
+    divided.unlabelled_folders,
+    divided.deeper_folders,
+    copies.copied_class,
+    divided.strange_class,
+    divided.single_samples,
+    named.labels_in_names,
+    divided.only_class,
+)
+
+
+def ask(outcome: Outcome, options: SourceOptions) -> None:
+    """Raise UnusableInput, with commands, for what the outcome of a scan may have lost.
+
+    Nothing is asked if `options` choose a layout.
+    """
+    is_chosen = options.kind or options.has_templates or options.class_depth or options.pairs
+    if is_chosen or outcome.prefix is None or not len(outcome.listing):
+        return
+    where = outcome.where
+    if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
+        raise UnusableInput(f"{where}: {found.text} Choose:{choices(where, found.readings)}")

@@ -1,0 +1,151 @@
+"""Folders that divide the samples as no label does, or deeper than it (pure)."""
+
+import glob
+from collections import defaultdict
+
+import numpy as np
+
+from packer.sources.audit.outcome import Outcome, Question
+from packer.sources.trees.names import are_counters, chunks, splits_of
+from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.shape import IMAGES, plain
+from packer.sources.trees.walk import names_an_image
+from packer.words import listed, many
+
+_FEW = 0.1  # of the samples that most classes have
+_LEAST = 5  # samples that most classes have, beside which few are strange
+_SEVERAL = 10  # classes: of so many, most have more than one sample
+_ASIDE = frozenset(  # what holds pictures about a dataset, or of programs
+    {"docs", "doc", "assets", "figures", "figure", "figs", "fig", "media", "readme", "static"}
+    | {"screenshots", "teaser", "logo", "logos", "demo", "demos", "resources", "website", "paper"}
+    | {"venv", "env", "nodemodules", "src", "code", "scripts", "notebooks", "logs", "runs", "wandb"}
+    | {"results", "outputs", "output", "plots", "checkpoints", "lib"}
+)
+
+
+def unlabelled_folders(outcome: Outcome) -> Question | None:
+    """Two or more folders divide the samples, which have no label from them."""
+    names = outcome.names
+    if outcome.has_labels or outcome.listing.members or len(names) < 2 or _mean_nothing(outcome):
+        return None
+    return Question(
+        f"the folders {listed(names)} divide the images, but give no label.",
+        {
+            "Folders are classes": by_templates([f"{outcome.start}{{label}}/{{key}}"]),
+            "Folders are a field of the json": by_templates([f"{outcome.start}{{folder}}/{{key}}"]),
+            "Folders mean nothing": ("--as", outcome.kind),
+        },
+    )
+
+
+def _mean_nothing(outcome: Outcome) -> bool:
+    names, by_folder = outcome.names, outcome.by_folder
+    if any(len(folders) != 1 for folders in by_folder):
+        return True  # images lie beside them, or in folders of theirs
+    words = {plain(name).strip("0123456789") for name in names}
+    if splits_of(names) or any(plain(name) in IMAGES for name in names) or len(words) < 2:
+        return True
+    in_parts = chunks(names, lambda name: [(name, one.stem) for one in by_folder[(name,)]])
+    return bool(in_parts) or are_counters(names)
+
+
+def deeper_folders(outcome: Outcome) -> Question | None:
+    """The same folders divide the samples of most classes, such as ``amazon/images/bike``."""
+    depth = outcome.label_depth
+    inner = [folders for folders in outcome.by_folder if 0 < depth < len(folders)]
+    within: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for folders in inner:
+        within[folders[:depth]].add(folders[-1])
+    divided = [names for names in within.values() if len(names) > 1]
+    if not divided or 2 * len(divided) < len(outcome.names) or len(set(map(len, inner))) > 1:
+        return None
+    names = set.union(*divided)
+    shared = {name for name in names if sum(name in each for each in divided) > 1}
+    if 2 * len(shared) < len(names) or are_counters(names) or splits_of(sorted(names)):
+        return None
+    folders, level = inner[0], len(inner[0])
+    above, last = "/".join(folders[:depth]), folders[-1]
+    fields = [f"{{folder{n}}}" if level > 2 else "{folder}" for n in range(1, level)]
+    for at in range(1, level - 1):  # a folder that all have means nothing
+        if len({each[at] for each in inner}) == 1:
+            fields[at] = literal(folders[at])
+    alone, joined = "/".join([*fields, "{label}"]), f"{{label:{level}}}"
+    one = "{label}" if depth == 1 else f"{{label:{depth}}}"
+    return Question(
+        f"the folders {listed(sorted(names))} divide the images of {above} and others further.",
+        {
+            f"{last} is a class": by_templates([f"{outcome.start}{alone}/{{key}}"]),
+            f"{'/'.join(folders)} is a class": by_templates([f"{outcome.start}{joined}/{{key}}"]),
+            f"{above} is a class": by_templates([f"{outcome.start}{one}/{{key}}"]),
+        },
+    )
+
+
+def strange_class(outcome: Outcome) -> Question | None:
+    """Few pictures lie in a folder that is called as those about a dataset are: docs."""
+    if not outcome.label_depth:
+        return None
+    counts = outcome.counts()
+    usual = float(np.median(counts[counts > 0]))
+    each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
+    few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
+    found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
+    if not found:
+        return None
+    images = many(sum(map(few.__getitem__, found)), "image")
+    text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
+    ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
+    return Question(text, {"Leave it out": ignoring, "It is a class": ("--as", "folder")})
+
+
+def single_samples(outcome: Outcome) -> Question | None:
+    """Nearly each folder that would be a class holds one image."""
+    counts = outcome.counts()
+    used = counts[counts > 0]
+    if not outcome.label_depth or len(used) < _SEVERAL or (used == 1).mean() < 1 - _FEW:
+        return None
+    return Question(
+        f"most of the folders, such as {listed(list(outcome.classes)[:3])}, hold a single image: "
+        "they may be samples instead of classes.",
+        {
+            "Folders mean nothing": by_templates([f"{outcome.start}{{key}}"]),
+            "They are classes": ("--as", "folder"),
+        },
+    )
+
+
+def partly_split(outcome: Outcome) -> Question | None:
+    """Some samples have a split, and others none."""
+    by_split = outcome.listing.by_split()
+    if len(by_split) < 2 or "" not in by_split:
+        return None
+    without, others = by_split[""], listed(sorted(by_split.keys() - {""}))
+    example = outcome.listing.name_of(int(without[0]))
+    return Question(
+        f"{many(len(without), 'image')}, such as {example}, would have no split, and others are in "
+        f"{others}: a Loader of a split would not read them.",
+        {"They have none": ("--as", outcome.kind)},
+    )
+
+
+def only_class(outcome: Outcome) -> Question | None:
+    """All images are in one folder, which would be the only class."""
+    if outcome.kind != "folder" or len(outcome.classes) != 1 or not outcome.has_labels:
+        return None
+    if any(outcome.listing.by_split()):
+        return None
+    rejected = (name for name, _ in outcome.listing.rejected if names_an_image(name))
+    if any(name.rpartition("/")[0] not in outcome.paths for name in rejected):
+        return None  # another class has lost its images
+    (name,) = outcome.classes
+    folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])
+    readings: dict[str, tuple[str, ...]] = {"It is a class": ("--as", "folder")}
+    if outcome.names and not any(map(str.isdecimal, "".join(outcome.names))):
+        inner = by_templates([f"{outcome.start}{{label}}/{{key}}"])
+        beside, meaning = outcome.by_folder.get((), ()), f"The folders in {name} are classes"
+        if beside:
+            meaning += f", without {beside[0].name} and the files beside it"
+            inner += ("--ignore", f"{glob.escape(folder)}/*")
+        readings[meaning] = inner
+    readings["It means nothing"] = ("--as", "flat")
+    return Question(f"all images are in {folder or name}, which would be the only class.", readings)

@@ -1,0 +1,62 @@
+"""Names of images as words, numbers and what is between them (pure)."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from packer.sources.trees.outright import literal
+
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+_DATE = (  # and times of day
+    r"(?:19|20)\d\d([-_. ])[01]\d\1[0-3]\d(?!\d)|(?<!\d)[0-2]\d([-_.])[0-5]\d\2[0-5]\d(?!\d)"
+)
+_WORD = re.compile(rf"(?:[^\W_]*?(?:{_DATE}))+[^\W_]*|[^\W_]+|[\W_]+")
+_NUMBER = re.compile(r"0*(\d+)")
+
+
+class Affix(NamedTuple):
+    """What all names of several begin and end with, at the edges of words and numbers."""
+
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, stems: Sequence[str]) -> "Affix":
+        """Find it; one name has none."""
+        each = list(map(tokens, stems))
+        if len(each) < 2:
+            return cls("", "")
+        shortest = min(map(len, each))
+        before = shared(each)[: shortest - 1]
+        after = shared([one[::-1] for one in each])[: max(0, shortest - len(before) - 1)]
+        return cls("".join(before), "".join(after[::-1]))
+
+    def strip(self, stem: str) -> str:
+        """Return a name without it."""
+        return stem[len(self.before) : len(stem) - len(self.after)]
+
+    def put(self, key: str) -> str:
+        """Return the template of the names, with `key` for what differs."""
+        return f"{literal(self.before)}{key}{literal(self.after)}"
+
+
+def shared(each: Sequence[Sequence[str]]) -> list[str]:
+    """Return what all sequences begin with."""
+    alike = takewhile(lambda some: len(set(some)) == 1, zip(*each, strict=False))
+    return [first for first, *_ in alike]
+
+
+def words(stem: str) -> list[str]:
+    """Return its words and, between them, signs; a date is one word."""
+    return [match[0] for match in _WORD.finditer(stem)]
+
+
+def tokens(stem: str) -> list[str]:
+    """Return its runs of letters, of digits, and of signs."""
+    return _TOKEN.findall(stem)
+
+
+def unpadded(text: str) -> str:
+    """Return a text with its numbers without zeros before them."""
+    return _NUMBER.sub(r"\1", text)

@@ -1,0 +1,323 @@
+"""Refuses a source in which a file that nothing reads names its images: it annotates them.
+
+Content decides, not the names of tools. Each leftover text is read once, up to a limit, and its
+words are compared with the names of the images that are packed, which stream by once. These are
+not evidence: checksums, lists of all images, prose that mentions a few of them. If limits are
+reached, each folder and each text has a fair share of them.
+"""
+
+import glob
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from packer.errors import BadImage, UnusableInput
+from packer.options.declared import SourceOptions
+from packer.samples.records import Source
+from packer.samples.table import SampleTable
+from packer.sources.evidence.advice import refusal, relative
+from packer.sources.evidence.classes import ClassNumbers
+from packer.sources.evidence.folders import Folders
+from packer.sources.evidence.named_text import Decision
+from packer.sources.evidence.readings import Unread, readings
+from packer.sources.evidence.rows import in_order
+from packer.sources.tables.name_tokens import (
+    CHUNK,
+    Hashes,
+    Packed,
+    affixes_of,
+    keys_of,
+    stem_hashes,
+    words_of,
+)
+from packer.sources.tables.texts import ORDER, Evidence, Text, text_of
+from packer.sources.trees.find import tree_at
+from packer.sources.trees.tree import Tree
+from packer.sources.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
+from packer.words import are, command, in_bytes, many
+
+MOST_BYTES = 100 * CHUNK  # of all texts
+MOST_OF_EACH = CHUNK
+MOST_FILES = 4096
+_OF_EACH = 32  # files of one extension in one folder that are read
+_SPREADSHEET = 16 * CHUNK
+_SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
+_CUTS = 16
+_BITS = 22  # of a hash
+_SHIFT = np.uint64(64 - _BITS)
+
+
+def refuse_evidence(
+    source: Source, listing: SampleTable, src: Path, options: SourceOptions, summary: str
+) -> tuple[tuple[str, ...], SourceOptions | None]:
+    """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
+
+    `summary` is the sentence on how the source is read. Return remarks on what was not searched,
+    and the options that read the file, too, where there is one way to keep all.
+    """
+    tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
+    tree = tree if isinstance(tree, Tree) else tree_at(src, options.ignore)
+    if tree is None or not len(listing):
+        return (), None
+    leftovers = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
+    if not leftovers:
+        return (), None
+    for path in leftovers if options.kind not in ("folder", "flat") else ():
+        if path.lower().endswith((*TEXT_TABLES, ".json")):
+            _check_table(tree, path, src)
+    found, remarks = find_evidence(tree, leftovers, listing, has_boxes=bool(source.facts.boxes))
+    if not found:
+        return remarks, None
+    folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
+    unread = Unread(listing, source.classes, source.facts, folders)
+    ways = list(readings(found, tree, src, options, unread))
+    asked = options.kind or options.has_templates or options.pairs or options.of_table
+    if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):
+        return (), ways[0].options(options)
+    raise refusal(found, tree, src, options, len(listing), ways, summary)
+
+
+def _has_siblings(tree: Tree, found: Sequence[Evidence], leftovers: Sequence[str]) -> bool:
+    """Return whether tables beside those found are not read: records may refer to each other.
+
+    Other texts are tables if they have as many lines.
+    """
+
+    def kind(path: str) -> tuple[str, ...]:
+        folder, ext = os.path.dirname(path), os.path.splitext(path)[1].lower()
+        is_table = ext in (*TEXT_TABLES, ".json")
+        return folder, ext, "" if is_table else str(tree.begin(path, CHUNK).count(b"\n"))
+
+    read = {path for one in found for path in one.paths}
+    folders = {(os.path.dirname(path), os.path.splitext(path)[1]) for path in read}
+    beside = [
+        path
+        for path in leftovers
+        if path not in read and (os.path.dirname(path), os.path.splitext(path)[1]) in folders
+    ]
+    return bool(beside) and not set(map(kind, read)).isdisjoint(map(kind, beside))
+
+
+def find_evidence(
+    tree: Tree, leftovers: Sequence[str], listing: SampleTable, *, has_boxes: bool = False
+) -> tuple[list[Evidence], tuple[str, ...]]:
+    """Return the files among `leftovers` that name images of `listing`, and remarks.
+
+    `has_boxes`: whether members are read as objects, with the names of their classes.
+    """
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in leftovers:
+        folder, name = os.path.split(path)
+        groups[folder, os.path.splitext(name)[1].lower()].append(path)
+    few = _few(list(groups.values()))
+    texts = list(_texts(tree, groups.values(), few))
+    unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
+    with_own_stems = {
+        key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
+        for key, paths in groups.items()
+        if len(paths) > 1 or key[0]
+    }
+    sides = [(paths, _stems(paths)) for paths in with_own_stems.values() if paths]
+    stems = [hashes for _, each in sides for hashes in each]
+    packed = Packed(listing)
+    keys, known, are_plain = _known(packed, texts, stems, are_plain=True)
+    if not are_plain:
+        keys, known, _ = _known(packed, texts, stems, are_plain=False)
+    found = []
+    for paths, each in sides if len(known) else ():
+        names = packed.stems if listing.members else known  # polygons of masks lack an affix
+        named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
+        if named >= min(2, len(listing)) and 2 * named >= of:
+            found.append(Evidence(tuple(paths), named))
+    folders = Folders(packed.folders if texts else {})
+    classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
+    counts = _counts(packed.folders if texts else {})
+    covered = {path for one in found for path in one.paths}
+    sums: set[str] = set()  # of which a group with others is not judged
+    for text, own in zip(texts, keys, strict=False):  # each file comes before its group
+        if covered.intersection(text.paths) or sums.intersection(text.paths):
+            continue
+        one = None
+        if np.isin(own, known).any():
+            decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
+            one = decision.evidence if decision.is_evidence else None
+            sums.update(text.paths if decision.are_checksums else ())
+        own_counts = counts.get(os.path.dirname(text.paths[0]), {})
+        one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
+        one = one or folders.named_by(text, tree) or folders.listed(text, classes)
+        if one := one or (None if has_boxes else numbers.named_by(text)):
+            found.append(one)
+            covered.update(text.paths)
+    found += _repeated(text for text in texts if not covered.intersection(text.paths))
+    found += folders.named_as(text for text in texts if not covered.intersection(text.paths))
+    return _of_one_name(found), tuple(_remarks(groups.values(), few, texts))
+
+
+def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:
+    """Return texts in order that have one name in several folders as one."""
+    alike: dict[object, list[Evidence]] = defaultdict(list)
+    for one in found:
+        folder, name = os.path.split(one.paths[0])
+        is_of_folder = one.kind == ORDER and folder and not one.paths[1:]
+        alike[(name, folder.count("/")) if is_of_folder else one.paths].append(one)
+    return [
+        replace(
+            first,
+            paths=tuple(path for one in (first, *others) for path in one.paths),
+            count=sum(one.count for one in (first, *others)),
+        )
+        for first, *others in alike.values()
+    ]
+
+
+def _counts(images: Mapping[str, int]) -> dict[str, dict[int, str]]:
+    """Return the numbers of images that belong to the texts of a folder, with the words for them.
+
+    They are those in the folder itself, and in each one in it; `images` are those of each folder.
+    """
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for folder, count in images.items():
+        for path in {folder, os.path.dirname(folder)} - {""}:
+            found[path][count] = f"{count:,} images in {folder}"
+    return found
+
+
+def _repeated(texts: Iterable[Text]) -> Iterator[Evidence]:
+    """Yield files of numbers with one name in several folders, such as those of frames."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for text in texts:
+        folders = os.path.dirname(text.paths[0]).split("/")
+        if not text.paths[1:] and folders[1:] and text.has_numbers:
+            alike["/".join([folders[-1], os.path.basename(text.paths[0])])].append(text.paths[0])
+    for name, paths in alike.items():
+        if len(paths) > 1:
+            reason = f"has rows of numbers, as {many(len(paths), 'file')} {name} have"
+            yield Evidence(tuple(paths), len(paths), reason=reason)
+
+
+def _stem(path: str) -> str:
+    """Return a file's name without its extension, nor that of an image: ``1.jpg.json``."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.splitext(stem)[0] if names_an_image(stem) else stem
+
+
+def _known(
+    packed: Packed, texts: Iterable[Text], stems: Sequence[Hashes], *, are_plain: bool
+) -> tuple[list[Hashes], Hashes, bool]:
+    """Return the keys of each text, and those of all texts and `stems` that name images, sorted.
+
+    The last is whether all names of images are plain; with `are_plain`, texts are divided
+    in one way only.
+    """
+    each = [keys_of(text.text, are_plain=are_plain) for text in texts]
+    keys = np.unique(np.concatenate([np.empty(0, np.uint64), *each, *stems]))
+    if not len(keys):
+        return each, keys, True
+    seen = np.zeros(len(keys), bool)
+    begins = np.zeros(1 << _BITS, bool)  # few names begin as a word does: only these are searched
+    begins[keys >> _SHIFT] = True
+    for names in packed.names():
+        if are_plain and not names.are_plain:
+            return each, keys[:0], False
+        near = names.keys[begins[names.keys >> _SHIFT]]
+        at = np.searchsorted(keys, near).clip(max=len(keys) - 1)
+        seen[at[keys[at] == near]] = True
+    return each, keys[seen], are_plain
+
+
+def _few(groups: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the files of each group that are read: as many of each."""
+    of_each = min(_OF_EACH, MOST_FILES // max(len(groups), 1))
+    step = 1 if of_each else -(-len(groups) // MOST_FILES)
+    return [
+        () if number % step else paths[: max(of_each, 1)] for number, paths in enumerate(groups)
+    ]
+
+
+def _share(sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many bytes are read of each text, and of each spreadsheet."""
+    most = {True: _SPREADSHEET, False: MOST_OF_EACH}
+    wanted = sorted(min(size, most[path.endswith(_SPREADSHEETS)]) for path, size in sizes.items())
+    left = MOST_BYTES
+    for number, size in enumerate(wanted):
+        share = left // (len(wanted) - number)
+        if size > share:
+            return min(share, MOST_OF_EACH), share
+        left -= size
+    return MOST_OF_EACH, _SPREADSHEET
+
+
+def _texts(
+    tree: Tree, groups: Iterable[Sequence[str]], few: Sequence[Sequence[str]]
+) -> Iterator[Text]:
+    """Yield the texts of a `few` files of each group, separately, and those of a group together."""
+    sizes = {}
+    for path in chain.from_iterable(few):
+        with suppress(BadImage, OSError):  # the scan has named it
+            sizes[path] = tree.measure(path)[0]
+    most = _share(sizes)
+    for paths, chosen in zip(groups, few, strict=True):
+        parts = []
+        for path in filter(sizes.__contains__, chosen):
+            try:
+                data = tree.begin(path, most[path.endswith(_SPREADSHEETS)])
+            except (BadImage, OSError):
+                continue
+            if not (text := text_of(data)):
+                continue
+            text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(sizes[path], 1))
+            parts.append(text)
+            yield Text((path,), text, share, data.startswith(b"PK\3\4"))
+        if len(parts) > 1:
+            joined = b"\n".join(part[: CHUNK // len(parts)] for part in parts)[:CHUNK]
+            yield Text(tuple(paths), joined, len(parts) / len(paths))
+
+
+def _remarks(
+    groups: Iterable[Sequence[str]], few: Iterable[Sequence[str]], texts: Iterable[Text]
+) -> Iterator[str]:
+    """Yield remarks on files that were not searched, or only in part."""
+    searched = "searched for labels of the images"
+    if count := sum(min(len(paths), _OF_EACH) for paths in groups) - sum(map(len, few)):
+        yield f"{many(count, 'file')} {are(count)} not {searched}: at most {MOST_FILES:,} are."
+    if cut := [text for text in texts if text.share < 1 and not text.paths[1:]]:
+        most = max(len(text.text) for text in cut)
+        count = len(cut)
+        yield f"{many(count, 'text')} {are(count)} {searched} in the first {in_bytes(most)} only."
+
+
+def _stems(paths: Sequence[str]) -> list[Hashes]:
+    """Return the hashes of the files' stems, also without a prefix or a suffix that all have."""
+    stems = list(map(_stem, paths))
+    return [
+        stem_hashes([os.fsencode(stem[len(start) : len(stem) - len(end)]) for stem in stems])
+        for start, end in affixes_of(stems)[:_CUTS]
+        if len(stems) > 2 or not (start and end)  # a number between words may be chance
+    ]
+
+
+def _check_table(tree: Tree, path: str, src: Path) -> None:
+    """Raise where a file that is named as a table is empty, or names a column twice."""
+    try:
+        data = tree.begin(path, CHUNK)
+    except (BadImage, OSError):
+        return
+    text = text_of(data) if data else b""
+    where, ignored = tree.root / path, relative(tree, glob.escape(path), src)
+    advice = f"To pack without it, type: {command(src, '--ignore', ignored)}"
+    if text is not None and not text.strip():
+        raise UnusableInput(f"{where} is empty. {advice}")
+    if text is not None and path.lower().endswith(tuple(DELIMITERS)):
+        head = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
+        columns = [name.strip(' "') for name in re.split(r"[,;\t]", head)]
+        twice = {name for name in columns if name and columns.count(name) > 1}
+        if twice and not any(re.fullmatch(r"[-+.\d]*", name) for name in columns):
+            name = sorted(twice)[0]
+            raise UnusableInput(f"{where} has the column {name!r} twice. {advice}")

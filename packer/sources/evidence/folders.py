@@ -1,0 +1,124 @@
+"""Tables that name the folders of images: patients, videos, products."""
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+
+from packer.errors import UnusableInput
+from packer.sources.scanners.templates.lines import ListTemplate
+from packer.sources.scanners.templates.lists import read_lists
+from packer.sources.scanners.templates.proposed import proposed
+from packer.sources.tables.texts import FOLDERS, LINE, Evidence, Text, as_number
+from packer.sources.trees.tree import Tree
+from packer.words import many, shortened
+
+_LOOKED_FOR = 12  # folders: a text that has no two of their names is passed over
+
+
+class Folders:
+    """The folders that hold images, by the levels of their paths."""
+
+    def __init__(self, images: Mapping[str, int]) -> None:
+        self._images = images
+
+    @cached_property
+    def _levels(self) -> Sequence[Mapping[str, int]]:
+        """The images below each name of a level, the numbers of names in one form."""
+        found: list[dict[str, int]] = []
+        for path, count in self._images.items():
+            for at, name in enumerate(filter(None, path.split("/"))):
+                found += [{}] * (at == len(found))
+                name = as_number(name)
+                found[at][name] = found[at].get(name, 0) + count
+        return found
+
+    def named_as(self, texts: Iterable[Text]) -> Iterator[Evidence]:
+        """Yield records and rows of numbers in files that are named as folders of images are."""
+        alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for text in texts:
+            folder, name = os.path.split(text.paths[0])
+            stem, ext = os.path.splitext(name)
+            is_record = text.has_numbers or text.text.lstrip()[:1] in (b"<", b"{", b"[")
+            if not text.paths[1:] and is_record and any(stem in level for level in self._levels):
+                alike[folder, ext].append(text.paths[0])
+        for (folder, ext), paths in alike.items():
+            if len(paths) > 1:
+                names = f"{len(paths)} files {ext} in {folder}"
+                reason = f"has records, and {names} are named as folders of images"
+                yield Evidence(tuple(paths), len(paths), reason=reason)
+
+    def listed(self, text: Text, classes: int) -> Evidence | None:
+        """Return a list of the paths of folders, if they are more than the classes of images."""
+        lines = text.text.decode("utf-8", "replace").split("\n")
+        paths = [line.strip().strip("/") for line in lines if line.strip()]
+        known = sum("/" in path and path in self._images for path in paths)
+        if known < max(2, len(paths)) or known <= classes or text.paths[1:]:
+            return None
+        reason = f"lists {known:,} folders of images, and these have {many(classes, 'class')}"
+        return Evidence(text.paths, known, lines=tuple(paths[:2]), reason=reason, kind=FOLDERS)
+
+    def named_by(self, text: Text, tree: Tree) -> Evidence | None:
+        """Return a text as a table that has more to say of folders than their class."""
+        if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
+            return None
+        content = text.text.decode("utf-8", "replace")
+        for level, counts in enumerate(self._levels):
+            one = Evidence(
+                text.paths, sum(counts.values()), stems=frozenset(counts), kind=FOLDERS, level=level
+            )
+            few = list(islice(counts, _LOOKED_FOR))
+            if len(few) < 2 or sum(name in content for name in few) < 2:
+                continue
+            form = proposed(text.paths[0], content, one.has) or ""
+            if form and "{value1" not in form:
+                named, columns = _columns(tree, form)
+                known = [as_number(name) for name in named if as_number(name) in counts]
+                own = [counts.get(as_number(name), 0) for name in named]
+                if _count_more(named, counts):
+                    continue
+                is_of_split = form.partition(": ")[2].startswith("{key} {split=")
+                varied = 2 * is_of_split or sum(_varies(column, own) for column in columns)
+                if len(known) > 1 and varied >= 2:
+                    shown = [line.strip() for line in content.split("\n") if line.strip()]
+                    lines = tuple(shortened(line, LINE) for line in shown[:2])
+                    reason = f"names {len(known):,} of the {len(counts):,} folders of images"
+                    return Evidence(
+                        one.paths, one.count, False, lines, one.stems, reason, FOLDERS, level
+                    )
+        return None
+
+
+def _count_more(named: Sequence[str], folders: Collection[str]) -> bool:
+    """Return whether these are the numbers of rows, of which few may be folders, too."""
+    numbers = [int(name) for name in named if name.isdecimal()]
+    is_run = numbers == list(range(numbers[0], numbers[0] + len(named))) if numbers else False
+    return is_run and len(named) != len(folders)
+
+
+def _columns(tree: Tree, form: str) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the names in a table, and its other columns."""
+    try:
+        (rows,) = read_lists(tree, [ListTemplate.of(form)])
+    except (UnusableInput, ValueError):
+        return [], iter(())
+    every = [rows[row] for row in range(len(rows))]
+    others = [name for name in rows.names if name != "key"]
+    columns = ([str(row.get(name, "")) for row in every] for name in others)
+    return [str(row.get("key", "")) for row in every], columns
+
+
+def _varies(values: Sequence[str], counts: Sequence[int]) -> int:
+    """Return 2 if values are attributes, and 1 for another word for each, as classes have one.
+
+    Numbers of images, and numbers that count, are neither.
+    """
+    if values == list(map(str, counts)) or len(set(values)) < 2:
+        return 0
+    if len(set(values)) < len(values):
+        return 2
+    numbers = sorted(int(value) for value in values if value.isdigit())
+    if len(numbers) < len(values):
+        return 1 + all(value.replace(".", "", 1).lstrip("-").isdigit() for value in values)
+    return 2 * (numbers != list(range(numbers[0], numbers[0] + len(numbers))))

@@ -1,0 +1,206 @@
+"""The templates of texts that annotate the images: one for each, or for lists of one form.
+
+Lists that differ by the split in their names are read together. Of several lists with classes, one
+gives the labels, or none.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from packer.errors import UnusableInput
+from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
+from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, text_of
+from packer.sources.trees.names import splits_of
+from packer.sources.trees.tree import Tree
+
+_WHOLE = 1 << 26  # bytes of a file for which a template is proposed
+FOLDER = "{folder}"
+LABEL = re.compile(r"\{label(?=[:?}])")
+_UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
+_FIELD = re.compile(r"\{(\w+)")
+_SPLIT = re.compile(r"training|train|validation|valid|val|testing|test", re.IGNORECASE)
+_CLASSES, _SPLITS, _FIELDS = " as classes", " as splits", " as a field of the json"
+
+
+class Lists(NamedTuple):
+    """A value of ``--labels`` for each text."""
+
+    texts: tuple[str, ...]
+    meaning: str = ""
+    is_clear: bool = True
+    level: int = -1  # of the folders that they name, in the paths of images
+    images: int = 0  # that they name
+
+    def has(self, role: str) -> bool:
+        return f"{{{role}" in "".join(self.texts)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields of its lines."""
+        return frozenset(_FIELD.findall(self.texts[0].partition(": ")[2]))
+
+
+def sums_of_others(found: Sequence[Evidence], tree: Tree) -> list[str]:
+    """Return the list that has the lines of all others and, but for comments, no further ones."""
+    if len(found) < 3 or any(one.paths[1:] for one in found):
+        return []
+    lines = {one.paths[0]: {*(_text(tree, one) or "").splitlines()} for one in found}
+    counts = Counter(line for own in lines.values() for line in own)
+    common = {line for line, count in counts.items() if count > 1}
+    return [
+        path
+        for path, own in lines.items()
+        if common and all(line in own for line in counts)
+        if {line for line in own if not line.startswith("#")} == common
+    ][:1]
+
+
+def _text(tree: Tree, one: Evidence) -> str | None:
+    """Return the text of a file; None if it is none, or too long."""
+    try:
+        data = text_of(tree.whole(one.paths[0], _WHOLE))
+    except UnusableInput:
+        return None
+    return data.decode("utf-8", "replace") if data else None
+
+
+def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> Iterator[Lists]:
+    """Yield the lists of all texts; none if one of them has no template."""
+    stems = [_stem(one.paths[0]) for one in found]
+    alike: dict[object, list[Evidence]] = {}
+    for one in found:
+        folder, name = os.path.split(one.paths[0])
+        kind = folder, os.path.splitext(name)[1], _without_split(_stem(name))
+        alike.setdefault(kind if one.kind == NAMES else one.paths, []).append(one)
+    each = []
+    for group in alike.values():
+        together = list(_together(group, tree, src)) if group[1:] else []
+        forms = [together] if together else [list(_forms(one, tree, src, stems)) for one in group]
+        count = sum(one.count for one in group) if group[0].kind == NAMES else images
+        each += [[lists._replace(images=count) for lists in some] for some in forms]
+    lists = [one for forms in each for one in forms]
+    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
+    named = [one.meaning for one in lists if one.meaning]
+    meanings = dict.fromkeys(named) if named else {"": None}
+    for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
+        chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
+        for some in product(*chosen):
+            is_clear = all(one.is_clear or (are_splits and one.meaning == _SPLITS) for one in some)
+            level = max(one.level for one in some)
+            some = _of_few(some, images)
+            is_clear &= not any("?: " in text for one in some for text in one.texts)
+            noun = "" if is_clear else meaning
+            for how, texts in _with_one_label([one.texts for one in some]):
+                yield Lists(_with_splits(texts), f"{noun}{how}", is_clear and not how, level)
+
+
+def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
+    """Return lists with a mark for those whose fields only some images have by them."""
+    counts: Counter[frozenset[str]] = Counter()
+    for one in lists:
+        counts[one.fields] += one.images
+    return tuple(
+        one
+        if counts[one.fields] >= images
+        else one._replace(texts=tuple(text.replace(": ", "?: ", 1) for text in one.texts))
+        for one in lists
+    )
+
+
+def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists with the labels of one of them, or none; those of others get its name."""
+    having = [at for at, texts in enumerate(lists) if LABEL.search(texts[0])]
+    yield "", [text for texts in lists for text in texts]
+    for main in [*(having if having[1:] else ()), None]:
+        renamed: list[str] = []
+        for at, texts in enumerate(lists):
+            name = _without_split(_stem(texts[0].partition(": ")[0]))
+            name = re.sub(r"\W", "_", name).strip("_0123456789") or "listed"
+            is_own = at == main or at not in having
+            renamed += texts if is_own else [LABEL.sub(f"{{{name}", text) for text in texts]
+        how = ", and no list has classes"
+        if main is not None:
+            how = f", and {lists[main][0].partition(': ')[0]} has the classes"
+        yield how, renamed
+
+
+def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[Lists]:
+    """Yield the template of lists of one form, each of another split."""
+    texts = [_text(tree, one) or "" for one in group]
+    heads = {text.split("\n", 1)[0] for text in texts}
+    rest = texts[1:]
+    if len(heads) == 1:  # the names of columns
+        rest = [text.partition("\n")[2] for text in rest]
+    joined = "\n".join([texts[0], *rest])
+    paths = [os.path.relpath(tree.root / one.paths[0], src) for one in group]
+    splits = [_split_in(_stem(path)) for path in paths]
+    if paths[0].startswith("../") or len({*splits}) < len(group):
+        return
+    form = form_of(paths[0], joined, lambda text: any(one.has(text) for one in group), " ")
+    if form and "{split" not in form:
+        form = form.strip()
+        between = "" if form.startswith("#") else ": "
+        pairs = zip(paths, splits, strict=True)
+        found = tuple(f"{path}{between}{form} {{split={split}}}" for path, split in pairs)
+        yield Lists(found, is_clear=not _UNCLEAR.search(form))
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _without_split(stem: str) -> str:
+    return _SPLIT.sub("", stem).lower()
+
+
+def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return lists with the splits that their names hold, if each has another."""
+    stems = [_stem(text.partition(": ")[0]) for text in texts]
+    splits = list(map(_split_in, stems))
+    if "{split" in "".join(texts) or len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
+        return tuple(texts)
+    return tuple(f"{text} {{split={one}}}" for text, one in zip(texts, splits, strict=True))
+
+
+def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[Lists]:
+    """Yield the templates of a text; ``{folder`` is the field of the folders that it names."""
+    text = _text(tree, one)
+    paths = [os.path.relpath(tree.root / path, src) for path in one.paths]
+    if not text or paths[0].startswith("../"):
+        return
+    if one.kind == ORDER:
+        parts = list(zip(*(path.split("/") for path in paths), strict=False))
+        levels = [at for at, names in enumerate(parts) if len(set(names)) > 1]
+        if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
+            path = "/".join(FOLDER if at in levels else one[0] for at, one in enumerate(parts))
+            if form := in_order(path, text):
+                yield Lists((form,), is_clear=False, level=max(levels, default=-1))
+    elif one.paths[1:]:
+        return
+    elif one.kind == FOLDERS:
+        if form := proposed(paths[0], text, one.has):
+            level = one.level + len(tree.root.relative_to(src).parts)
+            yield Lists((form.replace("{key", FOLDER[:-1]),), level=level)
+    elif form := proposed(paths[0], text, one.has, stems):
+        yield Lists((form,), is_clear=not _UNCLEAR.search(form))
+    elif all(map(one.has, lines := text.split())) and len(lines) == len(
+        text.split("\n")
+    ) - text.endswith("\n"):
+        stem = _stem(paths[0])
+        if re.fullmatch(r"[\w-]+", stem):
+            roles = {"label": _CLASSES, "split": _SPLITS, "list": _FIELDS}
+            for role, meaning in roles.items():
+                name = _split_in(stem) if role == "split" else stem
+                form = f"{paths[0]}: {{key}} {{{role}={name}}}"
+                yield Lists((form,), meaning, is_clear=False)
+
+
+def _split_in(stem: str) -> str:
+    """Return the split in the name of a list, such as TrainImages; the name if there is none."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
+    return next((split for word in words for split in splits_of([word]).values()), stem)

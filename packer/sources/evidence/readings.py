@@ -1,0 +1,269 @@
+"""How texts that annotate the images can be read: by templates, each tried before it is named.
+
+A reading is named only if nothing is rejected and all images are there. What keeps all comes first:
+the classes and splits of folders, and each column of the texts. If nothing contradicts the
+folders, and no choice is left, a reading is adopted in place of a question.
+"""
+
+import glob
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import Ambiguous, UnusableInput
+from packer.options.declared import SourceOptions
+from packer.samples.records import Facts, Sample
+from packer.samples.table import SampleTable
+from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
+from packer.sources.readings.detect import read
+from packer.sources.tables.classes import separator_of
+from packer.sources.tables.names import LABEL as LABELS
+from packer.sources.tables.names import may_be_split
+from packer.sources.tables.splits import SplitSurvey
+from packer.sources.tables.texts import Evidence
+from packer.sources.trees.names import splits_of
+from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.tree import Tree
+
+_MOST = 3  # readings that are named
+_TRIED = 12
+_LOOKED_AT = 100  # samples
+_LABEL = re.compile(r"\{label(?::\w+)?\}")
+_COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
+_NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
+
+
+class Unread(NamedTuple):
+    """What is packed without the texts."""
+
+    listing: SampleTable
+    classes: Sequence[str]
+    facts: Facts
+    folders: Sequence[str]  # that hold images
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way to read the texts, as options of a command line."""
+
+    meaning: str
+    words: tuple[str, ...]
+    is_clear: bool  # it contradicts nothing, and leaves no choice
+
+    def options(self, given: SourceOptions) -> SourceOptions:
+        """Return the options of the source with those of this reading."""
+        found: dict[str, list[str]] = {
+            name: [] for name in ("--images", "--member", "--labels", "--ignore")
+        }
+        for flag, text in zip(self.words[::2], self.words[1::2], strict=True):
+            found[flag].append(text)
+        return replace(
+            given,
+            kind=None,
+            class_depth=None,
+            pairs={},
+            images=tuple(found["--images"]),
+            members=dict(one.split("=", 1) for one in found["--member"]),
+            labels=tuple(found["--labels"]),
+            ignore=(*given.ignore, *found["--ignore"]),
+        )
+
+
+def readings(
+    found: Sequence[Evidence], tree: Tree, src: Path, options: SourceOptions, unread: Unread
+) -> Iterator[Reading]:
+    """Yield the readings that pack all images, what keeps all first."""
+    base = unread.facts.outright or by_templates(options.images, options.members)
+    if len(unread.classes) == 1:  # which says nothing beside a text
+        base = tuple(_LABEL.sub(lambda _: literal(unread.classes[0]), word) for word in base)
+    given = [word for one in options.labels for word in ("--labels", one)]
+    samples = [one.paths[0] for one in found if "submission" in one.paths[0].lower()]
+    needless = sums_of_others(found, tree) + samples * (len(samples) < len(found))
+    for path in needless:
+        given += ["--ignore", glob.escape(os.path.relpath(tree.root / path, src))]
+    found = [one for one in found if one.paths[0] not in needless]
+    tried: set[tuple[str, ...]] = set()
+    count = 0
+    for lists in lists_of(found, tree, src, len(unread.listing)):
+        for meaning, folders, texts, is_whole in _ways(lists, base, unread):
+            words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
+            if words in tried or len(tried) == _TRIED or count == _MOST:
+                continue
+            tried.add(words)
+            is_doubtful = lists.level < 0 and _are_numbered(unread.classes)
+            is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
+            reading = Reading(lists.meaning + meaning, words, is_clear)
+            made = _packed(reading, src, options)
+            if made and _keeps_all(made[0], unread.listing):
+                count += 1
+                table, classes, is_flat = made
+                agrees = _agree(unread, table, classes) or (lists.level >= 0 and lists.has("label"))
+                yield replace(reading, is_clear=reading.is_clear and agrees and is_flat)
+
+
+def _packed(
+    reading: Reading, src: Path, options: SourceOptions
+) -> tuple[SampleTable, Sequence[str], bool] | None:
+    """Return what a reading packs, its classes, and whether values are flat; None if it rejects."""
+    table, is_flat = SampleTable(), True
+    try:
+        source = read(src, reading.options(options)).open(None)
+        for record in source.scan():
+            if isinstance(record, Sample) and len(table) < _LOOKED_AT:
+                is_flat &= not any(map(_is_nested, record.places))
+            table.add(record, ())
+    except UnusableInput:
+        return None
+    return None if table.rejected else (table, source.classes, is_flat)
+
+
+def _keeps_all(table: SampleTable, before: SampleTable) -> bool:
+    """Return whether all samples are there, with the members that they had."""
+    lost = {name: n for name, n in before.members.items() if table.members.get(name, 0) < n}
+    return len(table) >= len(before) and not lost
+
+
+def _is_nested(place: object) -> bool:
+    """Return whether JSON that the source makes has objects in it, which may hold labels."""
+    held = place[0] if isinstance(place, list | tuple) and place else place
+    try:
+        fields = json.loads(held) if isinstance(held, bytes) else {}
+    except ValueError:
+        return False
+    return any("{" in json.dumps(value) for value in fields.values())
+
+
+def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
+    """Return whether classes and splits are as without the texts, or new and clear."""
+    before = unread.listing
+    orders = [np.argsort(one.key_hashes, kind="stable") for one in (before, table)]
+    labels = [
+        np.array([*names, ""])[one.labels][order]
+        for one, names, order in zip(
+            (before, table), (unread.classes, classes), orders, strict=True
+        )
+    ]
+    splits = [one.splits[order] for one, order in zip((before, table), orders, strict=True)]
+    if len(unread.classes) > 1:
+        is_same = _are_equal(*labels)
+    else:
+        are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
+        is_one_each = are_words and len(classes) > 1 and not _may_be_several(classes)
+        is_same = not classes or (is_one_each and not before.members)  # of a scene, or of a mask?
+    is_same &= _are_equal(*(np.sort(one.key_hashes) for one in (before, table)))
+    is_same &= not (before.splits != "").any() or _are_equal(*splits)
+    return is_same and all(table.members.get(ext) == n for ext, n in before.members.items())
+
+
+def _are_numbered(classes: Sequence[str]) -> bool:
+    """Return whether names count one thing, such as patients, which a table may describe."""
+    found = [match[1].lower() for match in map(_NUMBERED.fullmatch, classes) if match]
+    return len(found) == len(classes) and len(set(found)) == 1 and found[0] not in LABELS
+
+
+def _may_be_several(classes: Sequence[str]) -> bool:
+    """Return whether classes of a table may be several labels, or objects, of an image.
+
+    A blank is part of a name, such as ``ice cream``.
+    """
+    try:
+        separator = separator_of([name.replace(" ", "") for name in classes], "label", None, "")
+    except Ambiguous:
+        return True
+    return bool(separator) or any(name[0] in "[{" for name in classes)
+
+
+def _leaves_splits(texts: Sequence[str]) -> bool:
+    """Return whether a column that no field reads as splits is called so."""
+    columns = [column or name for text in texts for name, column in _COLUMN.findall(text)]
+    return any(map(may_be_split, columns)) or bool(SplitSurvey(columns).flags)
+
+
+def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    return len(first) == len(second) and bool((first == second).all())
+
+
+def _ways(
+    lists: Lists, base: Sequence[str], unread: Unread
+) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
+    """Yield a meaning, the options of folders, the lists, and whether all is kept."""
+    listing, texts = unread.listing, list(lists.texts)
+    if lists.level >= 0 and (field := _field_at(lists.level, base)):
+        yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
+        return
+    if lists.level >= 0:
+        is_label = len(unread.classes) > 1
+        field = "{label}" if is_label and not lists.has("label") else FOLDER
+        texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
+        if folders := _by_level(unread, lists.level, field):
+            beside = " beside the classes of folders" if field == "{label}" else ""
+            yield beside, folders, texts, True
+        return
+    roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
+    both = [role for role in roles if lists.has(role)]
+    nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
+    if not base:
+        if len(unread.classes) < 2 and not any(listing.by_split()):
+            yield "", (), texts, True
+        return
+    beside = " beside the classes of folders" if "label" in roles else ""
+    listed = set(re.findall(r"\?: .*\{split=(\w+)\}", "\n".join(texts)))
+    if listed and "train" not in listed and "split" not in roles:
+        way = [
+            f"{{split?=train}}{word}" if flag == "--images" else word
+            for flag, word in pairwise(["", *base])
+        ]
+        yield f"{beside}, and all other images are of the split train", way, texts, True
+    yield beside, base, texts, True
+    if "label" in both and "?: " in "".join(texts):
+        numbered = [LABEL.sub("{class_number", text) for text in texts]
+        if "split" in both:
+            numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
+        yield ", its numbers as those of the sorted classes", base, numbered, False
+    if both:
+        way = [_renamed(word, both, "folder") for word in base]
+        yield f" in place of the {nouns} of folders, which go into the json", way, texts, True
+        own = [_renamed(text, both, "listed") for text in texts]
+        yield f" beside the {nouns} of folders", base, own, True
+    elif "label" in roles:
+        flat = [_LABEL.sub("{_}", word) for word in base]
+        yield ", and folders mean nothing", flat, texts, False
+
+
+def _field_at(level: int, base: Sequence[str]) -> str:
+    """Return the field that is the folder at a level of all templates of images; "" for none."""
+    ways = [word.split("/") for flag, word in pairwise(base) if flag == "--images"]
+    found = {way[level] if level < len(way) - 1 else "" for way in ways}
+    match = re.fullmatch(r"\{(\w+)\}", found.pop()) if len(found) == 1 else None
+    return match[1] if match else ""
+
+
+def _renamed(text: str, roles: Sequence[str], what: str) -> str:
+    for role in roles:
+        text = re.sub(rf"\{{{role}(?=[:=?}}])", f"{{{what}_{role}", text)
+    return text
+
+
+def _by_level(unread: Unread, level: int, field: str) -> tuple[str, ...]:
+    """Return the template of images whose folder at a level is a field; none if levels differ."""
+    paths = [path.split("/") for path in unread.folders]
+    if len(set(map(len, paths))) != 1 or paths == [["."]]:
+        return ()
+    parts = []
+    for at, names in enumerate(map(set, zip(*paths, strict=True))):
+        if at == level:
+            parts.append(field)
+        elif len(names) == 1:
+            parts.append(literal(names.pop()))
+        else:
+            is_split = len(splits_of(sorted(names))) == len(names)
+            parts.append("{split}" if is_split else f"{{level{at + 1}}}")
+    return by_templates(["/".join([*parts, "{key}"])])

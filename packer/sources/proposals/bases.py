@@ -1,0 +1,157 @@
+"""Templates of the images and their members, of the groups of a source's files (pure)."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from packer.sources.proposals.groups import Group
+from packer.sources.readings.folders.contents import member
+from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.shape import may_be_masks, plain
+from packer.words import listed
+
+_MAINS = 2  # groups of images of which each may be that of the samples
+_LEAST = 0.5  # of the files of a part have an image
+_EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
+_FIELD = re.compile(r"\{.*?\}")
+_FEW = 20  # names that are looked at for what they have more than others
+
+
+@dataclass(frozen=True)
+class Base:
+    """A reading of folders and files, without lists."""
+
+    meaning: str
+    images: tuple[str, ...]
+    members: Mapping[str, str]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options of a command."""
+        return by_templates(self.images, self.members)
+
+
+def bases(groups: Sequence[Group]) -> Iterator[Base]:
+    """Yield the readings of a source's files; those that keep most come first."""
+    images = [one for one in groups if one.is_image]
+    for first in images[:_MAINS]:
+        if first.rank[1] and first is not images[0]:
+            continue  # what may be masks
+        order = [first, *(one for one in images if one is not first)]
+        mains: list[Group] = []
+        members: dict[str, tuple[Group, str, bool]] = {}
+        texts = [one for one in groups if not one.is_image]
+        while order:
+            main, *order = order
+            mains.append(main)
+            for one in [*order, *texts]:
+                if found := _joined(one, main):
+                    members[_named(one, main, members)] = one, *found
+                    (order if one.is_image else texts).remove(one)
+        yield from _meant(mains, members)
+        if not members and any(set(main.fields) - {"split"} for main in mains):
+            yield _each_folder(mains)
+
+
+def _each_folder(mains: Sequence[Group]) -> Base:
+    """Return the reading in which each folder that holds images is a class."""
+    start: list[str] = []
+    for names in zip(*(main.folder.split("/") for main in mains), strict=False):
+        if len(set(names)) > 1 or names[0].startswith("{folder"):
+            break
+        start.append(names[0])
+    way = "/".join([*start, "{label:all}/{key}"])
+    return Base("Each folder that holds images is a class", (way,), {})
+
+
+def _meant(
+    mains: Sequence[Group], members: Mapping[str, tuple[Group, str, bool]]
+) -> Iterator[Base]:
+    """Yield what the folders may mean that are no parts and no splits."""
+    folders = [name for name in mains[0].fields if name != "split"]
+    meanings: dict[str, int | None] = {"": None}
+    if folders:
+        meanings = {", and folders are classes": -1, ", and folders go into the json": None}
+    if len(folders) > 1:
+        meanings = {
+            ", and the last folder is a class": -1,
+            ", and the first folder is a class": 0,
+        } | {", and folders go into the json": None}
+    for meaning, at in meanings.items():
+        ways = {_with_label(main.template(), main, at): main for main in mains}
+        images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
+        files = {}
+        for name, (one, key, lacks) in members.items():
+            text = _with_label(one.template(key), mains[0], at)
+            files[_optional(name) if lacks or mains[1:] else name] = text
+        what = f"Images in {mains[0].folder or 'it'}" if members else "All are samples"
+        what += f" with {listed(list(members))}" if members else ""
+        yield Base(f"{what}{meaning}", tuple(images), files)
+
+
+def _with_label(template: str, main: Group, at: int | None) -> str:
+    folders = [name for name in main.fields if name != "split"]
+    if at is None or not folders:
+        return template
+    return template.replace(f"{{{folders[at]}}}", "{label}")
+
+
+def _optional(name: str) -> str:
+    first, dot, rest = name.partition(".")
+    return f"{first}?{dot}{rest}"
+
+
+def _named(one: Group, main: Group, known: Collection[str]) -> str:
+    """Return the name of a member, from where its files and their names differ from images'."""
+    own, others = one.folder.split("/"), main.folder.split("/")
+    folders = [re.sub(r"\{\w+\}", "", name) for name in own if name not in others]
+    words = one.behind.strip("_-. ") or one.before.strip("_-. ") or next(filter(None, folders), "")
+    name = member(words.partition(".")[2] or words) or "picture"
+    if one.is_image:
+        name = "mask" if may_be_masks(plain(name)) and not _has(known, "mask") else name
+    else:
+        name = "" if not _has(known, one.ext.lower()) else name
+    while _has(known, f"{name}.{one.ext.lower()}".strip(".") if not one.is_image else name):
+        name += "_"
+    return name if one.is_image else f"{name}.{one.ext.lower()}".strip(".")
+
+
+def _has(known: Collection[str], name: str) -> bool:
+    return name in {one.removesuffix("?") for one in known}
+
+
+def _joined(one: Group, main: Group) -> tuple[str, bool] | None:
+    """Return what stands for the key in the template of a part, and whether images lack it.
+
+    None: it is no part of `main`.
+    """
+    if not set(one.fields) <= set(main.fields) or one is main:
+        return None
+    at = [main.fields.index(name) for name in one.fields]
+    known = {(tuple(values[n] for n in at), key) for values, key in main.keys}
+    for before, behind in _more(one, main):
+        start, end = len(before), len(behind)
+        own = {
+            (values, key[start : len(key) - end])
+            for values, key in one.keys
+            if key.startswith(before) and key.endswith(behind)
+        }
+        both = len(own & known)
+        if both > _LEAST * len(one.keys):
+            return f"{literal(before)}{{key}}{literal(behind)}", bool(known - own)
+    return None
+
+
+def _more(one: Group, main: Group) -> Iterator[tuple[str, str]]:
+    """Yield what names of a part may have before and behind the names of its images."""
+    yield "", ""
+    names = {key for _, key in main.keys}
+    found: dict[tuple[str, str], None] = {}
+    for _, key in list(one.keys)[:_FEW]:
+        edges = [match.span() for match in _EDGE.finditer(key)]
+        starts, ends = [0, *(end for _, end in edges)], [*(start for start, _ in edges), len(key)]
+        for start, end in product(starts, ends):
+            if start < end and key[start:end] in names:
+                found[key[:start], key[end:]] = None
+    yield from found

@@ -1,0 +1,120 @@
+"""Finds the commands that pack all of a source that was refused: each is tried before it is named.
+
+A command is named only if it rejects nothing, and no file that it leaves names the images; these
+files are named with it.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice, pairwise
+from pathlib import Path
+
+from packer.errors import BadImage, UnusableInput
+from packer.options.declared import SourceOptions
+from packer.samples.records import Sample
+from packer.samples.table import SampleTable
+from packer.sources.evidence.advice import relative
+from packer.sources.evidence.evidence import find_evidence
+from packer.sources.evidence.readings import Reading, Unread, readings
+from packer.sources.proposals.bases import bases
+from packer.sources.proposals.groups import groups_of
+from packer.sources.readings.detect import read
+from packer.sources.trees.find import tree_at
+from packer.sources.trees.tree import Tree
+from packer.sources.trees.walk import NOT_AN_IMAGE, is_litter
+from packer.words import choices, command, listed
+
+_MOST_FILES = 20_000  # of a source
+_MOST_GROUPS = 50  # of files
+_LEAST, _MOST = 3, 4  # commands, with those of the refusal
+_NAMED = 2  # files that a command leaves
+_TRIED = 12  # readings of folders
+_DEEP = 2  # times that lists are found
+
+
+def commands_for(src: Path, options: SourceOptions, known: str) -> str:
+    """Return the commands that keep all images of a source, a line each.
+
+    `known` is the refusal that they follow, and has some of the few commands already.
+    """
+    most = max(_LEAST, _MOST - known.count("\n  "))
+    if options.has_templates or options.of_table or options.pairs:
+        return ""
+    found: dict[str, tuple[str, ...]] = {}
+    for meaning, words in _complete(src, options):
+        if command(src, *words) not in known and words not in found.values():
+            found.setdefault(meaning, words)
+        if len(found) == most:
+            break
+    return f"\nThese commands keep all images:{choices(src, found)}" if found else ""
+
+
+def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...]]]:
+    try:
+        tree = tree_at(src, options.ignore)
+        if tree is None or not (paths := _paths(tree)):
+            return
+        groups = groups_of(paths)
+        if len(groups) > _MOST_GROUPS:
+            return
+    except (UnusableInput, OSError):
+        return
+    given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
+    each = islice(bases(groups), _TRIED)
+    left = [
+        (base, _with_lists(Reading("", base.words, False), tree, src, options)) for base in each
+    ]
+    while left:  # the first of each, then the second ones
+        again = []
+        for base, found in left:
+            if (reading := next(found, None)) is not None:
+                yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+                again.append((base, found))
+        left = again
+
+
+def _paths(tree: Tree) -> list[str]:
+    """Return the files of a tree; none if there are too many."""
+    found: list[str] = []
+    for folder, _ in tree.walk():
+        names = tree.readable_names(folder) or []
+        found += (f"{folder}/{name}" if folder else name for name in names if not is_litter(name))
+        if len(found) > _MOST_FILES:
+            return []
+    return found
+
+
+def _with_lists(
+    reading: Reading, tree: Tree, src: Path, options: SourceOptions, deep: int = _DEEP
+) -> Iterator[Reading]:
+    """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
+    chosen = reading.options(options)
+    try:
+        source = read(src, chosen).open(None)
+        listing = SampleTable()
+        for record in source.scan():
+            listing.add(record, () if isinstance(record, Sample) else None)
+        if listing.rejected or not len(listing):
+            return
+        left = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
+        own = getattr(source, "tree", tree)
+        found, _ = find_evidence(own, left, listing)
+        if not found:
+            without = f", without {listed(left, _NAMED)}" if left else ""
+            yield replace(reading, meaning=f"{reading.meaning}{without}")
+        if not found or not deep:
+            return
+        folders = sorted({_folder(own, listing.name_of(n), src) for n in range(len(listing))})
+        unread = Unread(listing, source.classes, source.facts, folders)
+        for one in readings(found, own, src, chosen, unread):
+            ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
+            words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
+            further = replace(one, meaning=f"{reading.meaning}{one.meaning}", words=words)
+            yield from _with_lists(further, tree, src, options, deep - 1)
+    except (UnusableInput, BadImage, OSError):
+        return
+
+
+def _folder(tree: Tree, name: str, src: Path) -> str:
+    return os.path.dirname(relative(tree, name, src)) or "."

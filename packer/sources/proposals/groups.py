@@ -1,0 +1,229 @@
+"""Files divided by what their paths have in common: fields, splits and parts of samples (pure).
+
+``train/images/1.jpg`` and ``val/labels/1.txt`` are of the groups ``{split}/images`` and
+``{split}/labels``. Folders beside each other are parts if they have names of roles, or hold files
+of the same names; otherwise their names are the values of a field.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from packer.sources.trees.names import is_role
+from packer.sources.trees.outright import literal
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from packer.sources.trees.walk import is_named_as_image
+
+_MOST = 12  # parts of a sample
+_SPLIT = re.compile(  # in the name of a folder
+    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test)(?![a-z])"
+    r"|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NEARLY = 0.8  # of the names in a folder are those in another
+
+
+class _Folder(NamedTuple):
+    """A folder, with the values of the fields in its path."""
+
+    path: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+class File(NamedTuple):
+    """A file, with the values of the fields in the path of its folder."""
+
+    values: tuple[str, ...]
+    stem: str
+    path: str
+
+
+@dataclass
+class Group:
+    """Files in folders that fit one template, whose names begin, and end, alike."""
+
+    folder: str  # a template
+    fields: tuple[str, ...]
+    ext: str  # of all that are no images, and of images whose names end alike; "" for any
+    files: list[File] = field(default_factory=list)
+    before: str = ""
+    behind: str = ""
+
+    @cached_property
+    def keys(self) -> dict[tuple[tuple[str, ...], str], File]:
+        """The files by the values of their fields and what is left of their names."""
+        start, end = len(self.before), len(self.behind)
+        return {(one.values, one.stem[start : len(one.stem) - end]): one for one in self.files}
+
+    @cached_property
+    def is_image(self) -> bool:
+        """Whether its files are named as images are."""
+        return is_named_as_image(self.files[0].path)
+
+    def template(self, key: str = "{key}") -> str:
+        """Return the template of its files."""
+        end = f".{self.ext}" * bool(self.ext)
+        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}"
+        return f"{self.folder}/{name}" if self.folder else name
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, int, str]:
+        """Sort what are called images, and most, before what may be masks of these."""
+        path = f"{self.folder}/{self.behind}"
+        words = [plain(name) for name in re.split(r"[/_. -]", path)]
+        words += [word.lower() for word in _WORDS.findall(path)]
+        is_named = not IMAGES.isdisjoint(words)
+        is_mask = any(map(may_be_masks, words)) or bool(self.behind or self.before)
+        return not self.is_image, is_mask, not is_named, -len(self.files), self.folder
+
+
+def groups_of(paths: Collection[str]) -> list[Group]:
+    """Return the groups of files, those that may be the images of samples first."""
+    folders: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for path in paths:
+        *above, name = path.split("/")
+        folders[tuple(above)].append(name)
+    found: dict[tuple[str, str], Group] = {}
+    begin = [_Folder(path, ()) for path in folders]
+    for folder, template, fields in _divided(folders, begin, 0, "", ()):
+        for name in folders[folder.path]:
+            stem, _, ext = name.rpartition(".")
+            ext = "" if is_named_as_image(name) else ext
+            group = found.setdefault((template, ext), Group(template, fields, ext))
+            group.files.append(File(folder.values, stem, "/".join((*folder.path, name))))
+    each = [one for group in found.values() for one in _by_ends(group)]
+    return sorted(each, key=lambda one: one.rank)
+
+
+def _divided(
+    names: Mapping[tuple[str, ...], Sequence[str]],
+    some: Sequence[_Folder],
+    depth: int,
+    template: str,
+    fields: tuple[str, ...],
+) -> Iterator[tuple[_Folder, str, tuple[str, ...]]]:
+    """Yield each folder with its template and the names of the fields in it."""
+    below: dict[str, list[_Folder]] = defaultdict(list)
+    for one in some:
+        if len(one.path) == depth:
+            yield one, template, fields
+        else:
+            below[one.path[depth]].append(one)
+    groups: dict[tuple[str, str], list[_Folder]] = {}  # template and field of the names -> folders
+    for mark, name, split in _marked(list(below)):
+        if "split" not in fields:
+            groups.setdefault((mark, "split"), []).extend(_valued(below.pop(name), split))
+        elif all(one.values[fields.index("split")] == split for one in below[name]):
+            groups.setdefault((mark, ""), []).extend(below.pop(name))
+    empty = [name for name, own in below.items() if not any(_has_image(names, one) for one in own)]
+    called = (
+        [name for name in below if plain(name) in IMAGES] if len(below) - len(empty) > 1 else []
+    )
+    has_parts = bool(groups or called)
+    groups |= {(literal(name), ""): below.pop(name) for name in dict.fromkeys([*empty, *called])}
+    above = len(_parents(some, depth))
+    is_often = all(2 * len(_parents(own, depth)) >= above for own in below.values())
+    if len(below) < 2 or (has_parts and is_often) or _are_parts(names, below, depth):
+        groups |= {(literal(name), ""): own for name, own in below.items()}
+    else:
+        added = f"folder{sum(one != 'split' for one in fields) + 1}"
+        every = [one for name, own in below.items() for one in _valued(own, name)]
+        groups[f"{{{added}}}", added] = every
+    start = f"{template}/" if template else ""
+    for (name, added), own in groups.items():
+        more = (*fields, added) if added else fields
+        yield from _divided(names, own, depth + 1, start + name, more)
+
+
+def _valued(folders: Sequence[_Folder], value: str) -> list[_Folder]:
+    """Return folders with a value of one more field."""
+    return [one._replace(values=(*one.values, value)) for one in folders]
+
+
+def _parents(folders: Sequence[_Folder], depth: int) -> set[tuple[str, ...]]:
+    return {one.path[:depth] for one in folders}
+
+
+def _has_image(names: Mapping[tuple[str, ...], Sequence[str]], folder: _Folder) -> bool:
+    return any(map(is_named_as_image, names[folder.path]))
+
+
+def _marked(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the template of each name that has one of two splits in it, the name and its split."""
+    found = [(name, match) for name in names if (match := _SPLIT.search(name))]
+    if len({match[0].lower()[:3] for _, match in found}) > 1:
+        for name, match in found:
+            mark = f"{literal(name[: match.start()])}{{split}}{literal(name[match.end() :])}"
+            yield mark, name, match[0]
+
+
+def _are_parts(
+    names: Mapping[tuple[str, ...], Sequence[str]],
+    below: Mapping[str, Sequence[_Folder]],
+    depth: int,
+) -> bool:
+    """Return whether folders beside each other hold parts of the same samples."""
+    each = [_parents(own, depth) for own in below.values()]
+    if len(below) > _MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
+        return False
+    words = {re.sub(r"\d+", "", name) for name in below}
+    if len(words) > 1 and all(map(_has_a_role, below)):
+        return True
+    if not any(map(_has_a_role, below)):
+        return False
+    stems = [
+        {
+            ("/".join((*one.path[:depth], *one.path[depth + 1 :])), file.rpartition(".")[0])
+            for one in own
+            for file in names[one.path]
+        }
+        for own in below.values()
+    ]
+    shared, most = set.intersection(*stems), max(map(len, stems))
+    return len(shared) >= _NEARLY * most
+
+
+def _has_a_role(name: str) -> bool:
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return is_role(name) or not IMAGES.isdisjoint(words) or any(map(may_be_masks, words))
+
+
+def _by_ends(group: Group) -> Iterator[Group]:
+    """Yield the files of a group by what their names have more than those of others: ``_mask``."""
+    where: dict[tuple[tuple[str, ...], str], File] = {(f.values, f.stem): f for f in group.files}
+    found: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for one in group.files:
+        found[_ends(one, where)].append(one)
+    if len(found) == 1 and group.is_image:
+        found = _alternating(group) or found
+    for (before, behind), files in found.items():
+        exts = {one.path.rpartition(".")[2] for one in files}
+        ext = exts.pop() if len(found) > 1 and len(exts) == 1 else group.ext
+        yield Group(group.folder, group.fields, ext, files, before, behind)
+
+
+def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple[str, str]:
+    """Return what a name begins and ends with beside the name of another file."""
+    for at in [match.start() for match in re.finditer(r"[_\-. ]", one.stem)][::-1]:
+        if at and (one.values, one.stem[:at]) in where:
+            return "", one.stem[at:]
+        if (one.values, one.stem[at + 1 :]) in where:
+            return one.stem[: at + 1], ""
+    return "", ""
+
+
+def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
+    """Return the files by the last word of their names, if all names have the same few."""
+    found: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for one in group.files:
+        match = re.search(r"[_\-. ][^\W\d_]+$", one.stem)
+        if match is None or not match.start():
+            return {}
+        found["", match[0]].append(one)
+    counts = Counter(one.stem[: -len(behind)] for (_, behind), own in found.items() for one in own)
+    is_whole = 2 <= len(found) <= _MOST and sum(n == len(found) for n in counts.values())
+    return found if is_whole and is_whole >= _NEARLY * len(counts) else {}

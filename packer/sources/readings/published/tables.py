@@ -1,0 +1,308 @@
+"""Tables that name images, and Parquet and Arrow that hold them."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.samples.records import Skipped, Source
+from packer.sources.interpretation import Candidate, Interpretation
+from packer.sources.readings.folders.ambiguities import certain_layout
+from packer.sources.tables.classes import NONE
+from packer.sources.tables.find import (
+    find,
+    known_columns,
+    open_table,
+    plain_view,
+    refuse_parquet,
+    split_of_name,
+)
+from packer.sources.tables.find import parquet as parquet_table
+from packer.sources.tables.images import ImageIndex
+from packer.sources.tables.source import Leftovers, TableSource
+from packer.sources.tables.table import Record, Table
+from packer.sources.tables.view import TableView
+from packer.sources.trees.folder import FolderTree
+from packer.sources.trees.meaning import Layout, interpret
+from packer.sources.trees.names import splits_of
+from packer.sources.trees.outright import masks_refusal
+from packer.sources.trees.shape import inside, masks
+from packer.sources.trees.tree import Tree
+from packer.sources.trees.walk import PARQUET, TEXT_TABLES, not_entered
+from packer.words import command, listed, option
+
+_ARROW = ".arrow"
+_MOST = 8  # tables of one kind in a folder; more are files that belong to images
+_SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
+_HEAD = 50
+_SHORTEST = 3  # letters of a class; shorter names of folders divide those of files
+_WORDNET = re.compile(r"(?<![^/])(n\d{8})(?![^/])|\d+")  # or a number, which is no word
+
+
+def table(candidate: Candidate) -> Interpretation | None:
+    """A list of images: CSV, TSV, JSON lines, or Parquet that names files.
+
+    A column names the image, and others the label and the split; further columns become each
+    sample's ``json``. One row an object, with its box, gives what COCO's annotations give.
+    """
+    if candidate.suffix not in TEXT_TABLES:
+        return None
+    return _of_table(candidate, open_table)
+
+
+def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> Interpretation:
+    """Return the reading of one table."""
+    path, options = candidate.path, candidate.options
+
+    def open_one(classes: Sequence[str] | None) -> Source:
+        table = opening(FolderTree(path.parent), path.name)
+        root = Path(os.path.realpath(path.parent / (options.root or "")))
+        images = ImageIndex(FolderTree(root))
+        found = find(table, path, images, options)
+        part = found.view or plain_view(table, path, images, options)
+        return TableSource.open(path, [part], options, classes)
+
+    what = f"a list of images ({candidate.suffix[1:].upper()})"
+    return Interpretation("table", what, open_one, general=True)
+
+
+def tables(candidate: Candidate) -> Interpretation | None:
+    """A folder of images with tables that name them, as Kaggle and Hugging Face lay them out.
+
+    ``train.csv`` beside ``train`` and ``test`` (https://www.kaggle.com/competitions), or
+    ``metadata.csv``, ``.jsonl`` or ``.parquet`` with a ``file_name``
+    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split in its name
+    or folder; images of a split without a table are samples without labels.
+    """
+    tree, options = candidate.tree, candidate.options
+    if tree is None:
+        return None
+    if options.root is None and tree.counts.get(".tar") and not tree.shape.below(""):
+        return None  # they name images in these
+    paths = list(_tables(tree))
+    only = tree.level().only
+    wraps = only and not splits_of([only])
+    if not paths or (wraps and all("/" in path for path in paths)):
+        return None  # the folder within is asked for itself
+    root = candidate.path.parent / options.root if options.root else candidate.path
+    images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
+    parts, aside = [], {}
+    errors: list[UnusableInput] = []
+    has: set[str] = set()
+    for path in paths:
+        folder, name = os.path.split(path)
+        if _SUBMISSION.search(name.lower()):
+            aside[path] = "it is an example of a submission, without labels"
+            continue
+        split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
+        folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
+        table = None
+        try:
+            table = open_table(tree, path)
+            has |= set(table.columns)
+            found = find(
+                table, tree.root / path, images, known_columns(table, options), folders, split
+            )
+        except UnusableInput as error:
+            if table is None and path.endswith(PARQUET):
+                aside[path] = str(error)
+            else:
+                errors.append(error)
+            continue
+        if found.view:
+            parts.append(found.view)
+        elif found.lost:
+            errors.append(found.lost)
+        elif not table.columns:
+            errors.append(UnusableInput(f"{tree.root / path}: {found.reason}."))
+        elif not path.endswith(PARQUET):
+            aside[path] = found.reason
+        elif "binary" not in str(table.compound):  # else its cells may hold images
+            aside[path] = tree.examined[path] = found.reason
+    if not parts and not errors:
+        return None
+    for column in (options.image_column, options.label_column, options.split_column):
+        if column not in (None, NONE, *has):
+            errors.append(
+                UnusableInput(
+                    f"No table of {candidate.path} has a column {column!r}. Choose one of these: "
+                    f"{listed(sorted(has))}."
+                )
+            )
+    names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
+    leftovers = Leftovers(images, frozenset(names), aside)
+
+    def open_tables(classes: Sequence[str] | None) -> Source:
+        if errors:
+            text, without = str(errors[0]), {}
+            if not options.of_table:
+                text += f" To pack without tables, pass {option('kind', 'folder')}."
+                without = {} if has else {"Pack without tables": ("--as", "folder")}
+            raise Ambiguous(text, getattr(errors[0], "readings", without))
+        for folder, of in masks(images.tree.shape):
+            shape = images.tree.shape
+            raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
+        folders = None
+        if options.kind is None:
+            folders = _class_folders(images.tree, parts)
+            if folders is None:
+                _refuse_other_classes(candidate, images.tree, parts)
+        return TableSource.open(candidate.path, parts, options, classes, leftovers, folders)
+
+    what = f"images named by {' and '.join(names) or paths[0]}"
+    return Interpretation("table", what, open_tables, general=True)
+
+
+def _tables(tree: Tree) -> Iterator[str]:
+    """Yield the paths of the tables."""
+    for folder, level in tree.walk():
+        for suffix in (*TEXT_TABLES, PARQUET):
+            if level.counts.get(suffix, 0) <= _MOST:
+                yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
+
+
+def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
+    """Return the layout of folders that are classes for certain, if no table has labels."""
+    if any(part.columns.label or part.columns.box or part.flags for part in parts):
+        return None
+    try:
+        layout = certain_layout(tree)
+    except UnusableInput:
+        return None
+    are_numbered = len(_unnumbered(layout.classes(tree.shape))) < 2  # patients
+    return None if are_numbered or layout.pairs else layout
+
+
+def _unnumbered(names: Iterable[str]) -> set[str]:
+    """Return names of classes without the numbers in them."""
+    return {_WORDNET.sub(r"\1", name) for name in names}
+
+
+def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
+    """Raise where the folders are also classes, which the tables do not have."""
+    try:
+        layout = interpret(tree.shape, candidate.path, depth=candidate.options.class_depth)
+    except UnusableInput:
+        return  # as folders they mean nothing certain
+    classes = layout.classes(tree.shape)
+    kinds = _unnumbered(classes)
+    is_of_boxes = all(part.columns.box and part.columns.label is None for part in parts)
+    if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
+        return
+    for part in parts:
+        rows = (row.fields for row in part.table.records(part.scalars) if isinstance(row, Record))
+        for fields in islice(rows, _HEAD):
+            try:
+                name = part.name(fields)
+            except BadImage:
+                continue
+            folder, file = os.path.split(name)
+            of_folder = layout.class_in(folder)
+            is_divided = max(map(len, of_folder.split("/"))) < _SHORTEST
+            if not of_folder or (is_divided and file.startswith(of_folder.replace("/", ""))):
+                continue  # as 000aa in 0/0/0
+            if of_folder not in map(str, fields.values()):
+                table = part.table.files[0].path.relative_to(candidate.path)
+                raise UnusableInput(
+                    f"{candidate.path} may be folders of classes, such as {of_folder} "
+                    f"({option('kind', 'folder')}), or the images that {table} names "
+                    f"({option('kind', 'table')}). Choose one of the two options."
+                )
+
+
+def parquet(candidate: Candidate) -> Interpretation | None:
+    """Hugging Face's Parquet and Arrow: the images are in the files.
+
+    As ``huggingface-cli download`` or git brings a dataset (``data/train-00000-of-00002.parquet``,
+    ``plain_text/test-00000-of-00001.parquet``), as the Hub converts it
+    (``default/train/0000.parquet``), and as ``save_to_disk`` writes it (``dataset_dict.json``,
+    ``train/data-00000-of-00001.arrow``). See
+    https://huggingface.co/docs/hub/datasets-file-names-and-splits and
+    https://huggingface.co/docs/datasets/process#save. Parquet whose images are named, not held, is
+    a list of images like CSV.
+    """
+    tree = candidate.tree
+    if tree is None:
+        path = candidate.path
+        return _of_files(candidate, [path], [None]) if candidate.suffix == PARQUET else None
+    if not (tree.counts.get(PARQUET) or tree.counts.get(_ARROW)) or tree.shape.below(""):
+        return None
+    if tree.counts.get(".tar"):
+        return None  # img2dataset's, which have the images
+    refuse_parquet(tree)
+    paths = list(_files(tree))
+    if not paths:
+        return None
+    whose = [_whose(path) for path in paths]
+    if len(configurations := sorted({config for config, _ in whose})) > 1:
+
+        def refuse(_: Sequence[str] | None) -> Source:
+            names = ", ".join(config or "data" for config in configurations[:20])
+            one = candidate.path / (configurations[0] or "data")
+            raise UnusableInput(
+                f"{candidate.path} has several configurations: {names}. Pack one of them, such as "
+                f"{command(one)}"
+            )
+
+        return Interpretation("hf", "a dataset of Hugging Face with several configurations", refuse)
+    return _of_files(candidate, [tree.root / path for path in paths], [split for _, split in whose])
+
+
+def _files(tree: Tree) -> Iterator[str]:
+    """Yield the files that hold rows, sorted."""
+    for folder, level in tree.walk():
+        written = ".json" in level.counts and tree.has(inside(folder, "state.json"))
+        for name in tree.names(folder) if level.counts.get(PARQUET) or written else ():
+            if name.endswith(_ARROW if written else PARQUET) and not name.startswith("._"):
+                yield inside(folder, name)
+
+
+def _whose(path: str) -> tuple[str, str | None]:
+    """Return the configuration and the split by the folders of a file; None: by its name."""
+    *folders, name = path.split("/")
+    split = "" if name.endswith(_ARROW) else None
+    if folders and (found := splits_of([folders[-1].removeprefix("partial-")])):
+        folders.pop()
+        (split,) = found.values()
+    return "/".join(name for name in folders if name != "data"), split
+
+
+def _of_files(
+    candidate: Candidate, files: Sequence[Path], found: Sequence[str | None]
+) -> Interpretation:
+    src, options, tree = candidate.path, candidate.options, candidate.tree
+    folder = src if tree else src.parent
+    table = parquet_table(folder, files)
+    from packer.sources.tables.parquet_images import ParquetImages, image_columns, split_of
+
+    if not tree and not image_columns(table.schema, options.image_column):
+        return _of_table(candidate, lambda *_: table)
+    named = zip(files, found, strict=True)
+    splits = [split_of(file) if split is None else split for file, split in named]
+
+    def open_images(classes: Sequence[str] | None) -> Source:
+        if tree and "" in splits and any(splits):
+            stray = files[splits.index("")].relative_to(folder)
+            raise UnusableInput(
+                f"{src}: {stray} does not have the name of a split, unlike other files. Pack "
+                "it separately, or rename it, such as train-00000-of-00001.parquet."
+            )
+        leftovers = tuple(_beside_files(tree, files)) if tree else ()
+        return ParquetImages.open(src, table, options, classes, leftovers, splits)
+
+    form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
+    return Interpretation("hf", f"images in {form}, as Hugging Face has them", open_images)
+
+
+def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:
+    """Yield the other files."""
+    known = {str(file.relative_to(tree.root)) for file in files}
+    for folder, level in tree.walk():
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(folder, name), reason)
+        for path in (inside(folder, name) for name in tree.names(folder)):
+            if path not in known:
+                reason = f"it is not a part of {os.path.basename(tree.root)}"
+                yield tree.ignored(path) or Skipped(path, reason)

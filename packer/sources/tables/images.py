@@ -1,0 +1,285 @@
+"""The images that a table names: by their paths, or by names without folder or extension.
+
+The first rows decide for all of them. Names are looked up in a list of the folder's
+images that is made once, of 12 bytes an image; nothing is tried out on the disk.
+"""
+
+import os
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import numpy as np
+import xxhash
+
+from packer.errors import BadImage, Damaged, Repeated
+from packer.keys import Hashes, escape, repeated
+from packer.sources.trees.names import splits_of
+from packer.sources.trees.shape import inside
+from packer.sources.trees.tree import Tree
+from packer.sources.trees.walk import is_named_as_image, names_an_image
+
+
+class Keys:
+    """The keys of images whose names come in any order; 8 bytes a name are kept.
+
+    ``x.jpg`` and ``x.png`` of one folder would both be ``x``, so they keep their extensions.
+    """
+
+    def __init__(self, stems: Hashes) -> None:
+        self._shared = frozenset(repeated([stems]).tolist())
+        self._seen: dict[str, str] = {}  # the names that share their stem -> their record
+
+    @classmethod
+    def among(cls, names: Iterable[str]) -> "Keys":
+        """Return the keys of these names."""
+        return cls(np.fromiter(map(stem_hash, names), np.uint64))
+
+    def of(self, name: str, where: str = "") -> str:
+        """Return the key of an image named by the record at `where`; raise if another named it."""
+        if stem_hash(name) not in self._shared:
+            return escape(os.path.splitext(name)[0])
+        if name in self._seen:
+            where = f" ({self._seen[name]})" if self._seen[name] else ""
+            raise Repeated(f"an earlier record also names it{where}")
+        self._seen[name] = where
+        return escape(name)
+
+
+def stem_hash(name: str) -> int:
+    """Return the xxh3-64 of a name without its extension."""
+    return name_hash(os.path.splitext(name)[0])
+
+
+def name_hash(name: str) -> int:
+    """Return the xxh3-64 of a name."""
+    return xxhash.xxh3_64_intdigest(os.fsencode(name))
+
+
+class HashIndex:
+    """Numbers by the hashes of names; one name may have several, which come in their order."""
+
+    def __init__(self, hashes: "array[int]", numbers: "array[int] | None" = None) -> None:
+        """Take the hash that each of the numbers has; without `numbers`, these count from 0."""
+        values = np.array(hashes, np.uint64)
+        order = np.argsort(values, kind="stable")
+        self._hashes = array("Q", values[order].tobytes())
+        if numbers is None:
+            self._numbers = array("q", order.astype(np.int64).tobytes())
+        else:
+            self._numbers = array(numbers.typecode, np.array(numbers)[order].tobytes())
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def __contains__(self, value: int) -> bool:
+        return next(self.numbers(value), None) is not None
+
+    def numbers(self, value: int) -> Iterator[int]:
+        """Yield the numbers of a hash."""
+        at = bisect_left(self._hashes, value)
+        while at < len(self._hashes) and self._hashes[at] == value:
+            yield self._numbers[at]
+            at += 1
+
+
+def path_inside(root: Path, path: str) -> str:
+    """`path`, absolute or relative to `root`, as a path relative to it."""
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise BadImage("its path is not text") from error
+    if b"\0" in encoded:
+        raise BadImage("its path holds a NUL byte")
+    if os.path.isabs(path):
+        folder, base = os.path.split(path)
+        path = os.path.relpath(os.path.join(os.path.realpath(folder), base), root)
+    path = os.path.normpath(path)
+    if path.split(os.sep)[0] in (os.pardir, os.curdir):
+        raise BadImage("its path leads out of the images' folder, which --root names")
+    return path
+
+
+class ImageIndex:
+    """The images of a folder, found by the ends of their paths."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._last: tuple[str, list[str]] = ("", [])
+
+    @cached_property
+    def splits(self) -> Mapping[str, str]:
+        """The split of each folder within one, by its path."""
+        found: dict[str, str] = {}
+        for path, level in self.tree.walk():
+            own = found.get(path, "")
+            named = {} if own else splits_of(self.tree.shape.with_images(path))
+            for name in level.folders:
+                if split := own or named.get(name, ""):
+                    found[inside(path, name)] = split
+        return found
+
+    @cached_property
+    def known_splits(self) -> frozenset[str]:
+        """The splits that folders are named after."""
+        return frozenset(self.splits.values())
+
+    def split_of(self, path: str) -> str:
+        """Return the split of an image's folder, "" for none."""
+        return self.splits.get(os.path.dirname(path), "")
+
+    def ending_with(self, value: str) -> list[str]:
+        """The images whose paths end with `value`, or would with their extension behind it."""
+        if self._last[0] == value:
+            return self._last[1]  # rows of one image follow each other
+        name = value.rpartition("/")[2]
+        whole = is_named_as_image(name)
+        found = list(self._named(os.path.splitext(name)[0] if whole else name))
+        if whole or name != value:
+            found = [path for path in found if _ends(path, value, whole)]
+        self._last = value, found
+        return found
+
+    def below_another(self, value: str) -> list[str]:
+        """Return the images whose whole paths are the end of `value`, which has another root."""
+        stem = os.path.splitext(value.rpartition("/")[2])[0]
+        return [path for path in self._named(stem) if value.endswith(f"/{path}")]
+
+    def of_same_stem(self, value: str) -> list[str]:
+        """Return the images of the same name, in any folder and with any extension."""
+        stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
+        return list(self._named(stem))
+
+    def named_by(self, written: str, folder: str, split: str = "") -> str:
+        """Return the image that a file in `folder` names; raise BadImage where it is not clear.
+
+        Of several, one of the `split` is meant, or one below the folder.
+        """
+        tree, value = self.tree, written
+        if "\\" in value and not tree.has(inside(folder, value)):
+            value = value.replace("\\", "/")
+        for base in (folder, ""):
+            path = os.path.normpath(inside(base, value))
+            if not path.startswith("../") and tree.has(path):
+                return path_inside(tree.root, path)
+        is_far = re.match(r"[\w+.-]+:|/", value) is not None
+        if is_far:
+            parts = urlsplit(value)
+            value = unquote((parse_qs(parts.query).get("d") or [parts.path])[0])
+        value = os.path.normpath(value).lstrip("/")
+        found = self.ending_with(value) or self.below_another(value)
+        if is_far and not found:
+            name = value.rpartition("/")[2]
+            found = self.ending_with(name) or self.ending_with(re.sub(r"^[0-9a-f]{8}-", "", name))
+        found = [path for path in found if self.split_of(path) == split] or found
+        return _one([path for path in found if path.startswith(f"{folder}/")] or found)
+
+    def _named(self, stem: str) -> Iterator[str]:
+        kinds, known = self._listed
+        for number in kinds.numbers(name_hash(stem)):
+            folder, ext = known[number]
+            yield inside(folder, stem + ext)
+
+    @cached_property
+    def _listed(self) -> tuple[HashIndex, list[tuple[str, str]]]:
+        """The number of each image's folder and extension, by its stem; and these."""
+        hashes, kinds = array("Q"), array("I")
+        known: dict[tuple[str, str], int] = {}
+        for folder, level in self.tree.walk():
+            for name in self.tree.names(folder) if level.images else ():
+                if names_an_image(name):
+                    stem, ext = os.path.splitext(name)
+                    hashes.append(name_hash(stem))
+                    kinds.append(known.setdefault((folder, ext), len(known)))
+        return HashIndex(hashes, kinds), list(known)
+
+
+@dataclass(frozen=True)
+class ImageResolver:
+    """The location of a table's images."""
+
+    images: ImageIndex  # of the folder
+    folder: str | None = ""  # which paths are relative to; None: they are looked up in `images`
+    split: str = ""  # no image in another one's folder is meant if it has one; "" for any
+    moved: bool = False  # whether the folders that paths begin with are others than here
+
+    def name(self, value: str) -> str:
+        """Return the path of the image that `value` names."""
+        root = self.images.tree.root
+        if self.folder is not None:
+            if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
+                value = value.replace("\\", "/")
+            return path_inside(root, os.path.join(self.folder, value))
+        return _one(self.candidates(value))
+
+    def candidates(self, value: str) -> list[str]:
+        """Return the images that `value` may name, where they are looked up."""
+        if not value.isalnum():
+            value = os.path.normpath(value.strip().replace("\\", "/"))
+        images = self.images
+        found = images.below_another(value) if self.moved else images.ending_with(value)
+        if found and self.split in images.known_splits:
+            own = [path for path in found if images.split_of(path) == self.split]
+            found = own or [path for path in found if not images.split_of(path)]
+        return found
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """How a column's first values were found to name images."""
+
+    resolver: ImageResolver | None = None  # where they lie, None if nowhere
+    share: float = 0.0  # of the values that name an image
+    ambiguity: tuple[str, ...] = ()  # two images that one value may name
+    moved: str = ""  # a value that would name an image if its folders were cut off
+
+
+def look_up(
+    images: ImageIndex,
+    values: Sequence[str],
+    folders: Sequence[str],  # that the values may be relative to
+    split: str = "",
+    *,
+    root_is_given: bool = False,  # whether a person has said where the images are
+    as_paths: bool = False,  # whether they can be nothing else
+) -> Lookup:
+    """Locate the images of these values, the first of a column."""
+    for folder in folders:
+        resolver = ImageResolver(images, folder)
+        if hits := sum(_is_there(resolver, value) for value in values):
+            return Lookup(resolver, hits / len(values))
+    for moved in () if as_paths else (False, True):
+        resolver = ImageResolver(images, None, split, moved)
+        each = [(value, resolver.candidates(value)) for value in values]
+        if not (hits := sum(bool(found) for _, found in each)):
+            continue
+        if moved and not root_is_given:
+            return Lookup(moved=next(value for value, found in each if found))
+        ambiguity = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
+        return Lookup(resolver, hits / len(values), ambiguity)
+    return Lookup()
+
+
+def _is_there(resolver: ImageResolver, value: str) -> bool:
+    try:
+        return resolver.images.tree.has(resolver.name(value))
+    except (BadImage, ValueError):
+        return False
+
+
+def _one(found: Sequence[str]) -> str:
+    if not found:
+        raise Damaged("no image has that name")
+    if len(found) > 1:
+        raise BadImage(f"it may be {found[0]} or {found[1]}")
+    return found[0]
+
+
+def _ends(path: str, value: str, whole: bool) -> bool:
+    known = path if whole else os.path.splitext(path)[0]
+    return known == value or known.endswith(f"/{value}")

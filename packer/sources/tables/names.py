@@ -1,0 +1,27 @@
+"""The usual names of the columns of tables."""
+
+from packer.sources.trees.shape import plain
+
+# As `plain` has them: `ImageId` and `image_id` are `imageid`.
+IMAGE = (
+    *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
+    *("imagename", "imageid", "imgid", "imgname", "imagefilename", "filepaths", "imageindex"),
+    *("picture", "photo", "idcode", "uuid", "id"),
+)
+LABEL = (
+    *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),
+    "gtlabel",
+    *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
+    *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
+    "choice",
+)
+BOXES = ("bbox", "bboxes", "boxes", "box", "boundingbox", "bndbox")  # with all four numbers
+SPLIT = "split"
+MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
+RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
+USUAL = frozenset((*IMAGE, *LABEL, SPLIT))
+
+
+def may_be_split(name: str) -> bool:
+    """Return whether a column of this name holds splits, if its values are named as splits are."""
+    return plain(name) in MAY_BE_SPLIT

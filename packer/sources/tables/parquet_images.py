@@ -1,0 +1,225 @@
+"""Hugging Face image Parquet: the images' bytes in a column ``struct<bytes, path>``.
+
+Files named
+``train-00000-of-00002.parquet``, ``test.parquet`` and so on are splits, also in a folder ``data``.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from packer.errors import BadImage, UnusableInput
+from packer.images.probe import extension_of
+from packer.keys import escape
+from packer.options.declared import SourceOptions
+from packer.options.kinds import SPLIT_NAME
+from packer.samples.labels import to_json
+from packer.samples.places import Files
+from packer.samples.records import Facts, Sample, Skipped
+from packer.sources.tables.classes import Labels, label_text
+from packer.sources.tables.columns import Columns, split_text
+from packer.sources.tables.names import BOXES, IMAGE, LABEL
+from packer.sources.tables.parquet import ParquetTable
+from packer.sources.tables.table import Record
+from packer.sources.tables.view import could_have_labels
+from packer.sources.trees.names import SPLITS
+from packer.sources.trees.shape import plain
+from packer.words import option
+
+_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
+
+
+@dataclass(frozen=True)
+class ParquetImages:
+    """Images in Parquet files."""
+
+    table: ParquetTable
+    columns: Columns
+    labels: Labels
+    splits: tuple[str, ...]  # the split of each file
+    leftovers: tuple[Skipped, ...] = ()  # what else is there
+    pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        table: ParquetTable,
+        options: SourceOptions,
+        classes: Sequence[str] | None,
+        leftovers: Sequence[Skipped] = (),
+        splits: Sequence[str] | None = None,
+    ) -> "ParquetImages":
+        """Find the columns and the classes."""
+        images = image_columns(table.schema, options.image_column)
+        if not images:
+            raise UnusableInput(
+                f"{folder} has no column of images, or not that of {option('image_column')}: it "
+                f"has {', '.join(table.columns)}."
+            )
+        image = next((name for name in IMAGE if name in images), images[0])
+        further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
+        columns = Columns.find(table, options, folder, image)
+        labels = _labels(table, columns.label, classes, folder)
+        if splits is None:
+            splits = [split_of(file.path) for file in table.files]
+        return cls(table, columns, labels, tuple(splits), tuple(leftovers), tuple(further))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order."""
+        return self.labels.classes
+
+    @property
+    def facts(self) -> Facts:
+        """How a Loader reads boxes, and which columns could be labels, where there are none."""
+        columns = frozenset({"columns"})
+        return Facts(
+            columns,
+            tuple(filter(None, map(_boxes_in, self.table.schema))),
+            lambda: [could_have_labels(self.table, self.columns)],
+        )
+
+    @property
+    def files(self) -> Files:
+        """The reader of the samples."""
+        return Files(self.table.folder)
+
+    def scan(self) -> Iterator[Sample | Skipped]:
+        """Yield the image of each row, in the order of the files' names."""
+        yield from self.table.skipped
+        yield from self.leftovers
+        yield from self.table.through(self._samples)
+
+    def _samples(self, records: Iterator[Record]) -> Iterator[Sample | Skipped]:
+        number_of = self.labels.number_of
+        for record in records:
+            file, group, place, row = record.place
+            try:
+                size, members = self._members(record.fields)
+                label = number_of(label_text(self.columns.label_of(record.fields)))
+                split = split_text(self.columns.split_of(record.fields))
+            except BadImage as error:
+                yield Skipped.of(record.where, error)
+                continue
+            path = self.table.name(file)
+            stem = os.path.splitext(path)[0]
+            name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
+            yield Sample(
+                name=name,
+                key=escape(os.path.splitext(name)[0]),
+                label=label,
+                size=size,
+                mtime_ns=self.table.files[file].mtime_ns,
+                members=tuple(members),
+                split=split or self.splits[file],
+                places=[
+                    [held] if isinstance(held, bytes) else [path, group, place, held]
+                    for held in (self.columns.image, *members.values())
+                ],
+                block=record.block,
+            )
+
+    def _members(self, fields: Mapping[str, Any]) -> tuple[int, dict[str, str | bytes]]:
+        value = fields[self.columns.image]
+        image = value["bytes"] if isinstance(value, dict) else value
+        if image is None:
+            path = value.get("path") if isinstance(value, dict) else None
+            only = f", only the path {path[:200]!r}" if path else " (null)"
+            raise BadImage(f"it holds no image{only}")
+        if not image:
+            raise BadImage("its image is empty")
+        others = self.columns.others(fields)
+        size = len(image)
+        members: dict[str, str | bytes] = {}
+        for name in self.pictures:
+            value = others.pop(name) or {}
+            if data := value.get("bytes"):
+                ext = _member_name(name, data)
+                if ext in members:
+                    raise BadImage(f"two of its columns would be its member .{ext}")
+                members[ext] = name
+                size += len(data)
+            elif value.get("path"):
+                raise BadImage(f"its column {name!r} holds no image, only a path")
+        if others:
+            members["json"] = text = to_json(others)
+            size += len(text)
+        return size, members
+
+
+def _labels(
+    table: ParquetTable, column: str | None, classes: Sequence[str] | None, where: Path
+) -> Labels:
+    if column is None:
+        return Labels(tuple(classes or table.object_names))
+    if declared := table.class_names.get(column, ()):
+        return Labels.declare(declared, classes, where)
+    texts = set()
+    for record in table.records([column]):
+        if isinstance(record, Record):
+            with suppress(BadImage):  # the scan names it
+                texts.add(label_text(record.fields.get(column)))
+    return Labels.of(texts, classes, where)
+
+
+def _boxes_in(column: pa.Field) -> str:
+    """Return a sentence on how the boxes within a column are read; "" if it has none."""
+    kind, path = column.type, f"{column.name}."
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind, path = kind.value_type, f"{path}*."
+    if not pa.types.is_struct(kind):
+        return ""
+    names = {plain(one.name): one.name for one in kind}
+    box = next((names[name] for name in BOXES if name in names), None)
+    label = next((names[name] for name in (*LABEL, "categories") if name in names), None)
+    if box is None:
+        return ""
+    labels = f', labels="{path}{label}"' if label else ""
+    return (
+        f"The boxes of the column {column.name!r} are in the json as they are: read them with "
+        f'reader.Boxes("json", path="{path}{box}"{labels}, format="xywh"), or "xyxy" for corners.'
+    )
+
+
+def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
+    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name."""
+    known = (chosen, *IMAGE)
+    each = (one for one in schema if chosen in (None, one.name))
+    return [
+        one.name
+        for one in each
+        if _is_image(one.type) or (_is_bytes(one.type) and one.name in known)
+    ]
+
+
+def _is_image(kind: pa.DataType) -> bool:
+    is_struct = pa.types.is_struct(kind)
+    return is_struct and any(one.name == "bytes" and _is_bytes(one.type) for one in kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def split_of(path: Path) -> str:
+    """Return the split in a file's name, "" for none."""
+    part = _PART.fullmatch(path.stem)
+    name = part[1] if part else path.stem
+    return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""
+
+
+def _file_name(value: Any) -> str:
+    path = value.get("path") if isinstance(value, dict) else None
+    base = os.path.basename(path) if isinstance(path, str) else ""
+    return f"-{base}" if base and "\0" not in base else ""
+
+
+def _member_name(column: str, data: bytes) -> str:
+    return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{extension_of(data, column)}"

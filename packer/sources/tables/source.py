@@ -1,0 +1,301 @@
+"""Tables (CSV, TSV, JSONL, Parquet) that name image files in their records.
+
+They are read twice: once for what must be known of all rows (`survey`), once for the samples.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from packer.errors import BadImage, UnusableInput
+from packer.files.text import LATIN
+from packer.keys import Hashes
+from packer.options.declared import SourceOptions
+from packer.samples.labels import class_order, in_json
+from packer.samples.records import Facts, Reader, Sample, Skipped
+from packer.sources.tables.classes import NONE, Labels
+from packer.sources.tables.images import ImageIndex, Keys, name_hash
+from packer.sources.tables.survey import Survey
+from packer.sources.tables.table import LineTable, Record
+from packer.sources.tables.view import TableView, could_have_labels
+from packer.sources.trees.meaning import Layout
+from packer.sources.trees.sample import SampleParts, sample_of_files
+from packer.sources.trees.shape import IMAGES, inside, plain
+from packer.sources.trees.tree import Tree, unnamed
+from packer.sources.trees.walk import names_an_image
+from packer.words import many, option
+
+_SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
+_OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
+_SIGNS = re.compile(r"[^A-Za-z0-9_-]+")  # which no name of a split has
+_PART = re.compile(r"\d$")  # at the end of a file's name: one of several of a split
+_WORD = re.compile(r"[^\W\d_]{3,}([ _-][^\W\d_]+)*")
+_HEAD = 100  # rows that are looked at
+_MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """The files of a folder that no table names."""
+
+    images: ImageIndex  # of the folder
+    tables: frozenset[str]  # that are read, relative to it
+    aside: Mapping[str, str]  # further files -> why nothing is taken from them
+
+    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[Sample | Skipped]:
+        """Yield the images of splits without a table, without labels; name all others."""
+        tree = self.images.tree
+        for found in unnamed(tree, known, {}):
+            if isinstance(found, Skipped):
+                yield found
+                continue
+            folder, paths = found
+            split = self.images.splits.get(folder, "")
+            images = [path for path in paths if names_an_image(os.path.basename(path))]
+            is_new = split and split not in splits and not self._may_be_class(folder)
+            if is_new or inside(folder, _OBJECTS_ALONE) in self.tables:
+                for path in images:
+                    yield from sample_of_files(tree, path, {}, label=-1, split=split)
+            elif images and len(images) == tree.level(folder).images:
+                count = "image" if len(images) == 1 else f"{len(images)} images"
+                yield Skipped(f"{folder}/", f"no table names its {count}")
+            else:
+                yield from (Skipped(path, "no table names it") for path in images)
+            for path in sorted(set(paths).difference(images) - self.tables):
+                if reason := self.aside.get(path):
+                    yield Skipped(path, reason, ignored=True)
+                else:
+                    yield tree.ignored(path) or Skipped(path, "no table names it")
+
+    def _may_be_class(self, folder: str) -> bool:
+        """Whether a folder in one of a split is named in words, as those beside it are."""
+        above, _, name = folder.rpartition("/")
+        siblings = self.images.tree.shape.with_images(above)
+        is_inside = above in self.images.splits and plain(name) not in IMAGES
+        return is_inside and len(siblings) > 1 and all(map(_WORD.fullmatch, siblings))
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """The images that tables name."""
+
+    tree: Tree  # in which all of them lie
+    views: tuple[TableView, ...]  # the tables
+    labels: Labels
+    leftovers: Leftovers | None = None
+    is_unlabelled: bool = False  # a person has said that there are no labels
+    pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
+    searched: str = ""  # see `Facts`
+    folders: Layout | None = None  # whose folders are the classes; None: the tables have these
+    survey: Survey = field(default_factory=Survey, repr=False, compare=False)
+
+    @classmethod
+    def open(
+        cls,
+        where: Path,
+        views: Sequence[TableView],
+        options: SourceOptions,
+        classes: Sequence[str] | None,
+        leftovers: Leftovers | None = None,
+        folders: Layout | None = None,
+    ) -> "TableSource":
+        """Understand the tables, by a pass over each."""
+        survey = Survey()
+        known = tuple(survey.look_at(view, options, classes or ()) for view in views)
+        known = survey.without_doubtful_flags(known)
+        survey.check_apart(known)
+        pictures = survey.pictures_of_classes(known)
+        known = _all_in_splits([view for view in known if view not in pictures])
+        if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
+            raise UnusableInput(
+                f"{where}: the boxes of one table are fractions of the image, those of another "
+                "are pixels. Pack each table separately."
+            )
+        if any(view.grouped for view in known):
+            known = tuple(replace(view, grouped=view.can_group) for view in known)
+        tree = views[0].resolver.images.tree
+        if folders is None:
+            labels = _labels(known, survey.texts, classes, where)
+        else:
+            labels = Labels(class_order(where, folders.classes(tree.shape), classes), named=True)
+        is_unlabelled = options.label_column == NONE
+        is_given = options.root is not None or leftovers is not None
+        searched = "" if is_given else _searched(views[0])
+        more = (tuple(pictures), searched, folders, survey)
+        return cls(tree, known, labels, leftovers, is_unlabelled, *more)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order."""
+        return self.labels.classes
+
+    @property
+    def facts(self) -> Facts:
+        """How a Loader reads what it has; without labels, which columns could be these."""
+        columns = [view.columns for view in self.views if view.columns.box]
+        labels = all(column.label for column in columns)
+        normalized = any(column.box and column.box.normalized for column in columns)
+        several = any(not view.one_each and (view.separator or view.flags) for view in self.views)
+        return Facts(
+            heeds=frozenset({"columns"}),
+            remarks=((_SEVERAL,) if several and not columns else ()) + tuple(self._remarks()),
+            boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
+            unlabelled=self._without_labels,
+            root=None if self.tree.unpack else self.tree.root,
+            searched=self.searched,
+            lists=tuple(sorted(self.leftovers.tables)) if self.leftovers else (),
+        )
+
+    @property
+    def files(self) -> Reader:
+        """The reader of the samples."""
+        return self.tree.files
+
+    def scan(self) -> Iterator[Sample | Skipped]:
+        """Yield the image of each record, in the tables' order."""
+        keys = self.survey.keys(self.views)
+        splits: set[str] = set()
+        for view in self.views:
+            yield from view.table.skipped
+            for rows in self._images(view):
+                found = rows if isinstance(rows, Skipped) else self._sample(view, rows, keys)
+                if isinstance(found, Sample):
+                    splits.add(found.split)
+                yield found
+        for view in self.pictures:
+            reason = f"it is the picture of a class in {view.where.name}"
+            for record in view.table.records():
+                if isinstance(record, Record):
+                    with suppress(BadImage):
+                        yield Skipped(view.name(record.fields), reason, ignored=True)
+        if self.leftovers is not None:
+            yield from self.leftovers.scan(self.survey.known, splits)
+
+    def _remarks(self) -> Iterator[str]:
+        if self.folders is not None:
+            names = " and ".join(view.where.name for view in self.views)
+            yield f"The labels are those of the folders. The columns of {names} are in the json."
+        for view in self.views:
+            if isinstance(view.table, LineTable) and view.table.encoding.name == LATIN:
+                yield f"{view.where.name} is not UTF-8: it was read as Latin-1 ({LATIN})."
+        if count := self.survey.cleaned:
+            yield (
+                f"{many(count, 'label')} had spaces or invisible marks at an end, or another form "
+                "of Unicode, and had to be cleaned."
+            )
+        if not self.labels.named and not self.survey.texts.isdisjoint({"-1", "-1.0"}):
+            yield (
+                "The label -1 is read as no label. If it is a class, list all classes with "
+                f"{option('classes')}."
+            )
+        for view in self.views:
+            if view.columns.answer:
+                yield (
+                    f"Labels of {view.where.name} that were not accepted "
+                    f"({view.columns.answer!r}) are only in the json."
+                )
+
+    def _without_labels(self) -> Iterator[str]:
+        if self.is_unlabelled or any(view.has_targets for view in self.views):
+            return
+        labelled = [view for view in self.views if view.columns.label]
+        for view in labelled or self.views:
+            yield could_have_labels(view.table, view.columns)
+
+    def _images(self, view: TableView) -> Iterator[list[Record] | Skipped]:
+        """Yield the rows of each image together, in the order of their last ones."""
+        values, counts = self.survey.counted if view.grouped else ((), ())
+        waiting: dict[int, list[Record]] = {}
+        rows = 0
+        for record in view.table.records():
+            if isinstance(record, Skipped) or not view.grouped:
+                yield record if isinstance(record, Skipped) else [record]
+                continue
+            try:
+                name = name_hash(view.name(record.fields))
+            except BadImage:
+                yield [record]
+                continue
+            group = waiting.setdefault(name, [])
+            group.append(record)
+            rows += 1
+            if len(group) == counts[np.searchsorted(values, np.uint64(name))]:
+                yield waiting.pop(name)
+                rows -= len(group)
+            if rows > _MOST_OPEN:
+                raise UnusableInput(
+                    f"{view.where}: rows of the same image are so far apart that more than "
+                    f"{_MOST_OPEN} rows would be kept in memory. Sort the table by the column "
+                    f"{view.columns.image!r}."
+                )
+
+    def _sample(self, view: TableView, records: Sequence[Record], keys: Keys) -> Sample | Skipped:
+        first = records[0]
+        rows = [record.fields for record in records]
+        try:
+            name = view.name(first.fields)
+            parts = SampleParts(self.tree, name)
+            if self.folders is None:
+                label = view.label_of(rows, self.labels.number_of)
+            else:
+                label = self.labels.number_of(self.folders.class_in(os.path.dirname(name)))
+            split = view.split_of(rows, name)
+            for ext, path in view.further(first.fields).items():
+                parts.add(ext, path)
+            if data := view.json_of(records, self.labels.number_of):
+                parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
+            return parts.sample(keys.of(name, first.where), label, split, block=first.block)
+        except BadImage as error:
+            value = first.fields.get(view.columns.image)
+            reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
+            return replace(Skipped.of(first.where, error), reason=reason)
+
+
+def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
+    """Return the tables, each beside others of splits with one: a usual name, or its file's."""
+    if not any(view.split for view in views) or any(view.resolver.images.splits for view in views):
+        return tuple(views)
+    stems = [_SIGNS.sub("_", view.where.stem).strip("_") for view in views]
+    splits = [
+        stem if not view.split or (view.split in stems and not _PART.search(stem)) else view.split
+        for view, stem in zip(views, stems, strict=True)
+    ]
+    return tuple(replace(view, split=name) for view, name in zip(views, splits, strict=True))
+
+
+def _searched(view: TableView) -> str:
+    """Return the folder of the first images of a table that names them without it, if there is."""
+    folders = set[str]()
+    for record in islice(view.table.records(view.scalars), _HEAD):
+        if view.resolver.folder is None and isinstance(record, Record):
+            with suppress(BadImage):
+                folders.add(os.path.dirname(view.name(record.fields)))
+    return str(view.resolver.images.tree.root / os.path.commonpath(folders)) if folders else ""
+
+
+def _labels(
+    views: Sequence[TableView], texts: set[str], classes: Sequence[str] | None, where: Path
+) -> Labels:
+    each = (view.table.class_names.get(view.columns.label or "", ()) for view in views)
+    declared = set(filter(None, each))
+    if len(declared) > 1:
+        raise UnusableInput(
+            f"{where}: its tables declare different classes. Pack each table separately."
+        )
+    if declared:
+        return Labels.declare(declared.pop(), classes, where)
+    if flags := [view for view in views if view.flags]:
+        names = tuple(dict.fromkeys(name for view in flags for name in view.flags))
+        return Labels(class_order(where, names, classes) if classes else names, named=True)
+    if all(view.columns.label is None for view in views):
+        return Labels(tuple(classes or ()))
+    labels = Labels.of(texts, classes, where)
+    if not labels.named and any(view.has_targets for view in views):
+        return labels.numbered(texts)
+    return labels

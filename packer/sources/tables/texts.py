@@ -1,0 +1,109 @@
+"""Texts of a source, in any encoding, and what is reported of those that are evidence."""
+
+import html
+import io
+import os
+import re
+import zipfile
+from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
+
+import numpy as np
+
+from packer.files.text import decoded
+from packer.sources.trees.walk import is_named_as_image
+
+NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
+_NUMBER = re.compile(r"0*(\d+)(\.0)?")
+NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
+_NEARLY = 0.9  # of the lines
+LINE = 80  # characters of one that is shown
+_LEAST_TEXT = 0.95  # share of the bytes that are no control characters
+_ARCHIVED = 1 << 24  # bytes of a spreadsheet
+_PART = 1 << 20  # bytes of one of its files
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, or several of one extension in a folder, one behind the other."""
+
+    paths: tuple[str, ...]
+    text: bytes
+    share: float  # of the bytes that were read
+    is_spreadsheet: bool = False
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether nearly all of its lines are rows of numbers."""
+        lines = [line for line in self.text.decode("utf-8", "replace").split("\n") if line.strip()]
+        rows = sum(
+            bool(NUMBERS.fullmatch(line)) and len(re.split(r"[\s,;]+", line.strip())) > 2
+            for line in lines
+        )
+        return bool(lines) and rows >= _NEARLY * len(lines)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A file that names images, or the files of one extension in a folder that do so together."""
+
+    paths: tuple[str, ...]
+    count: int  # of images
+    is_cut: bool = False  # more may be named where it was not read
+    lines: tuple[str, ...] = ()
+    stems: frozenset[str] = frozenset()  # of the images that it names
+    reason: str = ""  # why it annotates images, if it names none
+    kind: str = NAMES  # what it names, or `ORDER`
+    level: int = -1  # of the folders that it names, in the paths of images
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is the name or the path of an image that it names."""
+        name = text.replace("\\", "/").rpartition("/")[2]
+        if self.kind == FOLDERS:
+            return as_number(text) in self.stems
+        return bool({name, as_number(name)} & self.stems) or (
+            is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
+        )
+
+
+def as_number(text: str) -> str:
+    """Return a whole number without zeros before or behind it; any other text as it is."""
+    found = _NUMBER.fullmatch(text)
+    return found[1] if found else text
+
+
+def text_of(data: bytes) -> bytes | None:
+    """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
+    if data.startswith(b"PK\3\4"):
+        return _spreadsheet(data)
+    head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
+    signs = np.frombuffer(head, np.uint8)
+    if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
+        return None
+    data = decoded(data, is_cut=True).encode("utf-8", "replace")
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\\u" in data:
+        data = re.sub(rb"\\u([0-9a-fA-F]{4})", _character, data)
+    data = data.replace(b"\\/", b"/")
+    if b"&" in data:
+        data = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
+    return unquote_to_bytes(data) if re.search(rb"%[2-9A-Fa-f][0-9A-Fa-f]", data) else data
+
+
+def _character(match: "re.Match[bytes]") -> bytes:
+    return chr(int(match[1], 16)).encode("utf-8", "replace")
+
+
+def _spreadsheet(data: bytes) -> bytes | None:
+    """Return the texts of a spreadsheet, each on a line."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [item for item in archive.infolist() if item.filename.endswith(".xml")]
+            parts = []
+            for item in names:
+                with archive.open(item) as file:
+                    parts.append(file.read(_PART))
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+        return None
+    text = b"\n".join(re.findall(rb">([^<>]+)<", b"".join(parts)[:_ARCHIVED]))
+    return html.unescape(text.decode("utf-8", "replace")).encode() or None

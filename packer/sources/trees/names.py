@@ -1,0 +1,240 @@
+"""Kinds of names of folders and images: splits, counters, parts of a set, roles (pure)."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
+from math import gcd
+
+from packer.sources.trees.shape import IMAGES, may_be_masks
+
+SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
+_ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
+_BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
+    {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
+)
+_YEAR = re.compile(r"[_-]?\d{1,4}$")
+_SEPARATORS = re.compile(r"[_\-. ]+")
+_ROLES = frozenset(  # what a picture is to the others of its sample
+    {"a", "b", "input", "output", "target", "gt", "groundtruth", "truth", "label", "labels"}
+    | {"mask", "masks", "lr", "hr", "lq", "hq", "low", "high", "hazy", "haze", "clear", "clean"}
+    | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
+    | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
+    | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
+    | {"left", "right", "front", "rear", "color", "colour", "rgb", "ir", "infrared", "thermal"}
+    | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
+)
+_PARTS = IMAGES | {  # what a set is divided into without a meaning
+    *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
+    *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
+}
+_TOKENS = re.compile(r"[^\W_]+")
+_COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+_PART = re.compile(r"([^\W\d][^\d]*?)[_\-. ]*(\d+)")
+_DATE = re.compile(r"(19|20)\d\d(?:([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?")
+_DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|20)\d\d\b")
+_HEX = re.compile(r"[0-9a-f]+")
+_NUMBERED = re.compile(r"[A-Za-z]+\d{3,}")  # WA0001
+_STEP = 100  # between the numbers of chunks
+_FEW = 4  # pictures of one sample beside each other
+_LOOKED_AT = 600  # names of a folder
+_NEARLY = 0.9  # of the names
+
+
+def splits_of(names: Sequence[str]) -> dict[str, str]:
+    """Return those of the names that are those of splits, each with the split's usual name.
+
+    Case, a year behind the name, and words that all names share (``seg_train``, ``seg_test``) are
+    ignored.
+    """
+    found = {name: split for name in names if (split := split_of(name))}
+    if any(split in SPLITS for split in found.values()):
+        return found
+    apart: dict[tuple[str, ...], dict[str, str]] = {}
+    for name in names:
+        tokens = _SEPARATORS.split(name)
+        words = [number for number, token in enumerate(tokens) if split_of(token)]
+        if len(words) == 1 and len(tokens) > 1:
+            rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
+            apart.setdefault(rest, {})[name] = split_of(tokens[words[0]])
+    for group in apart.values():
+        if len(group) > 1 and SPLITS.intersection(group.values()):
+            return group
+    return {}
+
+
+def split_of(name: str) -> str:
+    """Return the split that a name stands for by itself, "" for none."""
+    word = _YEAR.sub("", name.lower())
+    return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
+
+
+def are_counters(stems: Collection[str]) -> bool:
+    """Return whether names only count: one text, and numbers at equal steps with few gaps.
+
+    ``1``, ``2`` and ``image_0001`` are such; folders that have them in common may be classes.
+    """
+    folders: dict[str, list[str]] = defaultdict(list)
+    for stem in stems:
+        folder, _, name = stem.rpartition("/")
+        folders[folder].append(name)
+    return all(map(_count, folders.values()))
+
+
+def _count(names: Sequence[str]) -> bool:
+    if all(len(name) == 1 for name in names):
+        return True
+    found = list(map(_COUNTER.fullmatch, names))
+    if not all(found) or len({(one[1], one[3]) for one in found if one}) > 1:
+        return False
+    numbers = sorted(int(one[2]) for one in found if one)
+    step = gcd(*(b - a for a, b in pairwise(numbers))) or 1
+    return (numbers[-1] - numbers[0]) // step < 2 * len(numbers)
+
+
+def have_roles(names: Collection[str]) -> bool:
+    """Return whether folders are named after what their pictures are to each other's: LR, HR.
+
+    The common part of all names is ignored: ``mask`` and ``no_mask`` are classes.
+    """
+    tokens = [[token.lower() for token in _TOKENS.findall(name)] for name in names]
+    shared = set.intersection(*map(set, tokens))
+    rests = [[token for token in each if token not in shared] for each in tokens]
+    sizes = all(token.isdigit() for rest in rests for token in rest)
+    if shared and shared <= IMAGES and sizes:
+        return True  # images, images_2 and images_4
+    return all(_ROLES.intersection(map(_unnumbered, rest)) for rest in rests)
+
+
+def share_a_word(names: Collection[str]) -> bool:
+    """Return whether all names have a word in common, but for numbers: ``ds1`` and ``ds2``."""
+    words = [set(map(_unnumbered, _TOKENS.findall(name.lower()))) for name in names]
+    return bool(set.intersection(*words) - {""})
+
+
+def is_role(name: str) -> bool:
+    """Return whether a single name is a role."""
+    return not _ROLES.isdisjoint(map(_unnumbered, _TOKENS.findall(name.lower())))
+
+
+def is_of_masks(ending: str) -> bool:
+    """Return whether the end of a name is that of a mask, or another kind than photographs have."""
+    word = _unnumbered(ending.rpartition(".")[0].strip("_- ").lower())
+    return may_be_masks(word) or (not word and not ending.lower().endswith((".jpg", ".jpeg")))
+
+
+def is_named_as_mask(name: str) -> bool:
+    """Return whether the last word of a picture's name, behind others, is one for masks."""
+    words = _TOKENS.findall(name.rpartition(".")[0].lower())
+    return len(words) > 1 and may_be_masks(words[-1])
+
+
+def _unnumbered(token: str) -> str:
+    return token.strip("0123456789")
+
+
+def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str]]]) -> str:
+    """Return what names of folders are instead of classes, such as "dates"; "" for classes.
+
+    `images` gives the folders of some images below one, relative to all, each with a stem.
+    """
+    if len(names) < 2:
+        return ""
+    if all(_DATE.fullmatch(name) or _DAY.search(name) for name in names):
+        return "dates"
+    parts = [_PART.fullmatch(name) for name in names]
+    words = {one[1].lower() for one in parts if one is not None}
+    if all(parts) and len(words) == 1 and not _PARTS.isdisjoint(_TOKENS.findall(words.pop())):
+        return "numbered parts of a set"
+    if all(map(str.isdecimal, names)) and len(set(map(len, names))) == 1 and min(names)[0] == "0":
+        numbers = sorted(map(int, names))
+        if not any(number % _STEP for number in numbers) and len(names[0]) > 2:
+            return "numbered parts of a set"
+        if _run_on(sorted(names), images):
+            return "numbered parts of a set, whose images are numbered throughout"
+    if all(map(_HEX.fullmatch, names)) and len(set(map(len, names))) == 1 and len(names[0]) <= 3:
+        found = [each for name in names for each in images(name)]
+        if found and all(map(_is_hashed, found)):
+            return "the first letters of the names in them"
+    return ""
+
+
+def _is_hashed(image: tuple[str, str]) -> bool:
+    folder, stem = image[0].replace("/", ""), image[1].lower()
+    return len(stem) > len(folder) and stem.startswith(folder) and _is_hash(stem)
+
+
+def _is_hash(stem: str) -> bool:
+    return bool(_HEX.fullmatch(stem)) and not stem.isdecimal()
+
+
+def _run_on(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str]]]) -> bool:
+    last = -1
+    for name in names:
+        stems = [stem for _, stem in images(name)]
+        if len(stems) < 2 or not all(map(str.isdecimal, stems)):
+            return False
+        numbers = sorted(map(int, stems))
+        if numbers[0] <= last:
+            return False
+        last = numbers[-1]
+    return True
+
+
+def endings(folders: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], bool]:
+    """Return the endings by which the pictures of one sample differ, and whether all have them.
+
+    ``_sat.jpg`` and ``_mask.png`` behind the name that they share; ``.jpg`` and ``.png``; ``.jpg``
+    and ``_thumb.jpg``. At least half of the pictures have them, of all `folders` or of those in
+    which several do.
+    """
+    counts = [(_endings(names), len(names)) for names in folders]
+    total = sum(size for _, size in counts)
+    for some, count in sum((own for own, _ in counts), Counter()).most_common(1):
+        several = [(own[some], size) for own, size in counts if own[some] > 1]
+        ways = [(count, total), tuple(map(sum, zip(*several, strict=True))) or (0, 1)]
+        if count > 1 and any(2 * held * len(some) >= size for held, size in ways):
+            return some, count * len(some) == total
+    return (), True
+
+
+def _endings(names: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """Return how often pictures of a folder differ in the same endings."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        stem, dot, ext = name.rpartition(".")
+        found[stem].add(dot + ext)
+        if (at := _last_token(stem)) > 0:
+            found[stem[:at]].add(name[at:])
+    return Counter(tuple(sorted(some)) for some in found.values() if 1 < len(some) <= _FEW)
+
+
+def windows(names: Sequence[str]) -> Sequence[str]:
+    """Return some runs of names: those that share a beginning follow each other."""
+    if len(names) <= _LOOKED_AT:
+        return names
+    size, last = _LOOKED_AT // 3, len(names) - _LOOKED_AT // 3
+    return [name for at in (0, last // 2, last) for name in names[at : at + size]]
+
+
+def _last_token(stem: str) -> int:
+    """Return where the last word of a name begins, with its separator; 0 for none or a number."""
+    at = max(stem.rfind(sign) for sign in "_- ")
+    is_word = any(map(str.isalpha, stem[at:])) and not _NUMBERED.fullmatch(stem[at + 1 :])
+    return at if at > 0 and is_word else 0
+
+
+def infixes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the words within names by which the pictures of one sample differ: ``_GT_``."""
+    some = [name.split("_") for name in names[:: len(names) // _LOOKED_AT + 1]]
+    if len(names) < _FEW or len(set(map(len, some))) > 1:
+        return ()
+    for at in range(1, len(some[0]) - 1):
+        words = sorted({tokens[at] for tokens in some})
+        if not (2 <= len(words) <= _FEW and all(map(str.isalpha, words))):
+            continue
+        known = set(names)
+        others = ("_".join([*t[:at], word, *t[at + 1 :]]) for t in some for word in words)
+        if sum(other in known for other in others) >= _NEARLY * len(some) * len(words):
+            return tuple(f"_{word}_" for word in words)
+    return ()

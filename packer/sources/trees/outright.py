@@ -1,0 +1,185 @@
+"""The meaning of folders as explicit options of a command line, in templates (pure)."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from packer.sources.trees.names import is_role
+from packer.sources.trees.shape import Shape, inside, masks
+from packer.words import choices
+
+ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
+FLAT = 0  # as a depth: folders mean nothing
+_MAINS = 4  # folders of which the images may be those of samples
+
+SplitsOf = Callable[[list[str]], Mapping[str, str]]
+
+
+def as_templates(
+    top: str,
+    splits: Mapping[str, str],
+    depth: int,
+    with_classes: Collection[str],
+    *,
+    is_usual: bool = True,
+    pairs: Mapping[str, str] = {},
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the templates of a layout of folders: of the images, and of each member.
+
+    `with_classes` are the splits that hold folders. `is_usual`: whether ``{split}`` gives the
+    splits from their folders' names; the folders of `pairs` are relative to the source.
+    """
+    top = literal(f"{top}/" if top else "")
+    ends = {split: _end(depth if split in with_classes else FLAT) for split in splits}
+    ways = list(dict.fromkeys(inside(_any(base), ends[split]) for split, base in splits.items()))
+    if len(ways) > 1 or not is_usual:
+        ways = [f"{{split={s}}}{literal(base)}/{ends[s]}" for s, base in splits.items()]
+    members = {name: inside(literal(folder), "{path}") for name, folder in pairs.items()}
+    return tuple(top + way for way in ways), members
+
+
+def by_templates(images: Collection[str], members: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """Return templates as options."""
+    found = [word for one in images for word in ("--images", one)]
+    found += [word for name, one in members.items() for word in ("--member", f"{name}={one}")]
+    return tuple(found)
+
+
+def without(role: str, templates: Sequence[str]) -> list[str]:
+    """Return templates whose field of this role means nothing."""
+    return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
+
+
+def literal(text: str) -> str:
+    """Return a text as a template has it."""
+    return text.replace("{", "{{").replace("}", "}}").replace("*", "[*]")
+
+
+def _end(depth: int) -> str:
+    spec = {ALL: ":all", 1: ""}.get(depth, f":{depth}")
+    return "{key}" if depth == FLAT else f"{{label{spec}}}/{{key}}"
+
+
+def _any(base: str) -> str:
+    """Return the folder of a split for all splits: with the field in place of its name."""
+    names = base.split("/") if base else []
+    return "/".join("{split}" if name == names[0] else literal(name) for name in names)
+
+
+def end_of(shape: Shape, folder: str, splits_of: SplitsOf) -> str:
+    """Return the template of the images in a folder: of splits, of classes, or only of images."""
+    names = shape.with_images(folder)
+    if not names or shape.images.get(folder):
+        return "{key}"
+    if len(splits_of(names)) < len(names):
+        return "{label}/{key}"
+    below = {end_of(shape, inside(folder, name), splits_of) for name in names}
+    return f"{{split}}/{below.pop()}" if len(below) == 1 else "{split}/{key}"
+
+
+def last_alone(
+    shape: Shape, path: str, joined: Collection[str], depth: int, *, has_splits: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return the readings in which only the last folder is a class; `path` is one above it.
+
+    `joined` are the options by which `depth` folders name a class.
+    """
+    above = path.rpartition("/")[2]
+    while below := shape.with_images(path):
+        path = inside(path, below[0])
+    last = path.rpartition("/")[2]
+    folders = [f"{{folder{number}}}/" for number in range(1, depth)] if depth > 2 else ["{folder}/"]
+    readings = {f"{last} is a class, and {above} is none": ("".join(folders) + "{label}")}
+    if depth == 2 and not has_splits:
+        readings[f"{last} is a class, and {above} is a split"] = "{split}/{label}"
+    return {meaning: _put(joined, depth, way) for meaning, way in readings.items()}
+
+
+def in_each(
+    shape: Shape, folder: str, joined: Collection[str], depth: int
+) -> dict[str, tuple[str, ...]]:
+    """Return the readings of folders that each hold the same parts of samples, such as masks."""
+    paths = [inside(folder, name) for name in shape.with_images(folder)]
+    each = {tuple(shape.with_images(path)) for path in paths}
+    parts = each.pop()
+    if each or depth > 2 or len(joined) != 2 or not any(map(is_role, parts)):
+        return {}
+    if any(len({shape.below(inside(path, part)) for part in parts}) > 1 for path in paths):
+        return {}
+    ways = {part: _put(joined, depth, f"{{folder}}/{literal(part)}")[1::2] for part in parts}
+    readings = {}
+    for main in sorted(parts, key=is_role)[:_MAINS]:
+        members = {re.sub(r"[^a-z0-9]+", "_", part.lower()) + "?": ways[part] for part in parts}
+        others = {name: way[0] for name, way in members.items() if way != ways[main]}
+        readings[f"Each image in {main} has members of the others"] = by_templates(
+            ways[main], others
+        )
+    return readings
+
+
+def _put(joined: Collection[str], depth: int, folders: str) -> tuple[str, ...]:
+    return tuple(word.replace(f"{{label:{depth}}}", folders) for word in joined)
+
+
+def paired(
+    shape: Shape,
+    pairs: Collection[tuple[str, str]],
+    name: str,
+    what: str,
+    splits_of: SplitsOf,
+) -> dict[str, tuple[str, ...]]:
+    """Return the readings of folders of images, each with one of `what` they have: (images, files).
+
+    They are one template if they differ by the splits that they are named after.
+    """
+    ways = set()
+    for images, files in pairs:
+        marks = dict.fromkeys(part for part in images.split("/") if splits_of([part]))
+        mark = next(iter(marks), "")
+        folders = [_marked(literal(folder), mark) for folder in (images, files)]
+        end = end_of(shape, images, splits_of)
+        ways.add((*folders, end.replace("{split}/", "{_}/") if mark else end))
+    if len(ways) != 1:
+        return {}
+    ((images, files, end),) = ways
+    if "{_}" in end:
+        return {}
+    readings = {}
+    for meaning, each in _meanings(end).items():
+        template, member = inside(images, each), inside(files, each)
+        readings[f"Each image has a {what}{meaning}"] = by_templates([template], {name: member})
+        some = by_templates([template], {f"{name}?": member})
+        readings[f"Some images have a {what}{meaning}"] = some
+    return readings
+
+
+def _meanings(end: str) -> dict[str, str]:
+    """Return the templates of images in folders, which may be classes or, as videos, none."""
+    if "{label}" not in end:
+        return {"": end}
+    return {
+        ", and folders are classes": end,
+        ", and folders mean nothing": end.replace("{label}/", ""),
+    }
+
+
+def _marked(folder: str, mark: str) -> str:
+    return folder.replace(mark, "{split}", 1) if mark else folder
+
+
+def masks_refusal(
+    shape: Shape, folder: str, images: str | None, where: object, splits_of: SplitsOf
+) -> str:
+    """Why a folder of masks stops packing, and what to type."""
+    above, _, name = folder.rpartition("/")
+    others = [inside(above, other) for other in shape.with_images(above) if other != name]
+    text = f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:"
+    readings: dict[str, tuple[str, ...]] = {}
+    alone = ""
+    if images := images or next(iter(others), None):
+        pairs = [(of or images, path) for path, of in masks(shape)]
+        readings = paired(shape, pairs, "mask", "mask", splits_of)
+        if readings:
+            readings["The names of masks end in another way"] = ("--as", "pairs")
+        alone = choices(f"{where}/{images}", {f"Pack only {images}": ("--as", "folder")})
+    readings["All folders are classes"] = by_templates([inside(literal(above), "{label}/{key}")])
+    return f"{text}{choices(where, readings)}{alone}"
