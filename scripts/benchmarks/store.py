@@ -1,11 +1,14 @@
 """Reading from a store that answers late, beside the same shards on the disk.
 
     scripts/bench.py store --images DIR [--latency 0 50 100] [--workers N] [--peers]
+    scripts/bench.py store --images DIR --blocks 0 1 2 4 --shares 0.75 0.5 0.25 --epochs 5
 
 DIR's photographs, repeated under other names up to --count, are packed, and served by nginx, whose
 echo module lets each request wait first. Each candidate has a cache of its own and reads an epoch
-with nothing in the cache, then one with all of it there; or epochs with a cache that holds half.
---peers: other loaders that read from stores, from the same server.
+with nothing in the cache, then one with all of it there; or, for each of --shares, epochs with a
+cache of that share of the data, of which all but the first are reported. --blocks: the shards of a
+BlockShuffle's window; 0 is a global shuffle. A limit that a Loader refuses leaves its candidate
+out. --peers: other loaders that read from stores, from the same server.
 
 Rates count from an epoch's first batch to its last. "waited %": of the workers' time, what they
 waited for the store, which is what latency costs, whatever else runs on the machine. Requests and
@@ -31,7 +34,7 @@ from benchmarks.runner import Candidate, Figures, cpu_seconds
 BASELINE = "local disk"
 OPTIONS = {"images": ..., "shards": None, "shard-size": "20MB", "count": 4000, "batch-size": 256}
 OPTIONS |= {"latency": [0, 50, 100], "workers": 1, "peers": False}
-_BLOCKS = 4  # shards of a window: half of the data has room for two
+OPTIONS |= {"blocks": [0, 4], "shares": [0.5], "epochs": 2}
 _PEERS = ("LitData", "MosaicML", "webdataset")
 
 
@@ -47,7 +50,7 @@ class Reading:
     epochs: tuple[str | None, ...]
     task: Task
     store: slow_store.SlowStore
-    is_block: bool = False
+    blocks: int = 0
     build: Build | None = None
 
 
@@ -71,26 +74,34 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     print(f"{given.count} images of {size / 1e6:.0f} MB, batch {given.batch_size}")
     found = [Candidate("local", measure, (Reading((None, BASELINE), task, store),))]
     for latency in given.latency:
-        for name, reading in readings(latency, task, store, peers, size):
+        for name, reading in readings(latency, task, store, peers, size, given):
             found.append(Candidate(name, measure, (reading,)))
     return found
 
 
 def readings(
-    latency: int, task: Task, store: slow_store.SlowStore, peers: dict[str, Peer], size: int
+    latency: int,
+    task: Task,
+    store: slow_store.SlowStore,
+    peers: dict[str, Peer],
+    size: int,
+    given: argparse.Namespace,
 ) -> Iterator[tuple[str, Reading]]:
-    """Yield the ways to read at a latency, with a whole and with half a cache."""
+    """Yield the ways to read at a latency, with a whole cache and with shares of it."""
     ways: dict[str, dict[str, Any]] = {
-        "global shuffle": {},
-        "BlockShuffle": {"is_block": True},
-        **{name: {"build": peer.build} for name, peer in peers.items()},
+        f"BlockShuffle({blocks})" if blocks else "global shuffle": {"blocks": blocks}
+        for blocks in given.blocks
     }
+    ways |= {name: {"build": peer.build} for name, peer in peers.items()}
     for way, options in ways.items():
         name = f"{latency} ms, {way}"
-        for limit, epochs in (
-            (None, (f"{name}, cold", f"{name}, full cache")),
-            (size // 2, (None, f"{name}, half cache")),
-        ):
+        caches: dict[int | None, tuple[str | None, ...]] = {
+            None: (f"{name}, cold", f"{name}, full cache")
+        }
+        for share in given.shares:
+            later = (f"{name}, {share:g} of a cache, epoch {n}" for n in range(2, given.epochs + 1))
+            caches[int(size * share)] = (None, *later)
+        for limit, epochs in caches.items():
             at = Stored(store.endpoints[latency], slow_store.BUCKET, task.cache / "cached", limit)
             yield epochs[-1] or name, Reading(epochs, replace(task, stored=at), store, **options)
 
@@ -104,7 +115,7 @@ def ours(reading: Reading) -> reader.Loader:
         data,
         batch_size=task.batch_size,
         transforms=transforms(task.crop),
-        shuffle=reader.BlockShuffle(_BLOCKS) if reading.is_block else True,
+        shuffle=reader.BlockShuffle(reading.blocks) if reading.blocks else True,
         workers=task.workers,
     )
 

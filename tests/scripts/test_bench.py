@@ -15,7 +15,7 @@ from PIL import Image
 
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
-SMALL_STORE = ["--batch-size=8", "--latency=1"]
+SMALL_STORE = ["--batch-size=8", "--latency=1", "--blocks", "0", "1"]
 STEPS = ["open", "labels", "order", "loader", "info", "scan", "pack"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
@@ -29,7 +29,11 @@ CASES = {
 ROWS = {
     "read": ["shardfeed", "DataLoader, simplejpeg + cv2"],
     "tiny": ["shardfeed", "shardfeed, crop and flip", "tensor indexing"],
-    "store": ["local disk", "1 ms, global shuffle, cold", "1 ms, BlockShuffle, half cache"],
+    "store": [
+        "local disk",
+        "1 ms, global shuffle, cold",
+        "1 ms, BlockShuffle(1), 0.5 of a cache, epoch 2",
+    ],
     "gpu": ["shardfeed", "shardfeed, auto", "shardfeed, GPU decode", "one batch, again and again"],
     "decoders": ["simplejpeg, one core"],
     "pack": ["cp -r", "packer, verbatim, one process", "packer, tiled"],
