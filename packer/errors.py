@@ -161,7 +161,6 @@ _NOTHING_KEPT = "Nothing was committed. Remove the cause, and run the same comma
 
 
 def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:
-    """Return the error for a file of the dataset that could not be written."""
     then = AGAIN if kept else _NOTHING_KEPT
     return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 

@@ -34,7 +34,6 @@ def escape(stem: str) -> str:
 
 
 def unescape(key: str) -> str:
-    """Return the path that `escape` made `key` from."""
     return os.fsdecode(unquote_to_bytes(key))
 
 
@@ -66,12 +65,10 @@ Hashes = NDArray[np.uint64]
 
 
 def key_hash(key: str) -> int:
-    """Return that of a key."""
     return xxhash.xxh3_64_intdigest(key.encode())
 
 
 def hashes_of(names: Iterable[bytes]) -> Hashes:
-    """Return the xxh3-64 of each name, uint64."""
     return np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64)
 
 
@@ -116,7 +113,6 @@ class KeySet:
         return True
 
     def update(self, values: Iterable[int]) -> None:
-        """Take the keys with these hashes."""
         for value in values:
             self._recent.add(value)
             if len(self._recent) > self._FEW + len(self._sorted) // 16:
@@ -135,7 +131,6 @@ class KeySet:
 
 
 def split_of(key: str, fractions: Mapping[str, float]) -> str:
-    """Return the split, one of `fractions` (together 1), by a hash of the key (xxh3-64)."""
     position = key_hash(key) / 2**64
     for name, fraction in fractions.items():
         position -= fraction

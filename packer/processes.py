@@ -185,7 +185,6 @@ class _Process(threading.Thread):
         self._quiet = 0  # how often it was looked at since it was heard of
 
     def kill(self) -> None:
-        """End it, whatever it is at."""
         self._is_over = True
         if (child := self._child) is not None:  # else it is killed as it starts
             child.kill()

@@ -50,7 +50,6 @@ class Progress:
             self._write(f"{bounded(text)}\n")
 
     def announce(self, text: str) -> None:
-        """Print what a source is read as, before it is packed."""
         self.note(text)
 
     def rejected(self, files: Collection[tuple[str, str]]) -> None:

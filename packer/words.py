@@ -45,7 +45,6 @@ class Shell:
         self._dst, self._given = dst, given or {}
 
     def option(self, name: str, value: Any) -> str:
-        """Return an option with its value."""
         if value is None or value is True:
             return flag(name)
         if isinstance(value, Mapping):
@@ -53,11 +52,9 @@ class Shell:
         return f"{flag(name)} {shlex.quote(value) if _is_text(value) else value}"
 
     def packing(self, source: str) -> str:
-        """Return how a command that packs `source` begins."""
         return f"packer pack {shlex.quote(source)}"
 
     def command(self, source: str, arguments: Sequence[str]) -> str:
-        """Return the command that packs `source`; `arguments` replace what was given."""
         replaced = {*arguments, *(self._REPLACED if "--images" in arguments else ())}
         kept = (words for name, words in self._given.items() if name not in replaced)
         return f"{self.packing(source)} {shlex.join([self._dst, *chain(*kept), *arguments])}"
@@ -78,12 +75,10 @@ def written_by(caller: Shell) -> Iterator[None]:
 
 
 def flag(name: str) -> str:
-    """Return the option on a command line that is the Python argument `name`."""
     return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
 def option(name: str, value: Any = None) -> str:
-    """Return an option with its value, as the caller writes it."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     return _caller.get().option(name, text)
 
@@ -139,17 +134,14 @@ def many(count: int, noun: str) -> str:
 
 
 def are(count: int) -> str:
-    """Return the verb of so many."""
     return "is" if count == 1 else "are"
 
 
 def have(count: int) -> str:
-    """Return the other verb of so many."""
     return "has" if count == 1 else "have"
 
 
 def share(part: int, whole: int) -> str:
-    """``4.2%`` of a whole; never 0% of what is there."""
     percent = 100 * part / max(whole, 1)
     if 0 < percent < 0.1:
         return "less than 0.1%"
@@ -157,13 +149,11 @@ def share(part: int, whole: int) -> str:
 
 
 def listed(names: Collection[str], most: int = NAMED) -> str:
-    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(islice(names, most)) + more
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return the beginning of a text that is longer."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -88,7 +88,6 @@ def bench(
 
 
 def sweep(largest: int) -> list[int]:
-    """Powers of two up to `largest`, and `largest`."""
     return sorted({*(1 << bit for bit in range(largest.bit_length())), largest})
 
 

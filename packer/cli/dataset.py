@@ -54,10 +54,7 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
 
 
 class _Packed(options.Place):
-    """The source of a dataset."""
-
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        """Return what is to be passed."""
         return "Pass the folder, the archive or the URL that DATASET was packed from."
 
 

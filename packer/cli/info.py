@@ -146,7 +146,6 @@ def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any
 
 
 def print_reported(made: "Reported", output: Output) -> int:
-    """Print what was found; the exit code."""
     lines = [f"{one.weight}: {one.title}: {one.sentence}" for one in made.findings]
     lines.append(
         f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "

@@ -18,8 +18,6 @@ from packer.cli.plan import plan
 
 
 class _Commands(click.Group):
-    """Turns a command's result and its errors into exit codes and sentences."""
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands like click, each with its whole first sentence."""
         with formatter.section("Commands"):

@@ -25,12 +25,10 @@ class Output:
 
     @property
     def progress(self) -> Progress:
-        """The progress that is shown."""
         return Progress(self.quiet)
 
     @property
     def is_silent(self) -> bool:
-        """Whether only errors and JSON are printed."""
         return self.as_json or self.quiet
 
     def report(
@@ -85,7 +83,6 @@ def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
 
 
 def name_ignored(files: Iterable[tuple[str, str]]) -> None:
-    """Print which files were ignored, one line for each reason."""
     names: dict[str, list[str]] = {}
     for name, reason in files:
         names.setdefault(reason, []).append(name)

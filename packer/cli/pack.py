@@ -33,12 +33,10 @@ class _Pack(params.Sectioned):
     """Has the commands that messages propose completed with DST, and with the options given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the values of options as they were typed."""
         ctx.meta["typed"] = self.make_parser(ctx).parse_args([*args])[0]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Do what click does, with completed commands."""
         given: dict[str, list[str]] = {}
         for param in filter(lambda one: one.name in ctx.meta["typed"], self.params[2:]):
             values, flag = ctx.meta["typed"][param.name], max(param.opts, key=len)

@@ -31,19 +31,16 @@ class Announcing(Progress):
         self._is_silent = output.is_silent
 
     def announce(self, text: str) -> None:
-        """Print the lines with which packing begins."""
         self.announced += text
         for line in () if self._is_silent else text.splitlines():
             echo(line, err=False)
 
     def rejected(self, files: Collection[tuple[str, str]]) -> None:
-        """Name the files."""
         self.named.extend(files)
         name_files("rejected", files)
 
 
 def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
-    """Yield what was packed; what was rejected or `announced` has been printed."""
     yield from (remark for remark in report.remarks if remark not in announced)
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
@@ -62,7 +59,6 @@ def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
 
 
 def part_lines(report: "PartReport") -> Iterator[str]:
-    """Yield what became of one part, and what is left for the others."""
     name_files("not tiled", report.untiled)
     name_files("not banded", report.unbanded)
     left = f"{many(report.missing, 'shard')} of the dataset still missing"
@@ -99,7 +95,6 @@ def print_plan(
     how: "RunOptions",
     output: Output,
 ) -> int:
-    """Print what would be written; the exit code."""
     from packer.plan.work import outline, refuse_full_disk, tars
     from packer.run.scopes import scope_of
     from packer.shards.shard_writer import is_finished
@@ -137,7 +132,6 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 def print_explained(
     src: "AnySource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
-    """Print what `src` is read as, and some samples from all over it; the exit code."""
     from packer.plan.prepare import prepare
     from packer.storage.source import open_source
 

@@ -22,14 +22,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Value(click.ParamType[Any]):
-    """A value of a kind that options have."""
-
     def __init__(self, kind: Kind) -> None:
         self.name = kind.metavar
         self._kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value of a text."""
         if not isinstance(value, str):
             return value
         try:
@@ -40,7 +37,6 @@ class Value(click.ParamType[Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":
-        """Return the choices that begin so."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(one) for one in self._kind.choices if one.startswith(incomplete)]
@@ -80,12 +76,9 @@ def by_section(*names: str) -> dict[str, list[str]]:
 
 
 class Place(click.Path):
-    """A folder that is there, or a URL."""
-
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """Return the folder's path, or the URL unchanged."""
         if is_url(value):
             return str(value)
         return Path(os.fsdecode(super().convert(value, param, ctx)))

@@ -23,28 +23,22 @@ _AT_ONCE = 32  # requests
 
 @dataclass(frozen=True)
 class Point:
-    """The measured rate of a number of workers."""
-
     workers: int
     statistics: "Statistics"
 
     @property
     def rate(self) -> float:
-        """Images a second."""
         return self.statistics.images_per_second
 
     @property
     def cpu_share(self) -> float:
-        """The share of a core that each worker used on average."""
         return self.statistics.cpu / max(self.statistics.worker_seconds, 1e-9)
 
     def line(self) -> str:
-        """Its line of the table."""
         limit = self.statistics.bound_by
         return f"{self.workers:>7}{self.rate:>10.0f}{self.cpu_share:>11.0%}  {limit}"
 
     def content(self) -> dict[str, Any]:
-        """Its part of the JSON."""
         return {
             "workers": self.workers,
             "images_per_second": round(self.rate, 1),
@@ -84,8 +78,6 @@ def measure(
 
 @dataclass(frozen=True)
 class Probed:
-    """The measured rates of a store."""
-
     latency: float  # seconds of a small request, the median
     bandwidth: float  # bytes a second of many large ones
     seconds: float  # that it took to find out

@@ -8,12 +8,10 @@ from reader.format import FORMATS, Index, Manifest
 
 
 def image_of(index: Index, row: int) -> str:
-    """Return the extension of a row's image, "" if the dataset has no images."""
     return FORMATS[int(index.columns["format"][row])] if index.has_images else ""
 
 
 def label_of(index: Index, row: int) -> int:
-    """Return a row's label, -1 for none."""
     return int(index.columns["label"][row]) if index.has_images else -1
 
 
@@ -24,12 +22,10 @@ def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
 
 
 def members_in(index: Index) -> Counter[str]:
-    """Return how many rows have each further member."""
     return Counter({ext: int((index.columns[f"{ext}.offset"] > 0).sum()) for ext in index.members})
 
 
 def values_in(index: Index) -> Counter[str]:
-    """Return how many rows have a value of each field of the JSON that is a column."""
     found: Counter[str] = Counter()
     for field in index.fields:
         values: Any = index.values(f"json.{field}")
@@ -52,15 +48,12 @@ def reason_of(error: Exception) -> str:
 
 @dataclass
 class SplitInfo:
-    """One split's share."""
-
     shards: int = 0
     samples: int = 0
     bytes: int = 0
 
 
 def splits_of(content: Manifest) -> dict[str, SplitInfo]:
-    """Return each split's share; ``""`` without splits."""
     found: dict[str, SplitInfo] = {}
     for shard in content.shards:
         split = found.setdefault(shard.split, SplitInfo())

@@ -110,7 +110,6 @@ class _Export:
     files: list[str] = field(default_factory=list)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write the file `name`, unless it has this content already."""
         if self.lacks(name, (len(content), checksum_of(content))):
             path = self.out / name
             with naming(path):
@@ -130,14 +129,12 @@ class _Export:
 
     @cached_property
     def splits(self) -> dict[str, list[ShardEntry]]:
-        """Return the shards of each split."""
         found: dict[str, list[ShardEntry]] = {}
         for shard in self.dataset.content.shards:
             found.setdefault(shard.split, []).append(shard)
         return found
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
-        """Yield the members of each sample in the order of the tar, as other tools group them."""
         if self.dataset.content.external:
             found = samples(members(self.dataset.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
@@ -241,7 +238,6 @@ def _write_energon(export: _Export) -> None:
 
 @contextmanager
 def _database(export: _Export, name: str) -> Iterator[sqlite3.Connection]:
-    """Yield a new database, which is written when the block ends."""
     path = export.out / name
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,8 +36,6 @@ _CHUNK = 1 << 22
 
 @dataclass
 class ExtractReport:
-    """The result of an extraction."""
-
     out: str
     written: int = 0
     present: int = 0  # files that were there already, with the same content
@@ -100,12 +98,10 @@ class _Labels:
         self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
-        """Return whether a folder in a sample's name is that of its class."""
         known = 0 <= label < len(self._classes)
         return known and self._classes[label] in os.fsdecode(name).split("/")[:-1]
 
     def in_file(self, name: bytes, label: int) -> bool:
-        """Return whether to write the member ``.cls``."""
         return self._always or (self._is_numbered and not self.in_name(name, label))
 
 

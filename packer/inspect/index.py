@@ -41,8 +41,6 @@ _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has 
 
 @dataclass
 class IndexReport:
-    """The result of indexing tars."""
-
     dataset: str
     samples: int = 0
     classes: int = 0
@@ -234,15 +232,12 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
 
 
 class _Rows:
-    """Rows for each run of members, which may be a part of a sample."""
-
     def __init__(self, path: Path, content: HashedFile, limits: Limits) -> None:
         self._path, self._content, self._limits, self._rows = path, content, limits, Rows()
         self.skipped: list[tuple[str, str]] = []
         self.dropped: Counter[str] = Counter()  # images by what no reader shows of them
 
     def add(self, run: Sequence[Member]) -> None:
-        """Append the members of a sample, or of a part of it."""
         most = self._limits.bytes
         reason = f"it has {{}} bytes; {most} are the most (--max-bytes)"
         self.skipped += [(m.name, reason.format(m.size)) for m in run if m.size > most]
@@ -269,7 +264,6 @@ class _Rows:
         self._rows.add(escape(run[0].stem).encode(), name, row, further)
 
     def columns(self) -> dict[str, Column]:
-        """Return the index's columns, with the parts of each sample joined."""
         keys, names, columns = self._rows.keys, self._rows.names, self._rows.numbers()
         self._join_parts(columns)
         self.skipped += [

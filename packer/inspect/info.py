@@ -23,8 +23,6 @@ _ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
 
 @dataclass
 class Info:
-    """A dataset in numbers."""
-
     dataset: str
     packer: str
     samples: int = 0

@@ -41,8 +41,6 @@ _FOLDER = ".repair-"  # what is made again is kept in it until it is proven
 
 @dataclass
 class RepairReport:
-    """The damages, the files that were repaired, and those that could not be."""
-
     dataset: str
     damages: list[Damage] = field(default_factory=list)
     repaired: list[str] = field(default_factory=list)
@@ -67,7 +65,6 @@ def repair(
     progress: Progress = QUIET,
     scratch: Path | None = None,
 ) -> RepairReport:
-    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed."""
     began = time.monotonic()
     report = RepairReport(str(dst))
     content = _manifest(dst)
@@ -144,7 +141,6 @@ def _repair_shards(
 
 
 def remedy(place: Path | str) -> str:
-    """Return how a damaged dataset is restored."""
     if is_url(place):
         return IN_STORE
     try:

@@ -29,8 +29,6 @@ _CHANGED = "its bytes are not those that were packed"
 
 @dataclass(frozen=True)
 class Damage:
-    """Something that is not as it was written."""
-
     file: str  # relative to dataset.json
     reason: str
     key: str | None = None  # of the sample in which it lies
@@ -53,8 +51,6 @@ class Damage:
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard as it should be."""
-
     folder: Path
     file: str
     entry: ShardEntry | None  # of dataset.json; None where that cannot be read
@@ -64,14 +60,11 @@ class Shard:
 
     @property
     def index(self) -> str:
-        """The index file's name, relative to `folder`."""
         return index_of(Path(self.file)).as_posix()
 
 
 @dataclass
 class Findings:
-    """The findings about a shard."""
-
     file: str
     damages: list[Damage] = field(default_factory=list)
     samples: int = 0  # samples, bytes: that were checked

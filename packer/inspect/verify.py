@@ -32,8 +32,6 @@ _ROWS = 512  # at a time, to one process
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The result of a check: its extent, and the damages."""
-
     dataset: str
     shards: int
     samples: int  # that were checked

@@ -39,16 +39,13 @@ class PythonCall(Shell):
     _REPLACED = ("kind", "class_depth", "pairs")
 
     def option(self, name: str, value: Any) -> str:
-        """Return an argument with its value."""
         text = _literal(value) if isinstance(value, str) else str(value)
         return f"{name}=" if value is None else f"{name}={text}"
 
     def packing(self, source: str) -> str:
-        """Return how a call that packs `source` begins."""
         return f"packer.pack({_literal(source)}"
 
     def command(self, source: str, arguments: Sequence[str]) -> str:
-        """Return the call that packs `source`; `arguments` replace what was given."""
         chosen = _by_argument(arguments)
         replaced = self._REPLACED if "images" in chosen else ()
         given = ((name, value) for name, value in self._given.items() if name not in replaced)
@@ -62,7 +59,6 @@ class PythonCall(Shell):
 
 
 def _by_argument(words: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments that options of a command line are in Python."""
     names, left = {flag(name): name for name in OPTIONS}, iter(words)
     found: dict[str, Any] = {}
     for word in left:
@@ -106,7 +102,6 @@ def python_call(dst: Any = "", given: Mapping[str, Any] | None = None) -> Iterat
 
 
 def place_of(name: str, value: Any) -> Path | str:
-    """Return the path or the URL that the argument `name` is."""
     try:
         return str(value) if is_url(value) else Path(os.fsdecode(value))
     except TypeError:
@@ -130,7 +125,6 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
 
 
 def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
-    """Return the options that shape the shards."""
     asked = {name: value for name, value in given.items() if value is not None}
     _refuse(src, asked)
     pairs, root = asked.pop("pairs", {}), asked.pop("root", None)

@@ -101,7 +101,6 @@ class SourceOptions:
 
     @property
     def has_templates(self) -> bool:
-        """Whether templates define the layout."""
         return bool(self.images or self.members or self.labels)
 
     @property
@@ -111,7 +110,6 @@ class SourceOptions:
         return any((self.image_column, self.label_column, self.split_column, *others))
 
     def dump(self) -> dict[str, Any]:
-        """Return what dataset.json has; options of later versions only where they are given."""
         always = ("pairs", "root", "image_column", "label_column", "split_column")
         return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
 
@@ -182,7 +180,6 @@ class PackOptions:
 
     @property
     def policy(self) -> "Policy":
-        """The policy for each image."""
         from packer.images.encode import Policy
 
         is_tiled, is_banded = self.jpeg == "tiled", self.png == "banded"
@@ -191,12 +188,10 @@ class PackOptions:
 
     @property
     def planning(self) -> "tuple[SourceOptions, Arrangement, Policy]":
-        """What planning needs: how the source is read, divided and encoded."""
         return self.source, self.arrangement, self.policy
 
     @property
     def arrangement(self) -> Arrangement:
-        """How samples are divided."""
         image_bytes = None if self.raw is None else 3 * self.raw[0] * self.raw[1]
         shards = self.shard_size, self.shard_samples, self.seed, self.limits.bytes, image_bytes
         return Arrangement(self.split, self.stratify, self.dedupe, *shards)
@@ -278,7 +273,6 @@ class RunOptions:
 
     @property
     def skips(self) -> bool:
-        """Whether rejected files are skipped, instead of ending the run."""
         return self.on_error == "skip"
 
     @property

@@ -45,7 +45,6 @@ class Kind:
 
 
 def whole(least: int | None = None, most: int | None = None) -> Kind:
-    """Return the kind of integers within bounds."""
     asks = "an integer"
     if least is not None:
         asks += f" of at least {least}" if most is None else f" from {least} to {most}"
@@ -66,7 +65,6 @@ def whole(least: int | None = None, most: int | None = None) -> Kind:
 
 
 def one_of(*choices: str) -> Kind:
-    """Return the kind of a few words."""
     asks = f"one of {', '.join(map(repr, choices))}"
     metavar = f"[{'|'.join(choices)}]"
     return Kind(lambda value: choices[choices.index(value)], asks, metavar, choices=choices)

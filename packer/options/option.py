@@ -14,8 +14,6 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Option:
-    """One option."""
-
     name: str  # of the Python argument
     kind: Kind  # of its values
     help: str  # a text for ``--help``
@@ -25,7 +23,6 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The option on a command line."""
         return flag(self.name)
 
 

@@ -21,7 +21,6 @@ class Part:
 
     @classmethod
     def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
-        """Return the part that ``3/64``, or `SLURM`, names."""
         if text == SLURM:
             return cls._of_array(environment)
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
@@ -54,5 +53,4 @@ class Part:
         return cls((task - first) // step + 1, count)
 
     def shards(self, total: int) -> range:
-        """Return the numbers of its shards, of `total` from 0 on: each shard is in one part."""
         return range(self.number - 1, total, self.count)

@@ -17,7 +17,6 @@ _TRAINING = ("train", "training")  # the split that others are compared with; el
 
 
 def by_number(names: Sequence[str], source: object) -> list[str]:
-    """Return class names that are whole numbers in the order of these numbers."""
     if others := [name for name in names if not name.isdecimal()]:
         raise UnusableInput(
             f"{source} has classes that are not whole numbers: {listed(others)}. To choose their "
@@ -81,7 +80,6 @@ def refuse_disjoint(
 
 
 def _classes_of_splits(listing: SampleTable) -> dict[str, set[int]]:
-    """Return the classes of each split that has a label."""
     labels = listing.labels
     each = {split: np.unique(labels[at]) for split, at in listing.by_split().items()}
     sets = {split: {*found[found >= 0].tolist()} for split, found in each.items()}

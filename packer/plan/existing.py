@@ -118,12 +118,10 @@ class ExistingSamples:
 
 
 def digest(data: bytes) -> bytes:
-    """Return 16 bytes that no other data has."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def column(digests: bytearray) -> Digests:
-    """Return contiguous digests as an array."""
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
 
 

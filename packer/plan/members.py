@@ -76,7 +76,6 @@ def plan_members(
 
 
 def _files(content: Manifest) -> Iterator[str]:
-    """Yield the names of tars, one for each of the dataset's, numbered in each split."""
     numbers = Counter[str]()
     for shard in content.shards:
         yield shard_name(shard.split, numbers[shard.split])

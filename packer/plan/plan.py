@@ -31,7 +31,6 @@ class Plan:
         return len(self.files)
 
     def shard(self, number: int) -> NDArray[np.int64]:
-        """Return the listing's sample numbers of one shard, in its order."""
         return self.order[self.bounds[number] : self.bounds[number + 1]]
 
     def tar_bytes(self, number: int) -> int:

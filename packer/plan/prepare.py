@@ -208,7 +208,6 @@ def _division(splits: set[str]) -> str:
 
 
 def next_numbers(base: Manifest | None) -> dict[str, int]:
-    """Return the number that the next shard of each split gets."""
     numbers: dict[str, int] = {}
     for shard in base.shards if base else ():
         number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
@@ -230,7 +229,6 @@ def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Fact
 
 
 def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Iterator[str]:
-    """Yield the remarks on a source and its labels."""
     yield from facts.remarks
     if facts.searched:
         yield f"The images are in {facts.searched}. {option('root')} chooses another folder."

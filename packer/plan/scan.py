@@ -23,8 +23,6 @@ from packer.words import many, option
 
 @dataclass(frozen=True)
 class Scanned:
-    """A source and what of it is to be packed."""
-
     facts: Facts  # what the source says of itself; it goes nowhere else
     files: Reader  # reads the samples
     listing: SampleTable
@@ -43,7 +41,6 @@ def scan(
     *,
     spool: Spool,
 ) -> Scanned:
-    """List the samples of `source` that are to be packed."""
     listing = SampleTable()
     listing.skipped += leftovers
     keys = bytearray()
@@ -181,10 +178,8 @@ def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
 
 
 def numbered(labels: Iterable[int]) -> tuple[str, ...]:
-    """Names for the classes of a source that only has numbers."""
     return tuple(map(str, range(max(labels, default=-1) + 1)))
 
 
 def is_numbered(classes: Sequence[str]) -> bool:
-    """Return whether these are such names."""
     return tuple(classes) == numbered(range(len(classes)))

@@ -29,7 +29,6 @@ _ROW_BYTES = 200  # a sample in it, at usual name lengths
 
 
 def versions(policy: Policy) -> dict[str, str]:
-    """Return the versions of what the bytes of a shard depend on here, beside its samples."""
     return {"packer": __version__, **transcoders(policy)}
 
 
@@ -94,7 +93,6 @@ class Origin:
 
     @classmethod
     def of(cls, path: Path) -> "Origin":
-        """Return the origin at `path` now."""
         return cls(path, os.stat(path).st_ino)
 
     def check(self) -> None:
@@ -141,8 +139,6 @@ class Work:
 
 @dataclass(frozen=True)
 class ShardJob:
-    """One shard to be written."""
-
     path: Path  # of its tar
     files: Reader
     samples: SampleTable
@@ -155,7 +151,6 @@ class ShardJob:
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
-    """Return the tars to be written."""
     return [dst / file for file in work.plan.files]
 
 
@@ -197,7 +192,6 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
 
 
 def bytes_free(folder: Path) -> int:
-    """Return the free space of the disk on which a folder is, or will be."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     return shutil.disk_usage(there).free
 
@@ -214,7 +208,6 @@ def refuse_full_disk(work: Work, dst: Path, shards: Iterable[int]) -> None:
 
 
 def outline(work: Work, dst: Path) -> dict[str, Any]:
-    """Return a summary of the planned dataset, for `--dry-run`."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
     return {

@@ -41,7 +41,6 @@ def packed_from(
 
 
 def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Finished | None:
-    """Return the dataset in `to`, if an earlier run of the same command committed it."""
     if (found := to.committed) is None:
         return None
     content, classes = found.content, work.scanned.classes
@@ -107,7 +106,6 @@ def _differing(content: Manifest, recorded: Mapping[str, Any], only: Collection[
 
 
 def written_of(dataset: Finished) -> Written:
-    """Return the shards of a dataset as if they had been written now."""
     written, since = Written(), dataset.content.packed_since
     for shard in dataset.content.shards:
         written.add(Written.of(dataset.folder / shard.file, shard.split))
@@ -168,7 +166,6 @@ def remarks_on(work: Work, written: Written, rejected: Rejections) -> Iterator[s
 
 
 def _packed_files(work: Work, rejected: Rejections) -> Iterator[str]:
-    """Yield the files of the samples that are packed now."""
     lost, files = {name for name, _ in rejected}, work.scanned.files
     for sample in work.scanned.listing if work.rejected_before else ():
         if sample.name not in lost:

@@ -49,17 +49,14 @@ class Destination:
 
     @property
     def committed(self) -> Finished | None:
-        """Return the dataset that is there, if there is one."""
         is_there = (self.folder / manifest.FILENAME).exists()
         return Finished(self.folder, self.folder) if is_there else None
 
     @property
     def is_done(self) -> bool:
-        """Whether a dataset exists, and no run changes it."""
         return self.committed is not None and not self.path.exists()
 
     def base(self) -> Finished:
-        """Return the dataset that is added to; raise if there is none."""
         if (found := self.committed) is None:
             raise FormatError(
                 f"{self.name} has no dataset to add to. Remove {option('append', True)} to "
@@ -135,7 +132,6 @@ class Destination:
         return splits
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
-        """Add a split to the run of a loop that this process holds, before its first shard."""
         refuse_strangers(self._files, [split], keep, names=self._files.list([split]))
         with open(self.path, "rb+", buffering=0) as file:
             append(file, replace(run, splits=[split]))
@@ -145,7 +141,6 @@ class Destination:
         return {path for path in paths if is_finished(path)}
 
     def missing(self, paths: Sequence[Path]) -> int:
-        """Return how many of the tars are neither in the folder nor in the store."""
         return sum(not is_finished(path) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
@@ -183,7 +178,6 @@ class Destination:
                         self.remove()
 
     def remove(self) -> None:
-        """Remove all that a run has beside its shards, the log last."""
         scan, stale = self.folder / KEPT_SCAN, self.folder / STALE
         for path in (*part_files(self.folder), scan, stale, self.path):
             path.unlink(missing_ok=True)

@@ -58,7 +58,6 @@ def json_of_source(work: Work) -> Iterator[Any]:
 
 
 def json_of_shards(folder: Path, tars: Iterable[str]) -> Iterator[Any]:
-    """Yield the JSON of the samples in shards of `folder`; None where there is none."""
     for name in tars:
         index = Index(index_of(folder / name), mapped=False)
         with open(open_regular(folder / name), "rb", buffering=0) as file:

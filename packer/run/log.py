@@ -39,12 +39,10 @@ Note = Callable[[str], None]
 
 
 def is_in_dataset(name: str) -> bool:
-    """Return whether a dataset has files of this name."""
     return name in (manifest.FILENAME, manifest.JOINED) or SHARD.fullmatch(name) is not None
 
 
 def read(file: Any) -> Run | None:
-    """Return the run in the open log; None if nothing was begun."""
     with naming(Path(file.name)):
         file.seek(0)
         return Run.parsed(file.readall())
@@ -60,7 +58,6 @@ def append(file: Any, run: Run) -> None:
 
 
 def logged(store: Store, listed: Collection[str]) -> Run | None:
-    """Return the run that has claimed a store which lists these names."""
     text = store.read(JOURNAL) if JOURNAL in listed else None
     return None if text is None else Run.parsed(text)
 
@@ -116,7 +113,6 @@ def _raced(store: Store) -> UnusableInput:
 
 
 def kept_files(keep: Manifest | None) -> set[str]:
-    """Return the files of the dataset that is added to."""
     if keep is None:
         return set()
     shards = (name for shard in keep.shards for name in (shard.file, shard.index))
@@ -167,7 +163,6 @@ def removal_of(storage: Folder | Store, run: Run, found: Run | None) -> Run:
 def remove_files(
     storage: Folder | Store, splits: Iterable[str], spared: Collection[str] = ()
 ) -> None:
-    """Remove the files of a dataset that are not `spared`."""
     for name in _dataset_names(storage.list({"", *splits}), splits):
         if name not in spared:
             storage.remove(name)

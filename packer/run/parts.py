@@ -91,13 +91,11 @@ def _scanning(folder: Path, note: Note) -> Iterator[Any]:
 
 
 def _leave(to: Destination, file: Any) -> None:
-    """Leave nothing behind where nothing was begun."""
     if not os.fstat(file.fileno()).st_size and try_lock(file, ALL) and still_exists(file):
         to.remove()
 
 
 def _save(file: Any, run: Run, work: Work) -> None:
-    """Write the scan that `run` was made of to the open `file`."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(_by_shards(work), 5, buffer_callback=buffers.append)
     places = []

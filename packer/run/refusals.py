@@ -17,7 +17,6 @@ _NAMED = 8  # rejected files, each in a command
 
 
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:
-    """Return what was rejected by the scan and in the shards that are written."""
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 

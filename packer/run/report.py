@@ -97,7 +97,6 @@ class PartReport:
 
 
 def without_labels(labels: Collection[int]) -> list[str]:
-    """Return a remark if some samples have labels and others have none."""
     some = -1 in labels and len(labels) > 1
     return ["Some samples have no label: a Loader returns -1 for them."] * some
 
@@ -160,7 +159,6 @@ def finish(
     progress: Progress | None = None,
     **fields: Any,
 ) -> PackReport:
-    """Commit a dataset, and report on it; without `progress` it was committed before."""
     if progress is None:
         to.forget(content)
     else:
@@ -183,8 +181,6 @@ def finish(
 
 @dataclass(frozen=True)
 class RejectedFiles:
-    """The rejected files that a dataset records."""
-
     count: int = 0
     # Files by reason, the most frequent first; names and numbers in a reason are "...".
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -192,7 +188,6 @@ class RejectedFiles:
 
 
 def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> RejectedFiles:
-    """Join what dataset.json and its indexes name."""
     named, since = _unindexed_files(content), content.packed_since
     of_indexes = [file for file in of_indexes if file not in since]
     if sum(_reasons(content).values()) + len(of_indexes) > content.rejected:
@@ -231,7 +226,6 @@ def repaired(before: frozenset[Named], packed: Iterable[str]) -> frozenset[Named
 
 
 def _image_of(file: Named) -> str:
-    """Return the file, or the image that a row of a list names."""
     name, reason = file
     named = _ROWS_IMAGE.match(reason)
     return named[2] if named else name

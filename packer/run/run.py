@@ -48,12 +48,10 @@ class Run:
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Return the versions that it is packed with."""
         found = self.settings.get(_VERSIONS)
         return found if isinstance(found, dict) else {}
 
     def of(self, work: Work) -> "Run":
-        """Return the same run after the scan."""
         return replace(
             self,
             source=work.scanned.fingerprint,
@@ -122,7 +120,6 @@ class Run:
 
 @contextmanager
 def hold_part(folder: Path, part: Part) -> Iterator[None]:
-    """Hold one part of the run in `folder`, so that no other process writes it meanwhile."""
     path = _part_file(folder, part)
     with open_lock(path) as file:
         if not try_lock(file, ALL) or not still_exists(file):
@@ -159,7 +156,6 @@ def _part_file(folder: Path, part: Part) -> Path:
 
 
 def part_files(folder: Path) -> Iterator[Path]:
-    """Return the lock files of all parts, also of those that were killed."""
     return folder.glob(f"{_PART_FILE}*")
 
 

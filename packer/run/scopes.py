@@ -43,7 +43,6 @@ from reader.store.urls import is_url
 
 
 def scope_of(to: Destination, options: PackOptions, how: RunOptions) -> "Whole":
-    """Return what is to be packed."""
     if how.part is not None:
         return PartOfWhole(to, options, how)
     return Addition(to, options, how) if how.append else Whole(to, options, how)
@@ -65,12 +64,10 @@ class Whole:
             )
 
     def plan(self, source: LocalSource, show: Progress) -> Work:
-        """Scan `source`, and plan its shards."""
         further = self.how.classes, self.base, self.how.keys_of
         return prepare(source, *self.options.planning, show, *further)
 
     def asked(self, source: LocalSource) -> Run:
-        """Return the run that packs `source`, before it is planned."""
         place = source.name if source.path else ""
         place += f" for {self._keys_of}" if self.how.keys_of else ""
         return Run.asked(place, self.options, self.how.classes)
@@ -172,7 +169,6 @@ class Addition(Whole):
         refuse_other_options(self.base, self.options.dump())
 
     def committed(self, work: Work) -> Finished | None:
-        """Return the dataset if there is nothing to add."""
         return None if len(work.plan) else self.base
 
 
@@ -190,7 +186,6 @@ class PartOfWhole(Whole):
 
     @contextmanager
     def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
-        """Hold the part, then plan, or load the plan that another part has made."""
         if self.is_done:
             work = self.plan(source, show)
             packed_before(self.to, work, self.recorded(work))
@@ -211,7 +206,6 @@ class PartOfWhole(Whole):
             yield Held(work, self._shards(work.plan), guard, engine)
 
     def judge(self, work: Work, show: Progress) -> bool:
-        """Raise if the scan rejects a file: other parts would pack in vain."""
         refuse_unknown_columns(self.options.columns, json_of_source(work))
         if not self.how.skips and (by_scan := all_rejected(work)):
             raise refusal(work, by_scan, written=False)
@@ -220,7 +214,6 @@ class PartOfWhole(Whole):
     def end(
         self, held: Held, written: Written, count: int, show: Progress, began: float
     ) -> PartReport:
-        """Report on the part, and on what the whole still lacks."""
         plan, shards = held.work.plan, self._shards(held.work.plan)
         return PartReport(
             reading=held.work.reading,

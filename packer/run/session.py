@@ -85,7 +85,6 @@ class Session:
             raise
 
     def write_all(self, samples: Iterable[Any]) -> PackReport:
-        """Write all `samples`, and commit them; an error discards what was written."""
         try:
             for sample in samples:
                 self.write(sample)
@@ -154,7 +153,6 @@ class Session:
         return report
 
     def discard(self) -> None:
-        """Leave the destination as it was."""
         self._stream.close()
         with suppress(OSError):  # what is left is discarded by the next run
             self._to.discard(self._splits, self._base)
@@ -167,7 +165,6 @@ class Session:
                 folder.rmdir()
 
     def _open_base(self) -> Finished:
-        """Return the dataset that is added to, if its images were stored as these will be."""
         base = self._to.base()
         refuse_other_options(base, self._options.dump(), _SHAPING)
         joined(base.content, "boxes", of_items(self._options.source), base)
@@ -226,7 +223,6 @@ class Session:
             raise cannot_write(path, error, kept=False) from error
 
     def _name(self, item: Item, number: str) -> str:
-        """Return the sample's own key, or its number."""
         if self._has_keys not in (None, item.key is not None):
             raise BadImage("it has a key or none, unlike those before it: give all of them one")
         self._has_keys = item.key is not None

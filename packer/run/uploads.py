@@ -125,7 +125,6 @@ class StoreDestination(Destination):
 
     @property
     def is_done(self) -> bool:
-        """Whether there is a dataset."""
         return self.committed is not None
 
     def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
@@ -160,14 +159,12 @@ class StoreDestination(Destination):
         return found
 
     def _has_index(self, path: Path) -> bool:
-        """Return whether the folder has the index of this tar, which is in the store."""
         with suppress(FormatError):
             index = Index(index_of(path), mapped=False)
             return index.tar_bytes == self._listed[self._file(path)].size
         return False
 
     def missing(self, paths: Sequence[Path]) -> int:
-        """Return the number of those neither here nor, as of now, in the store."""
         self._look()
         return sum(not (is_finished(path) or self._has(self._file(path))) for path in paths)
 
@@ -187,7 +184,6 @@ class StoreDestination(Destination):
             self._store.upload(entry, self.folder)
 
     def wait(self, progress: Progress) -> None:
-        """Wait until all uploads are done."""
         if left := len(self._store.under_way):
             with progress.phase("upload", left, "shards") as advance:
                 while self._store.under_way:
@@ -246,7 +242,6 @@ class StoreDestination(Destination):
         return next(wrong, None)
 
     def forget(self, content: Manifest) -> None:
-        """Remove what a crash right after the commit has left in the store and in the folder."""
         found = logged(self._store, self._look())
         if found is not None and found.source == content.source:
             self._store.remove(JOURNAL)

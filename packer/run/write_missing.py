@@ -18,8 +18,6 @@ _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 
 @dataclass(frozen=True)
 class Held:
-    """Work, and the destination that is held for it."""
-
     work: Work
     numbers: Sequence[int] = ()  # of the shards to write
     guard: RunGuard | None = None

@@ -67,7 +67,6 @@ class ShardBuilder:
             self._write_first()
 
     def drain(self) -> None:
-        """Write what waits; raises what `add` does."""
         while self._ahead:
             self._write_first()
 
@@ -139,18 +138,15 @@ class ShardStream:
         self.written = Written()
 
     def close(self) -> None:
-        """Remove what is not finished."""
         self._builder.__exit__()
         for shard in self._open.values():
             shard.close()
 
     def add(self, sample: Sample, content: Content) -> None:
-        """Take a sample; those before it may be written, or rejected, now."""
         with self._writing():
             self._builder.add(sample, lambda: content)
 
     def drain(self) -> None:
-        """Write what waits; raises what `add` does."""
         with self._writing():
             self._builder.drain()
 

@@ -102,7 +102,6 @@ class RayExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """Return the number of CPUs of the cluster now."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
@@ -126,7 +125,6 @@ class RayExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster, if this has joined it."""
         if self._began:
             self._ray.shutdown()
 
@@ -138,7 +136,6 @@ def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def run_in(
     executor: Executor, jobs: Iterable[ShardJob], least: int, advance: Advance
 ) -> Generator[Outcome, None, None]:
-    """Pack all `jobs` by `executor`, of `least` workers or more; yield each one's outcome."""
     under_way: dict[Future[_Answer], ShardJob] = {}
     left = iter(jobs)
     try:

@@ -39,7 +39,6 @@ def write_joined(folder: Path, content: Manifest, others: Sequence[Path] = ()) -
 
 
 def joined_damages(folder: Path, content: Manifest) -> Iterator[str]:
-    """Yield what is wrong with the file of a dataset."""
     try:
         with open(folder / JOINED, "rb") as file:
             for shard in content.shards:

@@ -65,7 +65,6 @@ class ShardWriter:
         self.close()
 
     def close(self) -> None:
-        """Remove what was written, if it is not finished."""
         with contextlib.suppress(OSError):  # `add` has raised the error of a full disk
             self._file.close()
         for path in (self._tar_temp, self._index_temp):
@@ -105,7 +104,6 @@ class ShardWriter:
 
     @property
     def size(self) -> int:
-        """Return what the tar measures if it is finished now."""
         return self._end + len(tar.END)
 
     def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
@@ -153,7 +151,6 @@ def _start_write_back(descriptor: int, offset: int) -> None:
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    """Return the entry in dataset.json of the finished shard of `split` with the tar at `path`."""
     return _entry_of(Index(index_of(path), mapped=False), split)
 
 
@@ -171,12 +168,10 @@ def _entry_of(shard: Index, split: str) -> ShardEntry:
 
 
 def index_of(path: Path) -> Path:
-    """Return the index of the shard whose tar is at `path`."""
     return path.with_suffix(".safetensors")
 
 
 def index_name(file: str) -> str:
-    """Return the name of a tar's index, both below a URL."""
     return index_of(Path(file)).as_posix()
 
 
@@ -186,7 +181,6 @@ def is_finished(path: Path) -> bool:
 
 
 def remove_shard(path: Path) -> None:
-    """Remove the shard whose tar is at `path`."""
     for file in (index_of(path), path):
         file.unlink(missing_ok=True)
 
@@ -206,7 +200,6 @@ class Written:
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
-        """Return the content, by its index, of the shard of `split` whose tar is at `path`."""
         shard = Index(index_of(path), mapped=False)
         entry, columns = _entry_of(shard, split), shard.columns
         formats, labels = (columns.get(name, np.empty(0)) for name in ("format", "label"))
@@ -223,7 +216,6 @@ class Written:
         )
 
     def add(self, more: "Written") -> None:
-        """Count in further shards."""
         for name in ("entries", "fields", "labels", "dropped"):
             getattr(self, name).update(getattr(more, name))
         for name in ("rejected", "untiled", "unbanded"):

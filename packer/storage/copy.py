@@ -135,7 +135,6 @@ class Copy:
                 os.rmdir(folder)
 
     def leave(self) -> None:
-        """Release the lock."""
         self._stack.close()
 
     def remove(self) -> bool:
@@ -174,7 +173,6 @@ class Transfer:
         self._finishing: set[asyncio.Future[None]] = set()  # threads: no cancelling ends them
 
     async def run(self, objects: "Mapping[str, Listed]") -> None:
-        """Fetch objects; raise where the store has not the version of one that was listed."""
         parts = self._parts(objects)
         tasks = [asyncio.create_task(self._work(parts)) for _ in range(_AT_ONCE)]
         try:

@@ -17,8 +17,6 @@ from reader.store.urls import is_url, need
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished dataset: dataset.json, indexes, shards."""
-
     folder: Path  # of it, or of a temporary copy
     place: Path | str  # its folder or URL
 
@@ -31,13 +29,11 @@ class Finished:
         return Manifest.load(self.folder)
 
     def shards(self, split: str | None = None) -> list[ShardEntry]:
-        """Return the shards of a split, or with None of all."""
         if split is not None and split not in self.content.splits:
             raise UnusableInput(f"{self} has no split {split!r}; {self.content.known_splits}.")
         return [shard for shard in self.content.shards if split in (None, shard.split)]
 
     def index(self, shard: ShardEntry) -> Index:
-        """Read the index of a shard, and check it by its entry."""
         content = self.content
         given = self.folder, shard, len(content.classes)
         return Index.of_shard(*given, mapped=False, has_images=content.images)

@@ -33,17 +33,14 @@ class Folder:
         return [name for name in found if (self.path / name).exists()]
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None if there is none."""
         with suppress(FileNotFoundError):
             return (self.path / name).read_bytes()
         return None
 
     def replace(self, name: str, content: bytes) -> None:
-        """Write a file, in place of the one that is there."""
         write_file(self.path / name, content)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
         (self.path / name).unlink(missing_ok=True)
 
 
@@ -71,7 +68,6 @@ def try_lock(file: Any, how: int) -> bool:
 
 
 def still_exists(file: Any) -> bool:
-    """Return whether an open file has not been removed meanwhile."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
     return False

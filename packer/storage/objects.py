@@ -39,8 +39,6 @@ _ALIKE = (
 
 @dataclass(frozen=True)
 class Found:
-    """Objects of a store, by name."""
-
     store: "ListingStore"
     objects: "dict[str, Listed]"
     entry: str = ""  # the one object that the URL names; "" for all of them
@@ -135,7 +133,6 @@ def wanted(
 
 
 def version(objects: "Mapping[str, Listed]") -> str:
-    """Return a checksum of the objects and their versions."""
     state = xxhash.xxh3_128()
     for name in sorted(objects):
         listed = objects[name]

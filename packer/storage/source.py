@@ -41,8 +41,6 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class LocalSource:
-    """A source as this machine reads it."""
-
     name: str  # its path, the URL that it is a copy of, or what a Python dataset is
     path: Path | None  # that is read; None: a Python dataset
     spool: Path  # folder for what the scan makes for samples
@@ -61,11 +59,9 @@ class GivenSource:
 
     @property
     def name(self) -> str:
-        """The path without links, or what the items are."""
         return self.items.what if self.items else os.path.realpath(self.path or "")
 
     def localize(self, progress: Progress, spool: Path) -> LocalSource:
-        """Return the source to be read."""
         path = Path(self.name) if self.path else None
         return LocalSource(self.name, path, spool, items=self.items)
 
@@ -74,14 +70,11 @@ class GivenSource:
 
 
 class StoreSource(EventLoop):
-    """A source at the URL `name`; a context manager around all requests."""
-
     path = items = None
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
     ) -> None:
-        """Make no request yet; `options` and `provider` are as `access` returns them."""
         self.name = url
         self._options, self._provider = options, provider
         self._copy, self._progress = Copy(url, scratch), QUIET
@@ -114,7 +107,6 @@ class StoreSource(EventLoop):
         return objects.version(self._found.objects)
 
     def localize(self, progress: Progress, spool: Path) -> LocalSource:
-        """Return the copy that is packed, which does not change before this is left."""
         found, self._progress = self._found, progress
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:
@@ -139,7 +131,6 @@ class StoreSource(EventLoop):
         return LocalSource(self.name, path, spool, self.version, tuple(skipped))
 
     def forget(self) -> None:
-        """Remove the copy, unless others use it."""
         self._is_fetched = not self._copy.remove()
 
 
@@ -225,7 +216,6 @@ def _unpacked_folder(dst: Path) -> Path:
 
 
 def remove_unpacked(dst: Path) -> None:
-    """Remove only the derived files beside the dataset `dst`."""
     folder = _unpacked_folder(dst)
     with suppress(OSError):
         for path in folder.iterdir():

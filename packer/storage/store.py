@@ -56,11 +56,9 @@ class EventLoop:
         self._loop.close()
 
     def start(self, what: "Coroutine[Any, Any, T]") -> "Future[T]":
-        """Begin a coroutine."""
         return asyncio.run_coroutine_threadsafe(what, self._loop)
 
     def do(self, what: "Coroutine[Any, Any, T]") -> T:
-        """Run a coroutine, and return what it returns."""
         future = self.start(what)
         try:
             return future.result()
@@ -69,8 +67,6 @@ class EventLoop:
             raise
 
     def cancel(self) -> None:
-        """Cancel all that is under way."""
-
         async def cancel_others() -> None:
             others = asyncio.all_tasks() - {asyncio.current_task()}
             for task in others:
@@ -83,7 +79,6 @@ class EventLoop:
 def access(
     url: str, options: Mapping[str, Any] | None, provider: Any
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Return the options of a store, and its provider of credentials, pickled."""
     if not isinstance(options or {}, Mapping):
         raise UnusableInput(
             "storage_options must be a dict of the store's options, such as "
@@ -97,7 +92,6 @@ class Store(EventLoop):
     """The objects below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Make no request yet; `options` and `provider` are as `access` returns them."""
         from reader.store.writing import WritableStore
 
         self.name = url
@@ -106,11 +100,9 @@ class Store(EventLoop):
         self.under_way: set[Future[None]] = set()  # uploads
 
     def list(self, folders: Iterable[str] = ()) -> "Mapping[str, Listed]":
-        """Return all objects by name, in whichever folder."""
         return self.do(self._store.names())
 
     def read(self, name: str) -> bytes | None:
-        """Return what a small object holds; None if there is none."""
         from reader.store.errors import Missing
 
         with suppress(Missing):
@@ -118,7 +110,6 @@ class Store(EventLoop):
         return None
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object; return False if there is one of this name, which stays."""
         return self.do(self._store.create(name, content))
 
     def replace(self, name: str, content: bytes | memoryview, tag: str | None = None) -> bool:
@@ -129,7 +120,6 @@ class Store(EventLoop):
         return True
 
     def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
         self.do(self._store.remove(name))
 
     @property
@@ -149,8 +139,6 @@ class Store(EventLoop):
         self.do(fetch_dataset(self._store, folder, is_whole=False))
 
     def read_all(self, names: Iterable[str]) -> Sequence[bytes]:
-        """Fetch small objects concurrently."""
-
         async def read() -> Sequence[bytes]:
             return await asyncio.gather(*map(self._store.whole, names))
 
@@ -173,7 +161,6 @@ class Store(EventLoop):
         return len(done)
 
     def cancel(self) -> None:
-        """Cancel all uploads that are under way."""
         super().cancel()
         self.under_way.clear()
 
@@ -211,7 +198,6 @@ class Store(EventLoop):
 
 
 def failed(error: StoreError) -> PackingFailed:
-    """Return the error for a failed upload."""
     return PackingFailed(
         f"{error} Nothing was committed, and uploaded shards are kept. Remove the cause, and "
         "run the same command again to continue."

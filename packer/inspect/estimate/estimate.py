@@ -29,19 +29,15 @@ class Times:
 
     @property
     def longest(self) -> float | None:
-        """Seconds of the epoch; None where nothing is known."""
         return max(self.seconds.values(), default=None)
 
     @property
     def bound_by(self) -> str:
-        """The part that takes longest; empty if no time is known."""
         return max(self.seconds, key=self.seconds.__getitem__, default="")
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes."""
-
     batch: int  # a batch of images, uint8, with labels, of one rank
     depth: int  # batches that a rank decodes ahead
     ring: int  # the memory for these, shared by a rank's workers
@@ -53,7 +49,6 @@ class Memory:
 
     @property
     def vram_share(self) -> dict[str, float]:
-        """The share of the GPU's memory that batches take, 0 to 1."""
         return {name: taken / self.vram for name, taken in self.gpu.items()}
 
 
@@ -74,11 +69,9 @@ class Estimate:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds of all epochs; None if no time is known."""
         return sum(t.longest or 0 for t in self.times) if self.times[0].seconds else None
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
         found = asdict(self)
         found["opening"] = dict(zip(("requests", "bytes"), self.opening, strict=True))
         found["times"] = [
@@ -160,7 +153,6 @@ def alternatives(
 
 
 def _figures(each: Estimate) -> Iterator[float]:
-    """Yield what a change may improve."""
     yield each.mixing
     for moved, took in zip(each.traffic, each.times, strict=True):
         yield from (moved.requests, moved.bytes, moved.hit_share, took.longest or 0)

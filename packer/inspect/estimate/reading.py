@@ -29,11 +29,9 @@ class Parts:
         return len(self.step)
 
     def some(self, first: int, stop: int) -> "Parts":
-        """Return those from `first` to `stop`."""
         return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
 
     def portions(self) -> Iterator["Parts"]:
-        """Yield all of them, as many at a time as bring a million places."""
         rows, at = np.cumsum(self.end - self.begin), 0
         while at < len(self):
             most = (int(rows[at - 1]) if at else 0) + _ROWS
@@ -42,7 +40,6 @@ class Parts:
             at = stop
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the number of the request of each place that they fetch, and the place."""
         lengths = self.end - self.begin
         number = np.repeat(np.arange(len(self)), lengths)
         inside = np.arange(len(number)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -51,8 +48,6 @@ class Parts:
 
 @dataclass(frozen=True)
 class Reading:
-    """An epoch of one node."""
-
     stored: Stored
     setting: Setting
     order: Order
@@ -60,7 +55,6 @@ class Reading:
 
     @cached_property
     def aheads(self) -> tuple[AccessPattern, ...]:
-        """The plan of each rank of the node."""
         start, given, order, ranks = self._begin, self.setting, self.order, self.setting.world_size
         found, stop = [], start + order.count
         for rank in range(given.ranks):
@@ -71,12 +65,10 @@ class Reading:
 
     @property
     def steps(self) -> int:
-        """Steps of an epoch, equal on every rank."""
         return len(self.aheads[0].steps)
 
     @property
     def padding(self) -> int:
-        """Rows that only pad the last step, of all ranks."""
         if not self.steps:
             return 0
         last = self.aheads[0].steps[self.steps - 1]
@@ -85,18 +77,15 @@ class Reading:
 
     @property
     def dropped(self) -> int:
-        """Samples that are left out, of all ranks."""
         read = self.aheads[0].steps[self.steps - 1].end if self.steps else self._begin
         return self._begin + self.order.count - read
 
     @property
     def samples(self) -> int:
-        """Those of the node's ranks, without what pads."""
         return sum(ahead.steps.samples for ahead in self.aheads)
 
     @property
     def rows(self) -> int:
-        """Samples of the node's ranks, with what pads."""
         last = self.aheads[0].steps[self.steps - 1].rows
         return self.setting.ranks * ((self.steps - 1) * self.setting.batch_size + last)
 
@@ -105,7 +94,6 @@ class Reading:
         return self.epoch * self.order.count
 
     def mixing(self) -> float:
-        """Different shards in a batch, on average over the node's batches."""
         distinct, shards = 0, len(self.stored.shards)
         for first, stop in self._spans_of_steps():
             for ahead in self.aheads:
@@ -139,7 +127,6 @@ class Reading:
 
     @property
     def is_by_shard(self) -> bool:
-        """Whether whole shards are fetched."""
         return self.aheads[0].is_by_shard
 
     def _parts_of(self, ahead: AccessPattern, first: int, stop: int) -> Sequence[NDArray[np.int64]]:

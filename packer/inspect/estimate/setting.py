@@ -28,8 +28,6 @@ class Known:
 
 @dataclass(frozen=True)
 class Setting:
-    """A training run."""
-
     batch_size: int = 256
     nodes: int = 1  # machines, each with a cache of its own
     ranks: int = 1  # processes of a node, a GPU each
@@ -55,7 +53,6 @@ class Setting:
 
     @property
     def world_size(self) -> int:
-        """Ranks in all."""
         return self.nodes * self.ranks
 
 
@@ -72,7 +69,6 @@ class Stored:
 
     @classmethod
     def of(cls, dataset: Finished, split: str | None) -> "Stored":
-        """Read the indexes."""
         folder, manifest = dataset.folder, dataset.content
         manifest.check_images(folder)
         shards = tuple(dataset.shards(split))
@@ -98,22 +94,18 @@ class Stored:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Samples of each shard."""
         return tuple(shard.samples for shard in self.shards)
 
     @property
     def bytes(self) -> int:
-        """Bytes of the tars."""
         return sum(shard.bytes for shard in self.shards)
 
     @property
     def index_bytes(self) -> int:
-        """Bytes of the indexes."""
         return sum(shard.index_bytes for shard in self.shards)
 
     @cached_property
     def shard_of(self) -> NDArray[Any]:
-        """The shard of each sample."""
         numbers = np.arange(len(self.shards), dtype=np.min_scalar_type(len(self.shards)))
         return np.repeat(numbers, self.sizes)
 
@@ -141,17 +133,14 @@ class Stored:
         return (last - self.spans.begin[places].astype(np.int64) // BLOCK - shared) * BLOCK
 
     def _is_last(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether places are the last ones of their shards."""
         following = np.minimum(places + 1, len(self) - 1)
         return (following == places) | (self.shard_of[following] != self.shard_of[places])
 
 
 def usual_split(dataset: Finished) -> str | None:
-    """Return "train" if a dataset has such a split, otherwise None."""
     return _TRAIN if _TRAIN in dataset.content.splits else None
 
 
 def _taken(spans: Spans) -> int:
-    """Return bytes of disk that the samples of a shard take."""
     first, last = spans.begin // BLOCK, -(-spans.end // BLOCK)
     return int((last - first).sum() - (last[:-1] - first[1:]).clip(0).sum()) * BLOCK

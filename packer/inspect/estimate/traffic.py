@@ -21,8 +21,6 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Traffic:
-    """An epoch of one node."""
-
     requests: int  # requests, bytes: of the store
     bytes: int
     samples: int  # that are asked of the cache
@@ -31,7 +29,6 @@ class Traffic:
 
     @property
     def hit_share(self) -> float:
-        """0 to 1."""
         return self.hits / max(self.samples, 1)
 
 
@@ -80,7 +77,6 @@ class _Cache:
         return Traffic(requests, size, samples, hits, in_flight)
 
     def _keep(self, places: Places) -> None:
-        """Keep as many of these places as there is room for."""
         if self._room is not None:
             taken = np.cumsum(self._stored.taken(places))
             places = places[: np.searchsorted(taken, self._room, side="right")]

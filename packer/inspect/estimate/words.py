@@ -19,7 +19,6 @@ _OF_TIME = ("time", _BOUND)
 def lines(
     place: str, stored: Stored, setting: Setting, found: Estimate, others: _Others, *, is_far: bool
 ) -> Iterator[str]:
-    """Yield what `packer plan` prints; `is_far`: with what a store is asked for."""
     what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
     yield f"{'dataset':<{_TITLE}}{place}: {what}, {in_bytes(stored.bytes)}"
     for about, text in summary(stored, setting, found, is_far=is_far):
@@ -28,7 +27,6 @@ def lines(
 
 
 def summary(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> Iterator[Line]:
-    """Yield the plan; `is_far`: with what a store is asked for."""
     yield (
         "read by",
         f"{many(setting.nodes, 'node')} of {many(setting.ranks, 'rank')}, each with "

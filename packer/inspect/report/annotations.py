@@ -25,8 +25,6 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reading:
-    """How the boxes of a dataset are given."""
-
     ext: str = ""  # of the member that has them; "": not known
     format: str = ""  # xyxy, xywh or cxcywh
     normalized: bool = False

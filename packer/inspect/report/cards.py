@@ -21,8 +21,6 @@ _CAPTION = 240  # characters
 
 @dataclass(frozen=True)
 class Box:
-    """A box over a card's picture."""
-
     x: float  # x, y, width, height: in fractions
     y: float
     width: float
@@ -34,8 +32,6 @@ class Box:
 
 @dataclass(frozen=True)
 class Card:
-    """One sample."""
-
     key: str  # key, name: which it is, in the dataset and in the source
     name: str
     image: str = ""  # a data URL; "" where `reason` says why there is none
@@ -63,7 +59,6 @@ class Card:
 
 
 def cards(samples: Samples, numbers: Sequence[int]) -> dict[int, Card]:
-    """Draw these samples."""
     done = samples.map(partial(_card, reading=samples.reading), numbers, "draw")
     damaged = ((Sample(samples.dataset, n), reason) for n, reason in done.damages.items())
     missing = (Card(sample.key, sample.name, reason=reason) for sample, reason in damaged)

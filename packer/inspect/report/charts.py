@@ -24,15 +24,12 @@ _TEXT, _MARK, _LINE = "#010203", "#040506", "#070809"  # of page.mplstyle; becom
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing."""
-
     title: str
     summary: str  # what is drawn, in a sentence
     svg: str  # an element to be put into the page as it is
 
 
 def charts(table: Table, looked: Looked) -> list[Chart]:
-    """Return all distributions that the dataset has."""
     from matplotlib import rc_context
 
     with (

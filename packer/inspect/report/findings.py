@@ -41,8 +41,6 @@ _REASONS = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem that a rule found."""
-
     kind: str  # a word that scripts know it by
     weight: Weight  # no training can want it; somebody should decide; it may well be meant
     title: str
@@ -54,12 +52,10 @@ class Finding:
 
     @property
     def samples(self) -> list[int]:
-        """All samples that show it."""
         return [number for group in self.groups for number in group]
 
     @property
     def is_of_groups(self) -> bool:
-        """Whether it is about samples that are alike."""
         return self.kind.endswith(_ALIKE)
 
     @property
@@ -76,12 +72,10 @@ class Finding:
 def finding_of(
     samples: NDArray[np.int64], kind: str, weight: Weight, title: str, sentence: str
 ) -> Finding:
-    """Make a finding about samples, of which the first are shown."""
     return Finding(kind, weight, title, sentence, len(samples), [samples.tolist()])
 
 
 def image_findings(table: Table, looked: Looked, dataset: str) -> Iterator[Finding]:
-    """Find images that are unlike the others, or show nothing; `dataset` is for commands."""
     if not len(table):
         return
     if looked.damages:
@@ -186,7 +180,6 @@ def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
 
 
 def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
-    """Find classes that nobody can learn, and what is not in the dataset."""
     counts, unit = class_counts(table, looked)
     rules = _class_rules(table, looked, counts, unit) if counts.any() else ()
     for kind, weight, title, labels, held, text in rules:

@@ -29,8 +29,6 @@ _PIXELS = np.dtype(
 
 
 class _Seen(NamedTuple):
-    """One sample."""
-
     pixels: tuple[float, float, float, int, int, NDArray[np.uint8]]
     masks: dict[str, NDArray[np.bool_]]  # by extension `mask_values`, where there are any
     boxes: NDArray[np.float64]  # (M, 4), in fractions of the upright image
@@ -62,7 +60,6 @@ class Looked:
 
     @property
     def count(self) -> int:
-        """How many samples were looked at, the damaged ones as well."""
         return len(self.numbers) + len(self.damages)
 
     def are_mirrored(self, first: int, second: int) -> bool:
@@ -75,7 +72,6 @@ class Looked:
 
 
 def look(samples: Samples, numbers: Sequence[int]) -> Looked:
-    """Look at these samples."""
     done = samples.map(partial(_look, reading=samples.reading), numbers, "look")
     found = dict(sorted(done.results.items()))
     read, own = np.array(list(found), np.int64), list(found.values())

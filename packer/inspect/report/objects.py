@@ -21,7 +21,6 @@ _RARE = 0.02  # of the masks
 
 
 def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
-    """Find boxes that cannot be right, and masks and captions that may not be."""
     if unread := list(looked.unread):
         title = "Annotations that cannot be read"
         sentence = f"The members of {many(len(unread), 'sample')} could not be read."

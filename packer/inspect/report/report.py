@@ -41,8 +41,6 @@ _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
 @dataclass(frozen=True)
 class Reported:
-    """The result of a report."""
-
     dataset: str
     page: str
     samples: int

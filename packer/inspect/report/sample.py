@@ -43,8 +43,6 @@ Result = TypeVar("Result")
 
 
 class Sample:
-    """A sample of a dataset by its number."""
-
     def __init__(self, dataset: "Dataset", number: int) -> None:
         self._shard, self._row = dataset.locate(number)
         self.key = self._shard.index.key(self._row)
@@ -66,7 +64,6 @@ class Sample:
 
     @property
     def digest(self) -> int:
-        """A checksum of the image's bytes, of 64 bits."""
         return xxhash.xxh3_64_intdigest(self.data)
 
     @cached_property
@@ -81,7 +78,6 @@ class Sample:
         return self._image.upright_size
 
     def drawn(self, longest: int) -> NDArray[np.uint8]:
-        """Draw the upright image, no side longer than `longest`, (height, width, 3)."""
         height, width = self.size
         scale = min(1.0, longest / max(height, width))
         geometry = Geometry.of(height, width)
@@ -154,8 +150,6 @@ def _palette() -> NDArray[np.uint8]:
 
 @dataclass
 class Done(Generic[Result]):
-    """The results of some samples."""
-
     results: dict[int, Result] = field(default_factory=dict)  # by number
     damages: dict[int, str] = field(default_factory=dict)  # why there is none, by number
 

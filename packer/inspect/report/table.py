@@ -46,17 +46,14 @@ class Table:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits; only ``""`` without splits."""
         return self.manifest.splits or ("",)
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the classes in label order."""
         return self.manifest.classes
 
     @property
     def has_labels(self) -> bool:
-        """Whether any sample has a class of its own."""
         return bool((self.label >= 0).any())
 
     def tally(self, label: NDArray[np.int64], split: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -68,16 +65,13 @@ class Table:
 
     @property
     def short(self) -> NDArray[np.int64]:
-        """The shorter side, in pixels."""
         return np.minimum(self.height, self.width)
 
     @property
     def long(self) -> NDArray[np.int64]:
-        """The longer side, in pixels."""
         return np.maximum(self.height, self.width)
 
     def class_name(self, label: int) -> str:
-        """Return the name of a class, "" for none; its number where it has no name."""
         if label < 0:
             return ""
         return self.classes[label] if label < len(self.classes) else f"class {label}"
@@ -104,7 +98,6 @@ class Groups:
         return np.maximum.reduceat(of, self.starts) > np.minimum.reduceat(of, self.starts)
 
     def where(self, wanted: NDArray[np.bool_]) -> "Groups":
-        """Some of the groups."""
         sizes = np.diff([*self.starts, len(self.members)])
         kept = sizes[wanted]
         return Groups(self.members[np.repeat(wanted, sizes)], np.cumsum([0, *kept])[:-1])
