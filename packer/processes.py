@@ -11,20 +11,23 @@ at most a few items are under way at a time, whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
-The processes are those of `processes_child`. On Linux they are forked from a server that loads what
-they need once, and is kept for a while; elsewhere each is executed. A thread speaks to each through
-a socket: so nothing else waits for one that is stopped, and the caller's main module is not run
-again.
+A process does what its connection asks for in `main`. On Linux it is forked from a server that
+loads what it needs once, and is kept for a while; elsewhere it is executed. A thread speaks to each
+through a socket: so nothing else waits for one that is stopped, and the caller's main module is not
+run again.
 """
 
 import logging
+import os
 import pickle
 import queue
+import select
 import signal
 import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,7 +37,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 from packer.errors import ProcessDied
 from packer.progress import Advance
 from packer.words import option
-from reader.processes.child import Child
+from reader.processes.child import Child, can_be_ended, end_with_parent
 from reader.processes.fork_server import fork
 
 Item = TypeVar("Item")
@@ -55,7 +58,7 @@ STALL_SECONDS = 60.0  # without any progress, after which a process is reported
 DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
 _POLL_SECONDS = 0.2  # how often stalls are looked for
-_CHILD = "packer.processes_child"
+_TELL_SECONDS = 0.1  # how often a process tells its progress
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
@@ -236,7 +239,7 @@ class _Process(threading.Thread):
         try:
             ours, theirs = socket.socketpair()
             with theirs, ours:
-                self._child = fork(_CHILD, [theirs.fileno()], load=self._load)
+                self._child = fork(__name__, [theirs.fileno()], load=self._load)
                 self._stream = ours.makefile("rwb")
         except (OSError, MemoryError) as error:
             raise _not_started(error) from error
@@ -279,3 +282,47 @@ def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
     if isinstance(failure, MemoryError):
         raise _lost(f"{place}: {_NO_MEMORY}") from failure
     raise failure from RuntimeError(f"in a process of its own:\n{trace}")
+
+
+def main(arguments: Sequence[str | int]) -> None:
+    """Be one of the processes: do what the connection asks for, until the parent is gone."""
+    connection, life, *_ = map(int, arguments)
+    end_with_parent(life)
+    tasks, answers = os.fdopen(connection, "rb"), os.fdopen(os.dup(connection), "wb")
+    os.dup2(2, 1)  # what a library prints is for a person
+    if not can_be_ended():
+        threading.Thread(target=_die_with_parent, args=(connection,), daemon=True).start()
+    sys.path[:] = pickle.load(tasks)
+    sent, more = time.monotonic(), 0
+
+    def say(message: bytes) -> None:
+        try:
+            answers.write(message)
+            answers.flush()
+        except OSError:  # nobody is left to hear it
+            os._exit(1)
+
+    def advance(count: int, at_least: float = _TELL_SECONDS) -> None:
+        nonlocal sent, more
+        more += count
+        if time.monotonic() - sent >= at_least:
+            say(pickle.dumps(more))
+            sent, more = time.monotonic(), 0
+
+    while True:
+        try:
+            function, item = pickle.load(tasks)
+            advance(0, at_least=0)  # it has begun
+            answer = pickle.dumps((function(item, advance), None, ""))
+        except Exception as error:
+            answer = pickle.dumps((None, error, traceback.format_exc()))
+        advance(0, at_least=0)
+        say(answer)
+
+
+def _die_with_parent(connection: int) -> None:
+    """Wait for nothing but the end of the parent, which holds the other end."""
+    poll = select.poll()
+    poll.register(connection, 0)
+    poll.poll()
+    os._exit(1)

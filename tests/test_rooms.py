@@ -37,7 +37,7 @@ FLOORS = {
     "packer": [
         {"words"},
         {"errors", "keys", "progress"},
-        {"files", "processes", "processes_child"},
+        {"files", "processes"},
         {"images"},
         {"options"},
         {"samples"},
