@@ -7,8 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.options.arguments import PackArguments, checked, shown
-from packer.options.chosen import WITHOUT_TILER, chosen, place_of, python_call, run_options
+from packer.options.chosen import (
+    WITHOUT_TILER,
+    PackArguments,
+    checked,
+    chosen,
+    place_of,
+    python_call,
+    run_options,
+    shown,
+)
 from packer.options.declared import PYTHON, PackOptions, RunOptions
 from packer.progress import Progress
 from packer.run.destination import Destination

@@ -6,8 +6,15 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.options.arguments import WriterArguments, checked, shown
-from packer.options.chosen import chosen, place_of, python_call, run_options
+from packer.options.chosen import (
+    WriterArguments,
+    checked,
+    chosen,
+    place_of,
+    python_call,
+    run_options,
+    shown,
+)
 from packer.options.declared import PYTHON
 from packer.progress import Progress
 from packer.run.report import PackReport

@@ -4,19 +4,15 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from packer.cli.output import Output
 from packer.options.declared import OPTIONS
-from packer.options.kinds import Kind
-from packer.options.option import SECTIONS, Option
+from packer.options.kinds import SECTIONS, Kind, Option
 from reader.store.urls import is_url
 from reader.system import usable_cores
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,13 +29,6 @@ class Value(click.ParamType[Any]):
             return self._kind.parse(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> "list[CompletionItem]":
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(one) for one in self._kind.choices if one.startswith(incomplete)]
 
 
 def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
@@ -61,7 +50,8 @@ def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
     if found.section and found.default is not None and "Default" not in found.help:
         arguments = {"default": found.default, "show_default": True, **arguments}
     kind = found.kind
-    usual = {"type": Value(kind), "metavar": kind.metavar, "multiple": kind.is_repeated}
+    values = click.Choice(kind.choices) if kind.choices else Value(kind)
+    usual = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
     return click.option(*spelled, name, **{**usual, **arguments})
 
 

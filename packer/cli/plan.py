@@ -15,7 +15,7 @@ from reader.store.urls import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
-    from packer.inspect.estimate.setting import Known, Setting, Stored
+    from packer.inspect.estimate.reading import Known, Setting, Stored
 
 _SECONDS = 3.0  # of measuring
 _OF_A_STORE = ("cache_limit", "latency", "bandwidth")  # options that mean one, beside a URL
@@ -123,7 +123,7 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
     Nothing is decoded: all figures are computed from dataset.json, the indexes and the order.
     """
     from packer.inspect.estimate.estimate import alternatives, estimate
-    from packer.inspect.estimate.setting import Stored, usual_split
+    from packer.inspect.estimate.reading import Stored, usual_split
     from packer.inspect.estimate.words import lines
     from packer.storage.dataset import finished
     from reader.cache.ranges import TooSmallCache
@@ -158,7 +158,7 @@ def _setting(
     place: Path | str, stored: "Stored", split: str | None, given: dict[str, Any]
 ) -> "Setting":
     from packer.inspect.bench import probe
-    from packer.inspect.estimate.setting import Known, Setting
+    from packer.inspect.estimate.reading import Known, Setting
 
     workers = given["workers"] or max(usable_cores() // given["ranks"], 1)
     found = {name: Known(given[name], "given") for name in _RATES}
@@ -176,7 +176,7 @@ def _measured_rate(
     place: Path | str, split: str | None, given: dict[str, Any], workers: int
 ) -> "Known":
     from packer.inspect.bench import measure
-    from packer.inspect.estimate.setting import Known
+    from packer.inspect.estimate.reading import Known
 
     here = min(workers, usable_cores())
     point = measure(place, split, given["batch_size"], _SECONDS, here, "rrc", given["size"])

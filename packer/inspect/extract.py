@@ -7,9 +7,11 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
+from typing import NamedTuple
 
 import numpy as np
 import xxhash
@@ -51,8 +53,7 @@ class ExtractReport:
     refused: list[tuple[str, str]] = field(default_factory=list)  # files and shards, reasons
 
 
-@dataclass(frozen=True)
-class _File:
+class _File(NamedTuple):
     name: bytes
     row: int
     ext: str
@@ -75,12 +76,10 @@ def extract(
         raise UnusableInput(f"{out} is inside the dataset {dataset}. Choose another folder.")
     labels = _Labels(content.classes, content.external)
     total = ExtractReport(str(out))
-    samples = sum(shard.samples for shard in shards)
-    repeated_names = _repeated(dataset, shards, labels)
+    work = _Extraction(dataset, out, overwrite, labels, _repeated(dataset, shards, labels))
+    samples, processes = sum(shard.samples for shard in shards), max(1, min(jobs, len(shards)))
     with progress.phase("extract", samples, "samples") as advance:
-        write = partial(_extract_shard, dataset, out, labels, overwrite, repeated_names)
-        processes = max(1, min(jobs, len(shards)))
-        for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
+        for part in map_unordered(work.shard, shards, processes, advance, attrgetter("file")):
             for name in vars(part).keys() - {"out"}:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
@@ -104,94 +103,18 @@ class _Labels:
     def in_file(self, name: bytes, label: int) -> bool:
         return self._always or (self._is_numbered and not self.in_name(name, label))
 
-
-def _extract_shard(
-    dataset: Finished,
-    out: Path,
-    labels: _Labels,
-    overwrite: bool,
-    repeated_names: Mapping[int, str],
-    entry: ShardEntry,
-    advance: Advance,
-) -> ExtractReport:
-    report = ExtractReport(str(out))
-    try:
-        index = dataset.index(entry)
-        descriptor = open_regular(dataset.folder / entry.file)
-    except (FormatError, OSError) as error:
-        reason = reason_of(error)
-        if isinstance(error, OSError):
-            reason += "; restore it from a copy"
-            if not is_url(dataset.place):
-                quoted = quote(str(dataset))
-                reason += f", or run `packer repair {quoted} --from SRC` with its source"
-        lost = f"none of its {many(entry.samples, 'sample')} is written"
-        report.refused.append((entry.file, f"{reason}; {lost}"))
-        return report
-    had: set[int] = set()
-    with open(descriptor, "rb", buffering=0) as tar, OutputFolder(out, overwrite) as folder:
-        for row in range(len(index)):
-            label = label_of(index, row)
-            source = index.bytes_of("name", row)
-            is_kept = labels.in_name(source, label) or labels.in_file(source, label)
-            report.unlabelled += label >= 0 and not is_kept
-            folders = os.fsdecode(source).split("/")[:-1]
-            splits = {name for folder in folders for name in splits_of([folder]).values()}
-            report.unsplit += entry.split not in {"", *folders, *splits}
-            for file in _files(index, row, labels):
-                name = xxhash.xxh3_64_intdigest(file.name)
-                try:
-                    if repeated_names.get(name, entry.file) != entry.file or name in had:
-                        raise Refused("another file of the dataset has the same name")
-                    had |= {name} & repeated_names.keys()
-                    _extract_file(index, str(dataset), tar.fileno(), file, folder, report)
-                except (Refused, OSError) as error:
-                    reason = getattr(error, "strerror", None) or str(error)
-                    report.refused.append((os.fsdecode(file.name), reason))
-            advance(1)
-    return report
-
-
-def _extract_file(
-    index: Index, dataset: str, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
-) -> None:
-    columns = index.columns
-    checksum = columns.get("crc32" if file.is_image else f"{file.ext}.crc32")
-    if checksum is not None:
-        crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
-        if crc != checksum[file.row]:
-            raise Refused(
-                "its bytes in the shard are damaged; "
-                f"`packer verify {quote(dataset)}` lists all damages"
-            )
-    if file.ext == "raw":
-        data = _png(index, file, tar)
-        new = folder.write(file.name, len(data), lambda: [data])
-    else:
-        new = folder.write(file.name, file.size, lambda: _chunks(tar, file))
-    report.raw += file.ext == "raw"
-    report.written += new
-    report.present += not new
-    report.bytes += file.size
-    report.members += not file.is_image and file.ext != "cls"
-    if file.is_image and index.tiled:
-        first, last = columns["segment_offset"][file.row : file.row + 2]
-        report.tiled += int(first < last)
-    report.banded += bands_of(columns, file.row, "" if file.is_image else file.ext) is not None
-
-
-def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
-    """Yield the files of one sample: the image by its original name, sidecars beside it."""
-    name = index.bytes_of("name", row)
-    labelled = labels.in_file(name, label_of(index, row))
-    image = image_of(index, row)
-    if image == "raw" and not name.lower().endswith(b".png"):
-        name += b".png"
-    stem = os.fsencode(unescape(index.key(row)))
-    for ext, span in members_of(index, row).items():
-        if labelled or ext != "cls":
-            own = name if ext == image else stem + b"." + ext.encode()
-            yield _File(own, row, ext, *span, ext == image)
+    def files(self, index: Index, row: int) -> Iterator[_File]:
+        """Yield the files of one sample: the image by its original name, sidecars beside it."""
+        name = index.bytes_of("name", row)
+        labelled = self.in_file(name, label_of(index, row))
+        image = image_of(index, row)
+        if image == "raw" and not name.lower().endswith(b".png"):
+            name += b".png"
+        stem = os.fsencode(unescape(index.key(row)))
+        for ext, span in members_of(index, row).items():
+            if labelled or ext != "cls":
+                own = name if ext == image else stem + b"." + ext.encode()
+                yield _File(own, row, ext, *span, ext == image)
 
 
 def _repeated(dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
@@ -200,7 +123,7 @@ def _repeated(dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> d
     for shard in shards:
         with suppress(FormatError):  # its extraction names it
             index = dataset.index(shard)
-            files = (file for row in range(len(index)) for file in _files(index, row, labels))
+            files = (file for row in range(len(index)) for file in labels.files(index, row))
             hashes[shard.file] = hashes_of(file.name for file in files)
     first: dict[int, str] = {}
     again = repeated_rows(list(hashes.values()))
@@ -208,6 +131,80 @@ def _repeated(dataset: Finished, shards: list[ShardEntry], labels: _Labels) -> d
         for value in found[rows].tolist():
             first.setdefault(value, name)
     return first
+
+
+@dataclass(frozen=True)
+class _Extraction:
+    dataset: Finished
+    out: Path
+    overwrite: bool
+    labels: _Labels
+    repeated_names: Mapping[int, str]  # of hashes of names, the shard where each is first
+
+    def shard(self, entry: ShardEntry, advance: Advance) -> ExtractReport:
+        report, labels, repeated = ExtractReport(str(self.out)), self.labels, self.repeated_names
+        try:
+            index = self.dataset.index(entry)
+            descriptor = open_regular(self.dataset.folder / entry.file)
+        except (FormatError, OSError) as error:
+            reason = reason_of(error)
+            if isinstance(error, OSError):
+                reason += "; restore it from a copy"
+                if not is_url(self.dataset.place):
+                    quoted = quote(str(self.dataset))
+                    reason += f", or run `packer repair {quoted} --from SRC` with its source"
+            lost = f"none of its {many(entry.samples, 'sample')} is written"
+            report.refused.append((entry.file, f"{reason}; {lost}"))
+            return report
+        had: set[int] = set()
+        with (
+            open(descriptor, "rb", buffering=0) as tar,
+            OutputFolder(self.out, self.overwrite) as folder,
+        ):
+            for row in range(len(index)):
+                label, source = label_of(index, row), index.bytes_of("name", row)
+                is_kept = labels.in_name(source, label) or labels.in_file(source, label)
+                report.unlabelled += label >= 0 and not is_kept
+                folders = os.fsdecode(source).split("/")[:-1]
+                splits = {name for folder in folders for name in splits_of([folder]).values()}
+                report.unsplit += entry.split not in {"", *folders, *splits}
+                for file in labels.files(index, row):
+                    name = xxhash.xxh3_64_intdigest(file.name)
+                    try:
+                        if repeated.get(name, entry.file) != entry.file or name in had:
+                            raise Refused("another file of the dataset has the same name")
+                        had |= {name} & repeated.keys()
+                        self._write(index, tar.fileno(), file, folder, report)
+                    except (Refused, OSError) as error:
+                        reason = getattr(error, "strerror", None) or str(error)
+                        report.refused.append((os.fsdecode(file.name), reason))
+                advance(1)
+        return report
+
+    def _write(
+        self, index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
+    ) -> None:
+        columns = index.columns
+        checksum = columns.get("crc32" if file.is_image else f"{file.ext}.crc32")
+        if checksum is not None:
+            crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
+            if crc != checksum[file.row]:
+                raise Refused(
+                    "its bytes in the shard are damaged; "
+                    f"`packer verify {quote(str(self.dataset))}` lists all damages"
+                )
+        png = [_png(index, file, tar)] if file.ext == "raw" else None
+        size = len(png[0]) if png else file.size
+        new = folder.write(file.name, size, lambda: png or _chunks(tar, file))
+        report.raw += png is not None
+        report.written += new
+        report.present += not new
+        report.bytes += file.size
+        report.members += not file.is_image and file.ext != "cls"
+        if file.is_image and index.tiled:
+            first, last = columns["segment_offset"][file.row : file.row + 2]
+            report.tiled += int(first < last)
+        report.banded += bands_of(columns, file.row, "" if file.is_image else file.ext) is not None
 
 
 def _chunks(tar: int, file: _File) -> Iterator[bytes]:

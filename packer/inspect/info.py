@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,8 @@ from reader.format import FORMATS
 
 BATCH = 256
 CROP = 224
-_SIDES = (32, 64, 128, 224, 256, 384, 512, 768, 1024, 2048)
-_ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
+_SIDES = (-np.inf, 32, 64, 128, 224, 256, 384, 512, 768, 1024, 2048, np.inf)
+_ASPECTS = (-np.inf, 0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, np.inf)
 
 
 @dataclass
@@ -59,8 +58,7 @@ def info(dataset: Finished) -> Info:
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
     formats = np.zeros(len(FORMATS), np.int64)
-    sides = np.zeros(len(_SIDES) + 1, np.int64)
-    aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
+    sides, aspects = np.zeros(len(_SIDES) - 1, np.int64), np.zeros(len(_ASPECTS) - 1, np.int64)
     members: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     for shard in content.shards:
@@ -80,9 +78,9 @@ def info(dataset: Finished) -> Info:
         found.tiled += count_listed(index, "segment")
         found.banded += count_listed(index, "band")
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
-        sides += _histogram(np.minimum(height, width), _SIDES)
+        sides += np.histogram(np.minimum(height, width), _SIDES)[0]
         upright = np.where(columns["orientation"] > 4, height / width, width / height)
-        aspects += _histogram(upright, _ASPECTS)
+        aspects += np.histogram(upright, _ASPECTS)[0]
         found.decoded_bytes += int((height * width).sum()) * 3
     lost = rejected_files(content, rejected)
     found.rejected, found.rejected_reasons = lost.count, lost.reasons
@@ -94,8 +92,7 @@ def info(dataset: Finished) -> Info:
     found.classes = dict(zip(content.classes, labels[1:].tolist(), strict=True))
     found.formats = {name: n for name, n in zip(FORMATS, formats.tolist(), strict=True) if n}
     found.members, found.columns = dict(members), dict(sorted(fields.items()))
-    found.short_sides = _named(sides, _SIDES)
-    found.aspects = _named(aspects, _ASPECTS)
+    found.short_sides, found.aspects = _named(sides, _SIDES), _named(aspects, _ASPECTS)
     crops = BATCH * CROP * CROP * 3
     mean = found.decoded_bytes // max(found.samples, 1)
     found.batch_bytes = {"as stored": BATCH * mean, f"at {CROP}": crops}
@@ -104,16 +101,10 @@ def info(dataset: Finished) -> Info:
     return found
 
 
-def _histogram(values: NDArray[Any], edges: Sequence[float]) -> NDArray[np.int64]:
-    """Return the number of values below the first edge, between each two, and from the last on."""
-    return np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
-
-
 def _named(counts: NDArray[np.int64], edges: Sequence[float]) -> dict[str, int]:
     """Return a histogram's counts by what they span, without the empty ones at both ends."""
-    between = [f"{low} up to {high}" for low, high in pairwise(edges)]
-    names = [f"under {edges[0]}", *between, f"{edges[-1]} and more"]
+    between = [f"{low} up to {high}" for low, high in pairwise(edges[1:-1])]
+    names = [f"under {edges[1]}", *between, f"{edges[-2]} and more"]
     used = np.flatnonzero(counts)
-    if not len(used):
-        return {}
-    return {names[place]: int(counts[place]) for place in range(used[0], used[-1] + 1)}
+    places = range(used[0], used[-1] + 1) if len(used) else ()
+    return {names[place]: int(counts[place]) for place in places}

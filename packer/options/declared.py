@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packer.options import kinds
-from packer.options.kinds import FLAG, TEXT, one_of, size, whole
-from packer.options.option import SECTIONS, Option, declare
+from packer.options.kinds import FLAG, SECTIONS, TEXT, Option, declare, one_of, size, whole
 from packer.options.part import Part
 from reader.system import usable_cores
 

@@ -1,15 +1,16 @@
-"""Values of options, as a command line, Python and dataset.json have them (pure)."""
+"""Options, and their values as a command line, Python and dataset.json have them (pure)."""
 
 import operator
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from packer.options.part import Part
+from packer.words import flag
 from reader.store.urls import is_url
 
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
@@ -19,6 +20,11 @@ NUMERIC = "numeric"  # the order of classes that are whole numbers
 _ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+SECTIONS = (
+    *("Source", "Stored data", "Splits, shards and order"),
+    *("Errors and limits", "This run"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,28 @@ class Kind:
             message = str(error)
             sentence = message if message.endswith(".") else f"{text!r} is not {self.asks}."
             raise ValueError(sentence) from None
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str  # of the Python argument
+    kind: Kind  # of its values
+    help: str  # a text for ``--help``
+    section: str  # of ``--help``
+    default: Any = None  # value without it, as ``--help`` shows it; None: the help text names it
+    aliases: tuple[str, ...] = ()  # further spellings on a command line
+
+    @property
+    def flag(self) -> str:
+        return flag(self.name)
+
+
+def declare(section: str, kind: Kind, help: str, default: Any = None, **more: Any) -> Any:
+    """Return the field of a dataclass that is an option."""
+    made = {"kind": kind, "help": help, "section": section, "default": default, **more}
+    if default in ({}, ()):
+        return field(default_factory=type(default), metadata={**made, "default": None})
+    return field(default=default, metadata=made)
 
 
 def whole(least: int | None = None, most: int | None = None) -> Kind:
@@ -76,36 +104,30 @@ def size(least: int = 1) -> Kind:
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise TypeError
-        return _bytes(str(value), least)
+        text = str(value)
+        upper = text.strip().upper().removesuffix("B")
+        number = upper.rstrip("KMGTI")
+        try:
+            found = int(float(number) * _UNITS[upper[len(number) :]])
+        except (KeyError, ValueError, OverflowError):
+            raise ValueError(f"{text!r} is not a size such as 500MB, 1GB or 2GiB.") from None
+        if 0 < found < least:
+            hint = f"For megabytes, pass {number.strip()}MB."
+            raise ValueError(f"{text!r} is {found} bytes, which is too small. {hint}")
+        if found < 1:
+            raise ValueError(f"{text!r} is not a size of at least one byte.")
+        return found
 
     return Kind(check, "bytes, or a size such as '500MB'", "SIZE", stored=whole(1).check)
 
 
-def _bytes(text: str, least: int) -> int:
-    upper = text.strip().upper().removesuffix("B")
-    number = upper.rstrip("KMGTI")
-    try:
-        found = int(float(number) * _UNITS[upper[len(number) :]])
-    except (KeyError, ValueError, OverflowError):
-        raise ValueError(f"{text!r} is not a size such as 500MB, 1GB or 2GiB.") from None
-    if 0 < found < least:
-        hint = f"For megabytes, pass {number.strip()}MB."
-        raise ValueError(f"{text!r} is {found} bytes, which is too small. {hint}")
-    if found < 1:
-        raise ValueError(f"{text!r} is not a size of at least one byte.")
-    return found
+def _instance(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError
+    return value
 
 
-def _instance(kind: type) -> Check:
-    def check(value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError
-        return value
-
-    return check
-
-
-_flag, _text = _instance(bool), _instance(str)
+_flag, _text = partial(_instance, bool), partial(_instance, str)
 
 
 def _height_width(value: Any) -> tuple[int, int]:
@@ -136,13 +158,6 @@ def _read_shares(text: str) -> dict[str, str]:
         raise ValueError(
             f"{text!r} is not of the form train=0.9,val=0.1, with names of at most 255 characters."
         )
-    return shares
-
-
-def _stored_shares(value: Any) -> dict[str, float]:
-    shares = dict(value)
-    if not shares or not all(isinstance(share, (int, float)) for share in shares.values()):
-        raise ValueError
     return shares
 
 
@@ -243,7 +258,6 @@ SHARES = Kind(
     "names with shares that add up to 1, such as {'train': 0.9, 'val': 0.1}",
     "train=0.9,val=0.1",
     _read_shares,
-    _stored_shares,
 )
 DEPTH = Kind(
     _depth,

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
-from packer.inspect.estimate.reading import Reading
-from packer.inspect.estimate.setting import Setting, Stored
+from packer.inspect.estimate.reading import Reading, Setting, Stored
 from packer.inspect.estimate.traffic import Traffic, traffic
 from reader.batch.layout import chunk_size, depth_of, slots_of
 from reader.cache.ranges import kept_bytes

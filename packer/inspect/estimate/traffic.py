@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.estimate.reading import Parts, Reading
-from packer.inspect.estimate.setting import Stored
+from packer.inspect.estimate.reading import Parts, Reading, Stored
 from reader.cache.ranges import Window, kept_bytes
 from reader.store.limits import MOST_IN_FLIGHT
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from packer.inspect.estimate.estimate import Estimate, Memory
-from packer.inspect.estimate.setting import Known, Setting, Stored
+from packer.inspect.estimate.reading import Known, Setting, Stored
 from packer.words import are, in_bytes, many
 
 Line = tuple[str, str]

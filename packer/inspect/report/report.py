@@ -13,7 +13,7 @@ import numpy as np
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.inspect.estimate.estimate import estimate
-from packer.inspect.estimate.setting import Setting, Stored, usual_split
+from packer.inspect.estimate.reading import Setting, Stored, usual_split
 from packer.inspect.estimate.words import Line, summary
 from packer.inspect.report import SAMPLES
 from packer.inspect.report.annotations import Reading

@@ -11,8 +11,7 @@ from layouts.row import Row
 
 import packer
 from packer.errors import UnusableInput
-from packer.options.arguments import PackArguments, checked
-from packer.options.chosen import chosen, run_options
+from packer.options.chosen import PackArguments, checked, chosen, run_options
 from packer.options.declared import RunOptions
 from packer.options.part import Part
 

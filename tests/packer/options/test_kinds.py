@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.options.arguments import PackArguments, checked
+from packer.options.chosen import PackArguments, checked
 from packer.options.kinds import CLASSES, DEPTH, HEIGHT_WIDTH, PAIRS, SHARES, Kind, size, whole
 
 

@@ -12,8 +12,7 @@ from store_server import StoreServer, serving
 
 import reader
 from packer.inspect.estimate.estimate import alternatives, estimate
-from packer.inspect.estimate.reading import Reading
-from packer.inspect.estimate.setting import Known, Setting, Stored
+from packer.inspect.estimate.reading import Known, Reading, Setting, Stored
 from packer.storage.dataset import Finished
 from reader import BlockShuffle, Dataset, Loader
 from reader.cache.files import CachedFiles
