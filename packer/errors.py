@@ -6,6 +6,7 @@
     ├── FormatError        see `reader.errors`
     ├── UnusableInput      source, destination or an option cannot be worked with
     │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
+    │   ├── WrongOption    an option does not fit what is packed, however that is read
     │   └── NothingToPack  no file of the source can be packed
     ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
     ├── BadImage           one file is not an image that can be packed
@@ -45,6 +46,10 @@ class Ambiguous(UnusableInput):
     def __init__(self, message: str, readings: Mapping[str, Sequence[str]]) -> None:
         self.readings = readings
         super().__init__(message)
+
+
+class WrongOption(UnusableInput):
+    """An option does not fit what is packed: no other reading of the source is a remedy."""
 
 
 class NothingToPack(UnusableInput):

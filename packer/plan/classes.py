@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from packer.errors import UnusableInput
+from packer.errors import UnusableInput, WrongOption
 from packer.plan.scan import is_numbered
 from packer.samples.table import SampleTable
 from packer.sources.trees.outright import without
@@ -18,7 +18,7 @@ _TRAINING = ("train", "training")  # the split that others are compared with; el
 
 def by_number(names: Sequence[str], source: object) -> list[str]:
     if others := [name for name in names if not name.isdecimal()]:
-        raise UnusableInput(
+        raise WrongOption(
             f"{source} has classes that are not whole numbers: {listed(others)}. To choose their "
             f"order, pass all names in label order with {option('classes')}."
         )

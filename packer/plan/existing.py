@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import EXAMPLES, UnusableInput
+from packer.errors import EXAMPLES, WrongOption
 from packer.samples.table import SampleTable
 from packer.words import have, option
 from reader.format import Index, Manifest
@@ -85,7 +85,7 @@ class ExistingSamples:
                 was, become = map(", ".join, zip(*differing, strict=True))
                 named.append(f"{sample.key} ({was} in the dataset, {become} in the source)")
             count = len(moved)
-            raise UnusableInput(
+            raise WrongOption(
                 f"{_samples(count)} already in the dataset and {have(count)} another label or "
                 f"split in the source: {_listed(named, count)}. {_pack_anew()}"
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import xxhash
 
-from packer.errors import NothingToPack, UnusableInput
+from packer.errors import NothingToPack, UnusableInput, WrongOption
 from packer.images.encode import Policy
 from packer.options.declared import Arrangement, SourceOptions
 from packer.options.kinds import NUMERIC
@@ -63,8 +63,7 @@ def prepare(
     try:
         return _prepare(given, options, arranged, policy, progress, classes, onto)
     except UnusableInput as error:
-        # An error that begins otherwise is one of an option.
-        if given.path and str(error).startswith((str(given.path), given.name)):
+        if given.path and not isinstance(error, WrongOption):
             error.args = (f"{error}{commands_for(given.path, options, str(error))}",)
         raise
 
@@ -162,12 +161,12 @@ def version_of(listed: str, classes: Sequence[str] | None) -> str:
 
 def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) -> None:
     if onto is not None:
-        raise UnusableInput(
+        raise WrongOption(
             f"Items of {what} have their own keys, which are known only after all items have "
             f"been read. To add them to {onto}, use packer.Writer(..., append=True)."
         )
     if split is not None:
-        raise UnusableInput(
+        raise WrongOption(
             f"{option('split')} divides by keys, and items of {what} have their own keys, "
             "which are known only after all items have been read. Pass iter(dataset), or the "
             'splits as {"train": ..., "val": ...}, or items without keys.'
@@ -195,7 +194,7 @@ def _hint(
 def refuse_other_splits(dst: str, existing: set[str], new: set[str]) -> None:
     """Raise where samples without a split would be beside named ones: few would read them."""
     if existing and not {bool(split) for split in new} <= {bool(split) for split in existing}:
-        raise UnusableInput(
+        raise WrongOption(
             f"{dst} {_division(existing)}, and the source {_division(new)}. Append a source with "
             "the same splits, or choose another destination."
         )

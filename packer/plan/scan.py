@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, WrongOption
 from packer.keys import split_of
 from packer.options.declared import Arrangement
 from packer.plan.existing import Digests, ExistingSamples, column, digest
@@ -111,7 +111,7 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
     divided = own & {"", *wanted}  # samples without a split, or those of the first one
     if own and divided not in ({""}, {next(iter(wanted), "")}):
         named = ", ".join(sorted(own - {""}))
-        raise UnusableInput(
+        raise WrongOption(
             f"The source already has splits: {named}. Remove {option('split')}, or pack each "
             "split separately."
         )

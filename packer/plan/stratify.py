@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import UnusableInput
+from packer.errors import WrongOption
 from packer.plan.existing import ExistingSamples
 from packer.samples.table import SampleTable
 from packer.words import are, listed, many, option
@@ -20,12 +20,12 @@ def stratify(
     """Divide the samples of `listing` in place; return a remark on classes that a split lacks.
 
     Raises:
-        UnusableInput: no sample has a label.
+        WrongOption: no sample has a label.
     """
     numbers = np.flatnonzero(listing.is_in(("", *shares)))
     labels = listing.labels[numbers]
     if len(labels) and (labels < 0).all():
-        raise UnusableInput(
+        raise WrongOption(
             f"{option('stratify', True)} divides each class, and no sample of the source has a "
             f"label. Remove {option('stratify', True)} to divide all samples together."
         )

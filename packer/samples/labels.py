@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
-from packer.errors import BadImage, UnusableInput, first_of
+from packer.errors import BadImage, UnusableInput, WrongOption, first_of
 from packer.options.declared import PYTHON, SourceOptions
 from packer.samples.outside import Kept, Made, Size
 from packer.words import listed
@@ -179,7 +179,7 @@ def joined(
     known: Mapping[str, Recorded] = getattr(base, what) if base else {}
     for ext in found.keys() & known.keys():
         if known[ext] != found[ext]:
-            raise UnusableInput(
+            raise WrongOption(
                 f"{where} records the {_RECORDED[what]} of .{ext} as {asdict(known[ext])}, and "
                 f"those of the source are {asdict(found[ext])}. Pack them into another destination."
             )

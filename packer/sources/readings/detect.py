@@ -13,7 +13,7 @@ from functools import cache, partial
 from inspect import isfunction
 from pathlib import Path
 
-from packer.errors import Ambiguous, UnusableInput
+from packer.errors import Ambiguous, UnusableInput, WrongOption
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.sources.interpretation import Candidate, Interpretation
@@ -156,7 +156,7 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
     tree = candidate.tree
     is_in_file = reading.kind == "webdataset" and candidate.path.is_file()
     if tree is None or is_in_file or reading.kind in _UNFILTERED:
-        raise UnusableInput(
+        raise WrongOption(
             f"{option('ignore')} requires a folder or an archive of images, and "
             f"{candidate.path} is {reading.what}."
         )
@@ -168,7 +168,7 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
         yield Skipped(name, option("ignore", next(iter(found))), ignored=True)
     for glob in globs:
         if glob not in used:
-            raise UnusableInput(
+            raise WrongOption(
                 f"{option('ignore', glob)} matches nothing in {candidate.path}. Globs are relative "
                 "to it: '*.bak' is for the files there, '**/*.bak' for those of all folders."
             )
