@@ -110,9 +110,8 @@ class Rejected(ShardfeedError):
             )
             src = quote(source or "SRC")
             text = (
-                f"If the source is interpreted wrongly: packer pack --explain {src} "
-                f"prints how it is read, and {option('kind')} chooses another layout. "
-                f"Otherwise, {remedy}"
+                f"If the source is interpreted wrongly: packer pack --explain {src} prints how it "
+                f"is read, and {option('kind')} chooses another layout. Otherwise, {remedy}"
             )
         super().__init__(f"{nothing} {text}{further}")
 

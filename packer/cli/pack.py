@@ -117,9 +117,8 @@ def pack(
 
         if how.part is not None or dry_run or explain:
             raise click.UsageError(
-                "--report requires the whole dataset, which --dry-run, "
-                "--explain and --part do not write. Remove one of the two "
-                "options."
+                "--report requires the whole dataset, which --dry-run, --explain and --part do not "
+                "write. Remove one of the two options."
             )
         check_extra(page)
         if how.keys_of is not None:

@@ -215,8 +215,7 @@ def _write_energon(export: _Export) -> None:
             except UnicodeEncodeError as error:
                 raise UnusableInput(
                     f"{export.dataset.folder / shard.file}: energon's indexes require UTF-8, and "
-                    f"the name {error.object!r} is not valid UTF-8. Rename the folder or "
-                    "the file."
+                    f"the name {error.object!r} is not valid UTF-8. Rename the folder or the file."
                 ) from error
         database.executescript(_INDEXES)
     splits = {

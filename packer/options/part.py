@@ -41,14 +41,12 @@ class Part:
         except (KeyError, ValueError):
             raise UnusableInput(
                 f"--part {SLURM} requires a task of a job array, whose number is in the "
-                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch "
-                "--array."
+                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
             ) from None
         if first + (count - 1) * step != last:
             raise UnusableInput(
-                f"--part {SLURM} requires an array without gaps, and this one has {count} "
-                f"tasks between {first} and {last}. Pass --part I/N with the number of all "
-                "parts."
+                f"--part {SLURM} requires an array without gaps, and this one has {count} tasks "
+                f"between {first} and {last}. Pass --part I/N with the number of all parts."
             )
         return cls((task - first) // step + 1, count)
 

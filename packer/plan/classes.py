@@ -33,8 +33,7 @@ def order_remark(classes: Sequence[str], source: str) -> Iterator[str]:
         if name != other:
             yield (
                 f"Classes are numbers in the order of text, as in torchvision: {name} has the "
-                f"label {label}. To order them by number: "
-                f"{command(source, '--classes', 'numeric')}"
+                f"label {label}. To order them by number: {command(source, '--classes', 'numeric')}"
             )
             return
 
@@ -105,9 +104,8 @@ def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]
     used = len(counts) - len(empty)
     if used >= _SEVERAL and 2 * single > used:
         yield (
-            f"{single} of {used} classes have a single sample: the labels may be names of "
-            f"samples instead of classes. In a table, {option('label_column')} chooses another "
-            "column."
+            f"{single} of {used} classes have a single sample: the labels may be names of samples "
+            f"instead of classes. In a table, {option('label_column')} chooses another column."
         )
     elif used and empty and is_numbered(classes):
         names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time
 _WITHOUT_CONDITIONS = (
-    "packer: {} does not support conditional writes. Each name is checked before it is "
-    "written, so nothing is replaced. Do not run another packer for this destination at the "
-    "same time."
+    "packer: {} does not support conditional writes. Each name is checked before it is written, so "
+    "nothing is replaced. Do not run another packer for this destination at the same time."
 )
 
 

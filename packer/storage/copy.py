@@ -115,9 +115,8 @@ class Copy:
         free = shutil.disk_usage(self.root).free
         if needed > free:
             raise UnusableInput(
-                f"{self._url}: {in_bytes(needed)} are to be fetched, and the disk of "
-                f"{self.root} has {in_bytes(free)} free. Pass a {option('scratch')} on a "
-                "larger disk."
+                f"{self._url}: {in_bytes(needed)} are to be fetched, and the disk of {self.root} "
+                f"has {in_bytes(free)} free. Pass a {option('scratch')} on a larger disk."
             )
         if missing:
             fetch(missing, self.folder, unfinished)
