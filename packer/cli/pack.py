@@ -107,11 +107,11 @@ def pack(
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
-    how = run_options(given)
     for name, value in (("pairs", "folder"), ("members", "template")):
         given[name] = dict(pairs := given[name])
         if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
             raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
+    how, options = run_options(given), chosen(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
 
@@ -125,7 +125,6 @@ def pack(
             raise click.UsageError(
                 "--report shows images, and --keys-of packs none. Remove one of the two options."
             )
-    options = chosen(src if isinstance(src, Path) else None, given)
     is_chosen = given["jpeg"] or options.raw or how.keys_of
     if options.jpeg != "tiled" and not (is_chosen or output.quiet):
         echo(f"packer: {WITHOUT_TILER}")

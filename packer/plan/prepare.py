@@ -1,6 +1,5 @@
 """Scans a source, describes it in a sentence, and plans its shards."""
 
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from packer.plan.classes import (
 )
 from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
+from packer.plan.names import next_numbers
 from packer.plan.plan import plan_shards
 from packer.plan.scan import scan
 from packer.plan.work import Origin, Work
@@ -38,7 +38,6 @@ from packer.sources.trees.folder import NO_FILE
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
 from packer.words import have, option
-from reader.format import Manifest
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
@@ -204,14 +203,6 @@ def _division(splits: set[str]) -> str:
     names = ", ".join(sorted(splits - {""}))
     without = " and samples without a split" if "" in splits else ""
     return f"has the splits {names}{without}" if names else "is not divided into splits"
-
-
-def next_numbers(base: Manifest | None) -> dict[str, int]:
-    numbers: dict[str, int] = {}
-    for shard in base.shards if base else ():
-        number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
-        numbers[shard.split] = max(numbers.get(shard.split, 0), number + 1)
-    return numbers
 
 
 def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Facts) -> str:

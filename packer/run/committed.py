@@ -33,11 +33,11 @@ def packed_from(
     """Return the dataset in `to`, if it was packed from this version of a source."""
     if not version or (found := to.committed) is None or not to.is_done:
         return None
-    is_same = found.content.source.endswith(version_of(version, classes))
-    _refuse_other(found, {**recorded, "source": _source_of(found)}, is_same)
+    content, source = found.content, found.content.options.get("source", {})
+    is_same = content.source.endswith(version_of(version, classes))
+    _refuse_other(found, {**recorded, "source": source}, is_same)
     # Which files were rejected, and what a source was found to need, only its files tell.
-    is_known = not found.content.rejected and recorded["source"] == _source_of(found)
-    return found if is_known else None
+    return None if content.rejected or recorded["source"] != source else found
 
 
 def packed_before(to: Destination, work: Work, recorded: Mapping[str, Any]) -> Finished | None:
@@ -72,11 +72,6 @@ def read_as(base: Finished, options: PackOptions) -> PackOptions:
         if options.source == SourceOptions() and source.has_templates:
             return replace(options, source=source)
     return options
-
-
-def _source_of(dataset: Finished) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = dataset.content.options.get("source", {})
-    return found
 
 
 def _refuse_other(found: Finished, recorded: Mapping[str, Any], is_same: bool) -> None:

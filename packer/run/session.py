@@ -16,7 +16,7 @@ from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, hashes_of, split_of
 from packer.options.declared import PackOptions, RunOptions
 from packer.options.kinds import NUMERIC
-from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
+from packer.plan.prepare import refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.committed import refuse_other_options
@@ -61,16 +61,14 @@ class Session:
         self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
         dataset = self._open_base() if how.append else None
         self._base = dataset.content if dataset else None
-        self._shards = dataset.shards() if dataset else []
         self._fields = self._item_fields(declared)
-        indexes = (dataset.index(shard) for shard in self._shards) if dataset else ()
+        indexes = (dataset.index(shard) for shard in dataset.shards()) if dataset else ()
         keys = [key for index in indexes for key in index.values_of("key")]
         self._keys = KeySet([hashes_of(keys)])
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
         self._warned = self._has_jpeg = False
         self._run = replace(Run.asked(to.name, options, how.classes), pushed=True)
-        self._base_splits = set(self._base.splits) if self._base else set()
         self._splits: list[str] = []
         self._stack = ExitStack()
         try:
@@ -78,7 +76,8 @@ class Session:
             self._stack.enter_context(held)
             phase = progress.phase("pack", None, "samples")
             self._advance = self._stack.enter_context(phase)
-            self._stream = self._stack.enter_context(closing(self._new_stream()))
+            stream = folder, options, how.processes, self._base, self._begin_split, self._reject
+            self._stream = self._stack.enter_context(closing(ShardStream(*stream)))
         except BaseException:
             self._stack.close()
             self._remove_folders()
@@ -112,9 +111,7 @@ class Session:
             name = self._name(item, name)
             split = self._split(item, name)
         except BadImage as error:
-            self._stream.drain()  # what is wrong before it comes first
-            self._reject(name, error)
-            self._stream.rejected.append((name, str(error)))
+            self._stream.refuse(name, error)
             return
         image, policy = item.image, self._options.policy
         is_jpeg = isinstance(image, bytes) and image.startswith(_JPEG)
@@ -193,22 +190,9 @@ class Session:
             declared=declared or given,
         )
 
-    def _new_stream(self) -> ShardStream:
-        return ShardStream(
-            self._folder,
-            self._options.policy,
-            self._how.processes,
-            shard_size=self._options.shard_size,
-            shard_samples=self._options.shard_samples,
-            first=next_numbers(self._base),
-            added_to=sum(shard.bytes for shard in self._shards),
-            begin_split=self._begin_split,
-            reject=self._reject,
-        )
-
     def _begin_split(self, split: str) -> None:
         if self._base is not None:
-            refuse_other_splits(self._to.name, self._base_splits, {split})
+            refuse_other_splits(self._to.name, set(self._base.splits), {split})
         if not split:
             return
         path = self._folder / split

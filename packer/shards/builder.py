@@ -15,11 +15,12 @@ from pathlib import Path
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
-from packer.plan.names import shard_name
+from packer.options.declared import PackOptions
+from packer.plan.names import next_numbers, shard_name
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
-from reader.format import tar
+from reader.format import Manifest, tar
 from reader.format.fields import values_at
 
 Rejections = list[tuple[str, str]]
@@ -110,28 +111,23 @@ class ShardStream:
     def __init__(
         self,
         folder: Path,
-        policy: Policy,
+        options: PackOptions,
         threads: int,
-        *,
-        shard_size: int | None,
-        shard_samples: int | None,
-        first: Mapping[str, int],
-        added_to: int,
+        base: Manifest | None,  # the dataset that is added to
         begin_split: Callable[[str], None],
         reject: Callable[[str, BadImage], None],
     ) -> None:
         """Write nothing before the first sample comes; `reject` gets each bad one, and may raise.
 
-        `first` has the number of each split's first shard, where it is not 0. `added_to` is the
-        bytes of the shards that are kept: without `shard_size` shards grow with the dataset.
+        Without a size in the options shards grow with the dataset.
         """
         self._folder = self._path = folder
-        self._shard_size, self._shard_samples = shard_size, shard_samples
-        self._next, self._bytes = dict(first), added_to
+        self._shard_size, self._shard_samples = options.shard_size, options.shard_samples
+        self._next = next_numbers(base)
+        self._bytes = sum(shard.bytes for shard in base.shards) if base else 0
         self._begin_split, self._reject = begin_split, reject
-        self._builder = ShardBuilder(
-            policy, threads, self._shard_of, self._refuse, "Nothing was committed."
-        )
+        how = options.policy, threads, self._shard_of, self._refuse
+        self._builder = ShardBuilder(*how, "Nothing was committed.")
         self._open: dict[str, ShardWriter] = {}
         self._begun: set[str] = set()
         self.rejected: Rejections = []  # since the last shard was finished
@@ -163,6 +159,12 @@ class ShardStream:
             yield
         except OSError as error:
             raise cannot_write(self._path, error, kept=False) from error
+
+    def refuse(self, name: str, error: BadImage) -> None:
+        """Take a sample that cannot be encoded; what is wrong before it comes first."""
+        self.drain()
+        self._reject(name, error)
+        self.rejected.append((name, str(error)))
 
     def _refuse(self, sample: Sample, error: BadImage) -> None:
         self._reject(sample.name, error)
