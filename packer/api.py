@@ -7,16 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.options.chosen import (
-    WITHOUT_TILER,
-    PackArguments,
-    checked,
-    chosen,
-    place_of,
-    python_call,
-    run_options,
-    shown,
-)
+from packer.options import chosen
 from packer.options.declared import PYTHON, PackOptions, RunOptions
 from packer.progress import Progress
 from packer.run.destination import Destination
@@ -50,7 +41,7 @@ def pack(
     credential_provider: Callable[..., Any] | None = None,
     source_storage_options: Mapping[str, Any] | None = None,
     source_credential_provider: Callable[..., Any] | None = None,
-    **arguments: "Unpack[PackArguments]",
+    **arguments: "Unpack[chosen.PackArguments]",
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier call began.
 
@@ -97,15 +88,15 @@ def pack(
         "source_storage_options": source_storage_options,
         "source_credential_provider": source_credential_provider,
     }
-    with python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
-        asked = checked(arguments, PackArguments)
-        how = run_options(asked)
+    with chosen.python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
+        asked = chosen.checked(arguments, chosen.PackArguments)
+        how = chosen.run_options(asked)
         show = Progress(quiet=not how.progress)
         store = storage_options, credential_provider
 
         def run_with(source: AnySource, options: PackOptions) -> PackReport:
             if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
-                show.note(f"packer: {WITHOUT_TILER}")
+                show.note(f"packer: {chosen.WITHOUT_TILER}")
             report = run(source, to, options, how, show)
             assert isinstance(report, PackReport)  # no part is asked for
             return report
@@ -114,20 +105,22 @@ def pack(
         if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            place = locate(place_of("src", src), how.scratch, *theirs)
+            place = locate(chosen.place_of("src", src), how.scratch, *theirs)
             source = stack.enter_context(place)
-        to = stack.enter_context(destination(place_of("dst", dst), how.scratch, *store, src=src))
+        to = stack.enter_context(
+            destination(chosen.place_of("dst", dst), how.scratch, *store, src=src)
+        )
         if is_place:
             if source.path is not None and not source.path.exists():
                 raise UnusableInput(f"{source.path} does not exist. Check the path of the source.")
-            return run_with(source, chosen(source.path, asked))
+            return run_with(source, chosen.pack_options(source.path, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(
                 f"{given[0]}= requires a path or a URL as the source, not a dataset."
             )
         near = how.executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
-            options = chosen(None, {**asked, "kind": PYTHON})
+            options = chosen.pack_options(None, {**asked, "kind": PYTHON})
             alone = near and how.processes == 1
             reading = opened(src, options.source, options.policy, alone=alone, far=not near)
             return run_with(GivenSource(None, stack.enter_context(reading)), options)
@@ -137,11 +130,11 @@ def pack(
                 "dataset with __len__ and __getitem__. Pass one of these, or pack items in "
                 "this process with packer.Writer."
             )
-        options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
+        options = chosen.pack_options(None, {**asked, "shuffle": False, "kind": PYTHON})
         return _in_turn(src, to, options, how, show)
 
 
-pack.__signature__ = shown(pack, PackArguments)  # type: ignore[attr-defined]
+pack.__signature__ = chosen.shown(pack, chosen.PackArguments)  # type: ignore[attr-defined]
 
 
 def _in_turn(

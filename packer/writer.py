@@ -6,15 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
-from packer.options.chosen import (
-    WriterArguments,
-    checked,
-    chosen,
-    place_of,
-    python_call,
-    run_options,
-    shown,
-)
+from packer.options import chosen
 from packer.options.declared import PYTHON
 from packer.progress import Progress
 from packer.run.report import PackReport
@@ -71,23 +63,23 @@ class Writer:
         *,
         storage_options: Mapping[str, Any] | None = None,
         credential_provider: Callable[..., Any] | None = None,
-        **arguments: "Unpack[WriterArguments]",
+        **arguments: "Unpack[chosen.WriterArguments]",
     ) -> None:
-        with python_call():
-            asked = checked(arguments, WriterArguments)
-            self._how = run_options(asked)
+        with chosen.python_call():
+            asked = chosen.checked(arguments, chosen.WriterArguments)
+            self._how = chosen.run_options(asked)
             store = self._how.scratch, storage_options, credential_provider
-            self._destination = destination(place_of("dst", dst), *store)
-            self._options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
+            self._destination = destination(chosen.place_of("dst", dst), *store)
+            self._options = chosen.pack_options(None, {**asked, "shuffle": False, "kind": PYTHON})
         self._session: Session | None = None
         self.report: PackReport | None = None
 
-    __init__.__signature__ = shown(__init__, WriterArguments)  # type: ignore[attr-defined]
+    __init__.__signature__ = chosen.shown(__init__, chosen.WriterArguments)  # type: ignore[attr-defined]
 
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:
             raise UnusableInput("A Writer can be used only once. Create another one.")
-        with python_call(), ExitStack() as stack:
+        with chosen.python_call(), ExitStack() as stack:
             to = stack.enter_context(self._destination)
             show = Progress(quiet=not self._how.progress)
             self._session = Session(to, self._options, self._how, show)
@@ -113,14 +105,14 @@ class Writer:
             raise UnusableInput(
                 "Call write() inside the with block of the Writer, in the same process."
             )
-        with python_call():
+        with chosen.python_call():
             session.write(sample)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         session, self._session = self._session, None
         if session is None or session.process != os.getpid():
             return  # a fork of the process has left the block, too
-        with python_call(), self._stack:
+        with chosen.python_call(), self._stack:
             if kind is not None:
                 session.discard()
             else:

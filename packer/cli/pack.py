@@ -99,7 +99,7 @@ def pack(
     Files that share an image's name up to a dot (x.json, x.txt, x.mask.png) become members of its
     sample. To continue an interrupted run, run the same command again.
     """  # noqa: D301  # click's mark of a list
-    from packer.options.chosen import WITHOUT_TILER, chosen, run_options
+    from packer.options.chosen import WITHOUT_TILER, pack_options, run_options
     from packer.run.pack import run
     from packer.run.report import PartReport
     from packer.run.uploads import destination
@@ -111,7 +111,8 @@ def pack(
         given[name] = dict(pairs := given[name])
         if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
             raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
-    how, options = run_options(given), chosen(src if isinstance(src, Path) else None, given)
+    how = run_options(given)
+    options = pack_options(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
 

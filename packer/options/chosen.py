@@ -205,7 +205,7 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
     return how
 
 
-def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
+def pack_options(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
     asked = {name: value for name, value in given.items() if value is not None}
     _refuse(src, asked)
     pairs, root = asked.pop("pairs", {}), asked.pop("root", None)

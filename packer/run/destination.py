@@ -12,17 +12,7 @@ from packer.files.atomic import remove_leavings, sync_folder
 from packer.files.snapshot import Watched
 from packer.plan.names import SHARD
 from packer.progress import QUIET, Progress
-from packer.run.log import (
-    JOURNAL,
-    Note,
-    append,
-    is_in_dataset,
-    kept_files,
-    read,
-    refuse_strangers,
-    removal_of,
-    remove_files,
-)
+from packer.run import log
 from packer.run.run import Run, busy, part_files
 from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, is_finished, remove_shard
@@ -44,7 +34,7 @@ class Destination:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(os.path.realpath(folder))
         self.name = str(self.folder)  # for a person
-        self.path = self.folder / JOURNAL
+        self.path = self.folder / log.JOURNAL
         self._files = Folder(self.folder)
 
     @property
@@ -66,7 +56,7 @@ class Destination:
 
     @contextmanager
     def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = QUIET.note
+        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: log.Note = QUIET.note
     ) -> Iterator[Watched]:
         """Hold the destination for one packing run, which may add to `keep`; yield its log."""
         with open_lock(self.path) as file:
@@ -86,7 +76,7 @@ class Destination:
                 with suppress(OSError):  # the body has raised that the disk fails
                     self.remove_temporaries(splits)  # of processes that were ended
 
-    def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
+    def claim(self, run: Run, overwrite: bool, keep: Manifest | None, note: log.Note) -> None:
         """Claim the place to which shards go from the folder, if there is one, for a run."""
 
     def begin(
@@ -95,10 +85,10 @@ class Destination:
         run: Run,
         overwrite: bool = False,
         keep: Manifest | None = None,
-        note: Note = QUIET.note,
+        note: log.Note = QUIET.note,
     ) -> set[str]:
         """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
-        found = read(file)
+        found = log.read(file)
         splits = {*run.splits, *(found.splits if found else ())}
         if found is not None and not overwrite and (found.pushed or found.replaces):
             is_there = (self.folder / manifest.FILENAME).exists()
@@ -108,15 +98,15 @@ class Destination:
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            append(file, removal := removal_of(self._files, run, found))
+            log.append(file, removal := log.removal_of(self._files, run, found))
             splits.update(removal.splits)
-            remove_files(self._files, splits)
+            log.remove_files(self._files, splits)
             for split in filter(None, splits):
                 with suppress(OSError):  # it does not exist, or is not empty
                     (self.folder / split).rmdir()
             sync_folder(self.folder)
         elif found is not None and run.mends(found):
-            refuse_strangers(self._files, splits, keep, found.shards)
+            log.refuse_strangers(self._files, splits, keep, found.shards)
             if stale := self._remove_stale(found, run, keep):
                 shards = f"{many(stale, 'finished shard')} {are(stale)}"
                 note(f"The source has changed: {shards} packed again.")
@@ -124,17 +114,17 @@ class Destination:
             raise run.refusal(self.folder, found)
         else:
             try:
-                refuse_strangers(self._files, splits, keep)
+                log.refuse_strangers(self._files, splits, keep)
             except UnusableInput:
                 self.remove()
                 raise
-        append(file, run)
+        log.append(file, run)
         return splits
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
-        refuse_strangers(self._files, [split], keep, names=self._files.list([split]))
+        log.refuse_strangers(self._files, [split], keep, names=self._files.list([split]))
         with open(self.path, "rb+", buffering=0) as file:
-            append(file, replace(run, splits=[split]))
+            log.append(file, replace(run, splits=[split]))
 
     def finished(self, paths: Sequence[Path]) -> set[Path]:
         """Return those tars that need not be written; the index of each is in the folder."""
@@ -173,7 +163,7 @@ class Destination:
         if self.path.exists():
             with open_lock(self.path) as file:
                 if try_lock(file, ALL) and still_exists(file):
-                    found = read(file)
+                    found = log.read(file)
                     if found is None or found.source == content.source:
                         self.remove()
 
@@ -184,14 +174,14 @@ class Destination:
 
     def remove_temporaries(self, splits: Iterable[str]) -> None:
         """Remove what killed processes have left, on whichever machine: no other one is at work."""
-        remove_leavings((self.folder / split for split in ("", *splits)), is_in_dataset)
+        remove_leavings((self.folder / split for split in ("", *splits)), log.is_in_dataset)
 
     def _remove_shards(self, splits: Iterable[str], keep: Manifest | None) -> None:
-        remove_files(self._files, splits, {manifest.FILENAME, *kept_files(keep)})
+        log.remove_files(self._files, splits, {manifest.FILENAME, *log.kept_files(keep)})
 
     def _remove_stale(self, found: Run, run: Run, keep: Manifest | None) -> int:
         """Remove what `found` has finished and `run` would not write; return how many shards."""
-        kept, count = kept_files(keep), 0
+        kept, count = log.kept_files(keep), 0
         for file, digest in found.shards.items():
             if run.shards.get(file) != digest and SHARD.fullmatch(file) and file not in kept:
                 count += (self.folder / file).exists()

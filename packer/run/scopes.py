@@ -18,15 +18,7 @@ from packer.plan.plan import Plan
 from packer.plan.prepare import prepare
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
-from packer.run.committed import (
-    content_of,
-    packed_before,
-    packed_from,
-    read_as,
-    refuse_other_options,
-    remarks_on,
-    written_of,
-)
+from packer.run import committed
 from packer.run.destination import Destination
 from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.parts import share
@@ -77,18 +69,20 @@ class Whole:
         if self.reads or self.how.overwrite or self.how.keys_of:
             return None
         recorded = self.options.dump()
-        found = packed_from(src.version, self.to, recorded, self.how.classes)
+        found = committed.packed_from(src.version, self.to, recorded, self.how.classes)
         if found is None:
             return None
         remark = (
             f"Up to date: {src.name} lists the same objects as when the dataset was "
             "packed. Nothing was fetched."
         )
-        return finish(self.to, found.content, written_of(found), began, remarks=[remark])
+        return finish(self.to, found.content, committed.written_of(found), began, remarks=[remark])
 
     def committed(self, work: Work) -> Finished | None:
         """Return the dataset that is there if it is this one; raise if it is another."""
-        return None if self.how.overwrite else packed_before(self.to, work, self.recorded(work))
+        if self.how.overwrite:
+            return None
+        return committed.packed_before(self.to, work, self.recorded(work))
 
     @contextmanager
     def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
@@ -130,9 +124,9 @@ class Whole:
         """Commit, unless that was done before, and report."""
         work, is_new = held.work, held.committed is None
         if held.committed is None:
-            content = content_of(work, written, self.to.folder, self.recorded(work))
+            content = committed.content_of(work, written, self.to.folder, self.recorded(work))
         else:
-            content, written = held.committed.content, written_of(held.committed)
+            content, written = held.committed.content, committed.written_of(held.committed)
         rejected = all_rejected(work, written)
         return finish(
             self.to,
@@ -142,7 +136,7 @@ class Whole:
             show if is_new else None,
             reading=work.reading,
             command=work.command,
-            remarks=[*work.remarks, *remarks_on(work, written, rejected)],
+            remarks=[*work.remarks, *committed.remarks_on(work, written, rejected)],
             shards_written=min(count, len(written.entries)),  # without those that were dropped
             rejected=rejected,
             ignored=work.scanned.listing.ignored,
@@ -165,8 +159,8 @@ class Addition(Whole):
 
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         self.base = to.base()
-        super().__init__(to, read_as(self.base, options), how)
-        refuse_other_options(self.base, self.options.dump())
+        super().__init__(to, committed.read_as(self.base, options), how)
+        committed.refuse_other_options(self.base, self.options.dump())
 
     def committed(self, work: Work) -> Finished | None:
         return None if len(work.plan) else self.base
@@ -188,7 +182,7 @@ class PartOfWhole(Whole):
     def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
         if self.is_done:
             work = self.plan(source, show)
-            packed_before(self.to, work, self.recorded(work))
+            committed.packed_before(self.to, work, self.recorded(work))
             yield Held(work)
             return
 

@@ -11,7 +11,7 @@ from layouts.row import Row
 
 import packer
 from packer.errors import UnusableInput
-from packer.options.chosen import PackArguments, checked, chosen, run_options
+from packer.options.chosen import PackArguments, checked, pack_options, run_options
 from packer.options.declared import RunOptions
 from packer.options.part import Part
 
@@ -69,7 +69,7 @@ def test_each_call_that_a_refusal_proposes_is_one_that_can_be_made(
 
     def call(src: str, dst: str, **arguments: Any) -> None:
         options = checked(arguments, PackArguments)
-        assert chosen(Path(src), options)
+        assert pack_options(Path(src), options)
         assert (dst, options["jobs"]) == (str(tmp_path / "dst"), 1)
 
     for line in str(refused.value).splitlines():
