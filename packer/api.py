@@ -105,8 +105,7 @@ def pack(
         if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            place = locate(chosen.place_of("src", src), how.scratch, *theirs)
-            source = stack.enter_context(place)
+            source = stack.enter_context(locate(chosen.place_of("src", src), how.scratch, *theirs))
         to = stack.enter_context(
             destination(chosen.place_of("dst", dst), how.scratch, *store, src=src)
         )

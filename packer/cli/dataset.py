@@ -100,8 +100,7 @@ def repair(
 def _summary(report: "VerifyReport") -> str:
     parts = [] if report.damages else ["nothing is damaged"]
     if report.lost:
-        total = many(report.samples + report.lost, "sample")
-        parts.append(f"{report.lost:,} of {total} lost")
+        parts.append(f"{report.lost:,} of {many(report.samples + report.lost, 'sample')} lost")
     if samples := len(report.damaged):
         shards = len({file for file, _ in report.damaged})
         parts.append(f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}")

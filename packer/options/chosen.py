@@ -216,8 +216,8 @@ def pack_options(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
     if not asked.get("shuffle", True):
         asked["seed"] = None
     limits = limits_of(asked)
-    has_images = "keys_of" not in asked
-    asked.setdefault("jpeg", "tiled" if has_images and can_tile() else "verbatim")
+    is_tiled = "keys_of" not in asked and can_tile()
+    asked.setdefault("jpeg", "tiled" if is_tiled else "verbatim")
     source = SourceOptions(**_of(SourceOptions, asked))
     return PackOptions(**_of(PackOptions, asked), source=source, limits=limits)
 

@@ -91,8 +91,7 @@ def _prepare(
         source = reading.open([*base.classes, *added])
     if source.facts.is_keyed:
         _refuse_what_keys_decide(reading.what, onto, arranged.split)
-    boxes = {**source.facts.boxes, **of_items(options)}
-    recorded = joined(base, "boxes", boxes, onto)
+    recorded = joined(base, "boxes", {**source.facts.boxes, **of_items(options)}, onto)
     origin = None
     if path is not None:
         root = source.facts.root

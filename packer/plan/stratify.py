@@ -62,8 +62,7 @@ def _remark(
     shares: Mapping[str, float],
     classes: Sequence[str],
 ) -> Iterator[str]:
-    wanted = np.array([share > 0 for share in shares.values()])
-    lacking = (sizes == 0) & wanted
+    lacking = (sizes == 0) & np.array([share > 0 for share in shares.values()])
     names = []
     for row in np.flatnonzero(lacking.any(1)).tolist():
         name = "no label" if labels[row] < 0 else classes[labels[row]]

@@ -196,8 +196,7 @@ class PartOfWhole(Whole):
             share(self.to, self.part, asked, judged, show.note) as (work, log),
         ):
             self.judge(work, show)  # of another part, which may skip what is rejected
-            guard = RunGuard(log, asked.versions)
-            yield Held(work, self._shards(work.plan), guard, engine)
+            yield Held(work, self._shards(work.plan), RunGuard(log, asked.versions), engine)
 
     def judge(self, work: Work, show: Progress) -> bool:
         refuse_unknown_columns(self.options.columns, json_of_source(work))

@@ -72,12 +72,11 @@ class Session:
         self._splits: list[str] = []
         self._stack = ExitStack()
         try:
-            held = to.hold(self._run, how.overwrite, self._base, progress.note)
-            self._stack.enter_context(held)
-            phase = progress.phase("pack", None, "samples")
-            self._advance = self._stack.enter_context(phase)
+            enter = self._stack.enter_context
+            enter(to.hold(self._run, how.overwrite, self._base, progress.note))
+            self._advance = enter(progress.phase("pack", None, "samples"))
             stream = folder, options, how.processes, self._base, self._begin_split, self._reject
-            self._stream = self._stack.enter_context(closing(ShardStream(*stream)))
+            self._stream = enter(closing(ShardStream(*stream)))
         except BaseException:
             self._stack.close()
             self._remove_folders()
@@ -122,8 +121,7 @@ class Session:
         if not self._warned and grows_as_png(image, policy):
             self._warned = True
             self._progress.note(AS_PNG)
-        members = tuple(item.members)
-        known = Sample(name, escape(name), item.label, 0, 0, members, split)
+        known = Sample(name, escape(name), item.label, 0, 0, tuple(item.members), split)
         self._stream.add(known, Content(image, item.members))
 
     def commit(self) -> PackReport:

@@ -58,8 +58,7 @@ def write_missing(
     threads = [1] * (len(missing) - last) + [-(-jobs // max(last, 1))] * last
     every = max(todo // _LOOKED_AT, 1)
     looked_at = (n for number in missing for n in work.plan.shard(number)[::every])
-    names = (work.scanned.listing[n].name for n in looked_at)
-    load = modules_for(work.policy, names, progress)
+    load = modules_for(work.policy, (work.scanned.listing[n].name for n in looked_at), progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
             shard_job(work, paths[n], work.plan.shard(n), several, not skips, held.guard)

@@ -122,8 +122,7 @@ class StoreSource(EventLoop):
             )
             self._is_fetched = True
             with progress.phase("fetch", total, "B") as advance:
-                transfer = Transfer(found.store, folder, unfinished, advance)
-                self.do(transfer.run(missing))
+                self.do(Transfer(found.store, folder, unfinished, advance).run(missing))
 
         self._copy.hold(wanted, fetch, progress.note)
         self._is_fetched = True

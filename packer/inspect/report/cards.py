@@ -47,8 +47,7 @@ class Card:
 
     def classes(self, label: int) -> list[int]:
         """Return those of a sample of this label, or of its boxes; -1 for none."""
-        own = {label} if label >= 0 else self.labels
-        return sorted(own or {-1})
+        return sorted(({label} if label >= 0 else self.labels) or {-1})
 
     @property
     def weight(self) -> int:

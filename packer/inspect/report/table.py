@@ -99,8 +99,8 @@ class Groups:
 
     def where(self, wanted: NDArray[np.bool_]) -> "Groups":
         sizes = np.diff([*self.starts, len(self.members)])
-        kept = sizes[wanted]
-        return Groups(self.members[np.repeat(wanted, sizes)], np.cumsum([0, *kept])[:-1])
+        members = self.members[np.repeat(wanted, sizes)]
+        return Groups(members, np.cumsum([0, *sizes[wanted]])[:-1])
 
 
 def gather(dataset: "Dataset") -> Table:
