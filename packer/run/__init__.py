@@ -5,5 +5,5 @@ part, an addition; a `destination` is a folder, `uploads` go from one to a place
 `write_missing` writes the shards that are missing, `refusals` say why none may be, `committed` is
 what is there already and what is committed now. `run` is the identity of a run, `log` keeps an
 unfinished one, `parts` share a log and a scan. A `session` writes what a loop makes; a `report`
-names what was packed and rejected; `json_columns` refuses fields that no sample has.
+names what was packed and rejected.
 """

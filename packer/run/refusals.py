@@ -1,19 +1,34 @@
-"""The error for rejected files: what is at fault, and the command that packs without them."""
+"""Why a run is refused: files that are rejected, and columns of the JSON that no sample has.
+
+The error for rejected files says what is at fault, and the command that packs without them.
+"""
 
 import glob
+import json
 import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from packer.errors import Rejected
+from packer.errors import BadImage, Rejected, UnusableInput
+from packer.files.hashed_file import read_span
 from packer.plan.work import Work
 from packer.samples.records import EmptyClass, Skipped
 from packer.shards.builder import Rejections
-from packer.shards.shard_writer import Written
+from packer.shards.shard_writer import Written, index_of
 from packer.sources.proposals.complete import commands_for
-from packer.words import Placeholder, command, listed, option
+from packer.words import Placeholder, command, listed, many, option
+from reader.format import Index
+from reader.format.fields import values_at
+from reader.format.files import open_regular
 from reader.store.urls import is_url
 
 _NAMED = 8  # rejected files, each in a command
+_FIRST = 256  # samples, evenly spread: most sources have each field in one of them
+_KNOWN = 12  # fields of the JSON, in a sentence
 
 
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:
@@ -119,3 +134,54 @@ def _without(work: Work, files: Rejections) -> str:
         f"if the rejected {rejected} not belong to it, ignore {them}.\nWithout {them}, the source "
         f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
     )
+
+
+def refuse_unknown_columns(columns: Iterable[str], contents: Iterable[Any]) -> None:
+    """Raise if no JSON among `contents` has one of `columns`; read them until all are found."""
+    missing, known, count = [*columns], dict[str, None](), 0
+    for content in contents if missing else ():
+        count += 1
+        try:
+            found = dict(values_at(content, missing))
+        except ValueError as error:
+            raise UnusableInput(
+                f"{option('columns', ','.join(missing))}: {error}. Name fields below it, such as "
+                "size.0 or size.width."
+            ) from error
+        missing = [path for path in missing if path not in found]
+        if not missing:
+            return
+        known.update(dict.fromkeys(_paths(content)))
+    if missing:
+        near = get_close_matches(missing[0], known, 3) or [*known]
+        has = f"they have {listed(near, _KNOWN)}" if near else "they have no JSON"
+        raise UnusableInput(
+            f"{option('columns', ','.join(missing))}: none of {many(count, 'sample')} has "
+            f"{missing[0]!r} in its JSON; {has}. Nothing was committed."
+        )
+
+
+def json_of_source(work: Work) -> Iterator[Any]:
+    """Yield the JSON of some samples of a source, then of the others; None where there is none."""
+    samples, files = work.scanned.listing, work.scanned.files
+    count, step = len(samples), len(samples) // _FIRST + 1
+    for number in chain(range(0, count, step), (n for n in range(count) if n % step)):
+        content = None
+        with suppress(BadImage, KeyError, ValueError, OSError):
+            content = json.loads(files.read(samples[number]).members["json"])
+        yield content
+
+
+def json_of_shards(folder: Path, tars: Iterable[str]) -> Iterator[Any]:
+    for name in tars:
+        index = Index(index_of(folder / name), mapped=False)
+        with open(open_regular(folder / name), "rb", buffering=0) as file:
+            for row in range(len(index)):
+                span = index.span("json", row)
+                yield json.loads(read_span(file.fileno(), *span)) if span else None
+
+
+def _paths(content: Any, before: str = "") -> Iterator[str]:
+    for name, value in content.items() if isinstance(content, Mapping) else ():
+        yield f"{before}{name}"
+        yield from _paths(value, f"{before}{name}.")

@@ -18,11 +18,9 @@ from packer.plan.plan import Plan
 from packer.plan.prepare import prepare
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
-from packer.run import committed
+from packer.run import committed, refusals
 from packer.run.destination import Destination
-from packer.run.json_columns import json_of_source, refuse_unknown_columns
 from packer.run.parts import share
-from packer.run.refusals import all_rejected, refusal, stops_at_once
 from packer.run.report import PackReport, PartReport, finish
 from packer.run.run import Run
 from packer.run.write_missing import Held
@@ -102,12 +100,12 @@ class Whole:
     def judge(self, work: Work, show: Progress) -> bool:
         """Name what the scan rejects; return whether nothing can be committed for it."""
         if self.base is None:
-            refuse_unknown_columns(self.options.columns, json_of_source(work))
-        if not (by_scan := all_rejected(work)):
+            refusals.refuse_unknown_columns(self.options.columns, refusals.json_of_source(work))
+        if not (by_scan := refusals.all_rejected(work)):
             return False
-        if not self.how.skips and stops_at_once(work, by_scan):
+        if not self.how.skips and refusals.stops_at_once(work, by_scan):
             show.announce(work.reading)
-            raise refusal(work, by_scan, written=False)
+            raise refusals.refusal(work, by_scan, written=False)
         show.rejected(by_scan)
         if self.how.skips:
             return False
@@ -127,7 +125,7 @@ class Whole:
             content = committed.content_of(work, written, self.to.folder, self.recorded(work))
         else:
             content, written = held.committed.content, committed.written_of(held.committed)
-        rejected = all_rejected(work, written)
+        rejected = refusals.all_rejected(work, written)
         return finish(
             self.to,
             content,
@@ -199,9 +197,9 @@ class PartOfWhole(Whole):
             yield Held(work, self._shards(work.plan), RunGuard(log, asked.versions), engine)
 
     def judge(self, work: Work, show: Progress) -> bool:
-        refuse_unknown_columns(self.options.columns, json_of_source(work))
-        if not self.how.skips and (by_scan := all_rejected(work)):
-            raise refusal(work, by_scan, written=False)
+        refusals.refuse_unknown_columns(self.options.columns, refusals.json_of_source(work))
+        if not self.how.skips and (by_scan := refusals.all_rejected(work)):
+            raise refusals.refusal(work, by_scan, written=False)
         return False
 
     def end(

@@ -21,7 +21,7 @@ from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.committed import refuse_other_options
 from packer.run.destination import Destination
-from packer.run.json_columns import json_of_shards, refuse_unknown_columns
+from packer.run.refusals import json_of_shards, refuse_unknown_columns
 from packer.run.report import PackReport, finish, manifest_of, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
