@@ -93,7 +93,6 @@ def name_ignored(files: Iterable[tuple[str, str]]) -> None:
 
 
 def print_json(report: Mapping[str, Any]) -> None:
-    """The report as one line of JSON, in which each (file, reason) is an object."""
     text = json.dumps({name: _named(value) for name, value in report.items()})
     echo(text, err=False, is_json=True)
 

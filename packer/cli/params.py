@@ -37,7 +37,6 @@ def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
 
 
 def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
-    """Return click's decorator for an option of packing."""
     found: Option = OPTIONS[name]
     if name == "jobs":
         changes = {"default": usable_cores, **changes}
@@ -94,8 +93,6 @@ class Sectioned(click.Command):
 
 
 def limited(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of limits, and their values as `limits`."""
-
     @wraps(command)
     def run(max_pixels: int | None, max_bytes: int | None, **given: Any) -> int:
         from packer.options.chosen import limits_of

@@ -84,7 +84,6 @@ class Probed:
 
 
 def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
-    """Ask a store for parts of these shards for some seconds, and at least for a few."""
     import asyncio  # which few commands need
 
     from reader.store.client import Store

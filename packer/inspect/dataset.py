@@ -40,7 +40,6 @@ def count_listed(index: Index, column: str) -> int:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a file of a dataset cannot be used, without a full stop."""
     if isinstance(error, OSError):
         return f"it cannot be read: {error.strerror}"
     return str(error).removesuffix(".")

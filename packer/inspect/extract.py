@@ -70,7 +70,6 @@ def extract(
     overwrite: bool = False,
     progress: Progress = QUIET,
 ) -> ExtractReport:
-    """Write the images and sidecars of a dataset, or of one split of it, into the folder `out`."""
     began, content, shards = time.monotonic(), dataset.content, dataset.shards(split)
     if dataset.folder.resolve() in (out.resolve(), *out.resolve().parents):
         raise UnusableInput(f"{out} is inside the dataset {dataset}. Choose another folder.")

@@ -169,7 +169,6 @@ def shown(call: Callable[..., Any], arguments: type) -> Any:
 
 
 def checked(given: Mapping[str, Any], arguments: type) -> dict[str, Any]:
-    """Return the options that are not None, in their final form."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in arguments.__annotations__:
@@ -223,7 +222,6 @@ def pack_options(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
 
 
 def _of(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the `given` options that are fields of `options`."""
     return {one.name: given[one.name] for one in fields(options) if one.name in given}
 
 

@@ -104,7 +104,6 @@ class SourceOptions:
 
     @property
     def of_table(self) -> bool:
-        """Whether an option is passed that only tables have."""
         others = self.root, self.label_separator, self.box_format
         return any((self.image_column, self.label_column, self.split_column, *others))
 
@@ -276,7 +275,6 @@ class RunOptions:
 
     @property
     def processes(self) -> int:
-        """Processes, or threads of a loop, at a time."""
         return self.jobs or usable_cores()
 
 

@@ -134,7 +134,6 @@ class Destination:
         return sum(not is_finished(path) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Return as many of the missing shards as the folder has at a time."""
         return shards
 
     def take(self, shard: Written) -> None:

@@ -169,7 +169,6 @@ def remove_files(
 
 
 def _dataset_names(names: Iterable[str], splits: Iterable[str]) -> list[str]:
-    """Return dataset.json first, then every shard at the top and in the folders of the splits."""
     known, names = {"", *splits}, set(names)
     matches = ((name, SHARD.fullmatch(name)) for name in sorted(names))
     shards = [name for name, match in matches if match and (match[1] or "") in known]

@@ -71,16 +71,7 @@ class PackReport:
 
 @dataclass(frozen=True)
 class PartReport:
-    """The result of one part.
-
-    Attributes:
-        reading: the interpretation of the source, in a sentence.
-        part: such as "3/64".
-        samples, shards: of this part.
-        missing: shards of the whole that are not there yet.
-        committed: whether there is a dataset already.
-        rejected, untiled, unbanded: of this part, as those of `PackReport`.
-    """
+    """The result of one part, such as "3/64"; all but `missing` and `committed` is of the part."""
 
     reading: str
     part: str

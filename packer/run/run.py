@@ -75,7 +75,6 @@ class Run:
         return is_source and self.settings == found.settings and not found.replaces
 
     def refusal(self, place: Path | str, found: "Run") -> UnusableInput:
-        """Return the error for a destination in which this run cannot continue what is `found`."""
         names = {*self.settings, *found.settings} - {_VERSIONS}
         differing = [n for n in sorted(names) if found.settings.get(n) != self.settings.get(n)]
         finish = "To finish it, run that command again"
@@ -135,7 +134,6 @@ def hold_part(folder: Path, part: Part) -> Iterator[None]:
 
 
 def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
-    """Return the error for a destination that is held by others than the part `besides`."""
     own = None if besides is None else _part_file(folder, besides)
     others = [path for path in sorted(part_files(folder)) if path != own]
     parts = [_holder(path) for path in others if _is_held(path)]

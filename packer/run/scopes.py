@@ -84,7 +84,6 @@ class Whole:
 
     @contextmanager
     def hold(self, source: LocalSource, show: Progress) -> Iterator[Held]:
-        """Plan, then hold the destination, unless the dataset is there already."""
         work = self.plan(source, show)
         if (found := self.committed(work)) is not None:
             yield Held(work, committed=found)
@@ -119,7 +118,6 @@ class Whole:
     def end(
         self, held: Held, written: Written, count: int, show: Progress, began: float
     ) -> PackReport | PartReport:
-        """Commit, unless that was done before, and report."""
         work, is_new = held.work, held.committed is None
         if held.committed is None:
             content = committed.content_of(work, written, self.to.folder, self.recorded(work))
@@ -141,11 +139,9 @@ class Whole:
         )
 
     def recorded(self, work: Work) -> dict[str, Any]:
-        """Return the options as dataset.json has them, with what the source was found to need."""
         return replace(self.options, source=work.options).dump()
 
     def leave(self, src: AnySource) -> None:
-        """Remove what was fetched and decompressed: the dataset is committed."""
         remove_unpacked(self.to.folder)
         src.forget()
 

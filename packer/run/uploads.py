@@ -168,11 +168,9 @@ class StoreDestination(Destination):
         return sum(not (is_finished(path) or self._has(self._file(path))) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Return those that are being written or uploaded."""
         return shards[: 2 * processes + AT_ONCE + 1]
 
     def take(self, shard: Written) -> None:
-        """Begin to upload it; waits where too many uploads are under way."""
         [entry] = shard.entries.values()
         tar = self.folder / entry.file
         if not entry.samples or not tar.exists():

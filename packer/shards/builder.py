@@ -147,7 +147,6 @@ class ShardStream:
             self._builder.drain()
 
     def finish(self) -> None:
-        """Write what waits, and finish the last shards; raises what `add` does."""
         self.drain()
         with self._writing():
             for split in list(self._open):

@@ -33,7 +33,6 @@ Outcome = Written | Unfinished
 
 
 def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
-    """Write the shard of `job`, and advance by each sample; return its entry."""
     rejected: Rejections = []
     is_whole = True
 
@@ -95,7 +94,6 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
 def run_jobs(
     jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    """Pack all `jobs` in processes of this machine; yield the outcome of each when it ends."""
     return map_unordered(pack_shard, jobs, processes, advance, _path, load=load)
 
 

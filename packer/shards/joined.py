@@ -21,7 +21,6 @@ def with_joined(content: Manifest) -> Manifest:
 
 
 def write_manifest(folder: Path, content: Manifest) -> None:
-    """Write dataset.json into `folder`, after the joined indexes if there are to be any."""
     content = with_joined(content)
     if content.joined:
         write_joined(folder, content)

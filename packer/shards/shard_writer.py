@@ -43,7 +43,6 @@ class ShardWriter:
     """
 
     def __init__(self, path: Path, has_images: bool = True) -> None:
-        """Begin the tar whose final name is `path`, in a folder that exists."""
         self.path = path
         self._index_path = index_of(path)
         self._tar_temp, self._index_temp = map(temporary, (self.path, self._index_path))

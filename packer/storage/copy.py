@@ -151,8 +151,6 @@ class Copy:
 
 @dataclass
 class _File:
-    """A file that is being fetched, and how many of its parts are `left`."""
-
     name: str
     listed: "Listed"
     unfinished: Path

@@ -103,7 +103,6 @@ class StoreSource(EventLoop):
 
     @cached_property
     def version(self) -> str:
-        """Return a checksum of what the store lists."""
         return objects.version(self._found.objects)
 
     def localize(self, progress: Progress, spool: Path) -> LocalSource:

@@ -124,7 +124,6 @@ class Store(EventLoop):
 
     @property
     def heeds_conditions(self) -> bool:
-        """Whether it refuses to create what exists, as far as is known."""
         return self._store.heeds_conditions
 
     def try_conditions(self, name: str, content: bytes) -> None:

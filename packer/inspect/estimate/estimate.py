@@ -202,7 +202,6 @@ def _times(setting: Setting, samples: int, traffic: Traffic) -> Times:
 
 
 def _memory(stored: Stored, setting: Setting) -> Memory:
-    """Return what a Loader of images and labels, and its CUDAPrefetcher, hold."""
     layout = BatchSchema.of_images(setting.batch_size, setting.size).layout
     chunk = chunk_size(setting.batch_size, setting.workers, is_gathered=False)
     depth = depth_of(layout, setting.workers * chunk)

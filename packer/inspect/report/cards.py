@@ -46,12 +46,10 @@ class Card:
     reason: str = ""
 
     def classes(self, label: int) -> list[int]:
-        """Return those of a sample of this label, or of its boxes; -1 for none."""
         return sorted(({label} if label >= 0 else self.labels) or {-1})
 
     @property
     def weight(self) -> int:
-        """About as many bytes it takes in the page."""
         names = 5 * (len(self.key) + len(self.name))
         drawn = sum(map(len, [self.image, *self.masks, *self.outlines]))
         return drawn + names + 300 * len(self.boxes) + 1500

@@ -74,7 +74,6 @@ class Sample:
 
     @property
     def size(self) -> tuple[int, int]:
-        """(height, width) of the upright image."""
         return self._image.upright_size
 
     def drawn(self, longest: int) -> NDArray[np.uint8]:
