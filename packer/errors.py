@@ -22,9 +22,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shlex import quote
 
-from packer.words import LONGEST_NAME, abridged, command, named_limits, option
+from packer.words import LONGEST_NAME, abridged, named_limits
 from reader.format import ShardfeedError
 
 
@@ -76,44 +75,9 @@ class Rejected(ShardfeedError):
 
     __module__ = "packer"
 
-    def __init__(
-        self,
-        files: list[tuple[str, str]],
-        written: bool,
-        *,
-        damaged: bool = True,
-        noun: str = "file",
-        remedy: str = "",
-        source: str = "",
-        further: str = "",
-    ) -> None:
-        """`remedy` is what to do in place of the usual, and `further` what may be done, too.
-
-        `source` is as on a command line; "" if it has no name.
-        """
+    def __init__(self, message: str, files: list[tuple[str, str]], noun: str = "file") -> None:
         self.files, self.noun = files, noun
-        count, rejected, them = f"{len(files)} {noun}s were", f"{noun}s do", "them"
-        if len(files) == 1:
-            count, rejected, them = f"1 {noun} was", f"{noun} does", "it"
-        nothing = f"Nothing was {'committed' if written else 'packed'}, because {count} rejected."
-        kept = "; finished shards that are still right are kept" if written else ""
-        if damaged:
-            remedy = remedy or f"repair or remove {them} and pack again{kept}."
-            skip = f"Or pass {option('on_error', 'skip')} to leave {them} out."
-            if source:
-                skip = f"Or leave {them} out: {command(source, '--on-error', 'skip')}"
-            text = f"{remedy[0].upper()}{remedy[1:]} {skip}".replace("\n ", "\n")
-        else:
-            remedy = remedy or (
-                f"if the rejected {rejected} not belong to it, move {them} to another folder and "
-                f"pack again{kept}."
-            )
-            src = quote(source or "SRC")
-            text = (
-                f"If the source is interpreted wrongly: packer pack --explain {src} prints how it "
-                f"is read, and {option('kind')} chooses another layout. Otherwise, {remedy}"
-            )
-        super().__init__(f"{nothing} {text}{further}")
+        super().__init__(message)
 
 
 class BadImage(ShardfeedError):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from packer.errors import BadImage, Rejected, UnusableInput
@@ -45,20 +46,44 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     noun = "item" if work.scanned.facts.is_late else "file"
     faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
     if not _are_many(work, files) and all(faults):
-        return Rejected(files, written, noun=noun, remedy=_mended(work, files), source=work.name)
+        return damaged(files, written, noun, _mended(work, files), work.name)
+    nothing, them, kept = _nothing(files, written, noun)
     remedy = _mended(work, files) or _without_empty(work, files) or _without(work, files)
-    further = ""
-    if work.name and not is_url(work.name):
-        further = commands_for(Path(work.name), work.options, remedy)
-    return Rejected(
-        files,
-        written,
-        damaged=False,
-        noun=noun,
-        remedy=remedy,
-        source=work.name,
-        further=further,
+    usual = (
+        f"if the rejected {noun}{' does' if them == 'it' else 's do'} not belong to it, move "
+        f"{them} to another folder and pack again{kept}."
     )
+    text = (
+        f"{nothing} If the source is interpreted wrongly: packer pack --explain "
+        f"{quote(work.name or 'SRC')} prints how it is read, and {option('kind')} chooses another "
+        f"layout. Otherwise, {remedy or usual}"
+    )
+    if work.name and not is_url(work.name):
+        text += commands_for(Path(work.name), work.options, remedy)
+    return Rejected(text, files, noun)
+
+
+def damaged(
+    files: Rejections, written: bool, noun: str = "file", remedy: str = "", source: str = ""
+) -> Rejected:
+    """Return the error for files with a fault; `source` is as on a command line, "" for none."""
+    nothing, them, kept = _nothing(files, written, noun)
+    skip = f"Or pass {option('on_error', 'skip')} to leave {them} out."
+    if source:
+        skip = f"Or leave {them} out: {command(source, '--on-error', 'skip')}"
+    remedy = remedy or f"repair or remove {them} and pack again{kept}."
+    text = f"{nothing} {remedy[0].upper()}{remedy[1:]} {skip}".replace("\n ", "\n")
+    return Rejected(text, files, noun)
+
+
+def _nothing(files: Rejections, written: bool, noun: str) -> tuple[str, str, str]:
+    """Return that nothing is committed, the pronoun of the files, and what is kept."""
+    count, them = f"{len(files)} {noun}s were", "them"
+    if len(files) == 1:
+        count, them = f"1 {noun} was", "it"
+    kept = "; finished shards that are still right are kept" if written else ""
+    nothing = f"Nothing was {'committed' if written else 'packed'}, because {count} rejected."
+    return nothing, them, kept
 
 
 def _by_scan(work: Work) -> list[Skipped]:

@@ -11,7 +11,7 @@ from typing import Any
 import xxhash
 from PIL import Image
 
-from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
+from packer.errors import BadImage, NothingToPack, UnusableInput, cannot_write
 from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, hashes_of, split_of
 from packer.options.declared import PackOptions, RunOptions
@@ -21,7 +21,7 @@ from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.committed import refuse_other_options
 from packer.run.destination import Destination
-from packer.run.refusals import json_of_shards, refuse_unknown_columns
+from packer.run.refusals import damaged, json_of_shards, refuse_unknown_columns
 from packer.run.report import PackReport, finish, manifest_of, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
@@ -226,7 +226,7 @@ class Session:
 
     def _reject(self, name: str, error: BadImage) -> None:
         if not self._how.skips:
-            raise Rejected([(name, str(error))], written=False, noun="item")
+            raise damaged([(name, str(error))], written=False, noun="item")
 
     @property
     def _rejected(self) -> Rejections:
