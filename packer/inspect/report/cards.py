@@ -56,10 +56,10 @@ class Card:
 
 
 def cards(samples: Samples, numbers: Sequence[int]) -> dict[int, Card]:
-    done = samples.map(partial(_card, reading=samples.reading), numbers, "draw")
-    damaged = ((Sample(samples.dataset, n), reason) for n, reason in done.damages.items())
+    found, damages = samples.map(partial(_card, reading=samples.reading), numbers, "draw")
+    damaged = ((Sample(samples.dataset, n), reason) for n, reason in damages.items())
     missing = (Card(sample.key, sample.name, reason=reason) for sample, reason in damaged)
-    return done.results | dict(zip(done.damages, missing, strict=True))
+    return found | dict(zip(damages, missing, strict=True))
 
 
 def _card(sample: Sample, reading: Reading) -> Card:

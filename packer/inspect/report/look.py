@@ -72,8 +72,8 @@ class Looked:
 
 
 def look(samples: Samples, numbers: Sequence[int]) -> Looked:
-    done = samples.map(partial(_look, reading=samples.reading), numbers, "look")
-    found = dict(sorted(done.results.items()))
+    results, damages = samples.map(partial(_look, reading=samples.reading), numbers, "look")
+    found = dict(sorted(results.items()))
     read, own = np.array(list(found), np.int64), list(found.values())
     pixels = np.array([one.pixels for one in own], _PIXELS)
     texts = [(number, size) for number, one in found.items() for size in one.captions]
@@ -90,7 +90,7 @@ def look(samples: Samples, numbers: Sequence[int]) -> Looked:
         unread={number: one.fault for number, one in found.items() if one.fault},
         values={ext: (np.array([*of.values()]), np.array([*of])) for ext, of in masks.items()},
         captions=np.array(texts, np.int64).reshape(-1, 2),
-        damages=done.damages,
+        damages=damages,
     )
 
 

@@ -25,8 +25,8 @@ def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[
         title = "Annotations that cannot be read"
         sentence = f"The members of {many(len(unread), 'sample')} could not be read."
         lines = [(f"sample {number}", looked.unread[number]) for number in unread[:SHOWN]]
-        found = "unread_annotations", "doubtful", title, sentence, len(unread), [unread], lines
-        yield Finding(*found)
+        kind = "unread_annotations"
+        yield Finding(kind, "doubtful", title, sentence, len(unread), [unread], lines)
     if len(looked.boxes):
         yield from _boxes(table, looked, reading)
         yield from _without(looked)

@@ -95,11 +95,8 @@ def report(
     looked = look(each, chosen(len(table), samples, seed).tolist())
     exact, near = _exact(each, table, samples), near_copies(table, looked)
     copies = np.unique([*exact.members, *near.members]).astype(np.int64)
-    read = each.map(
-        partial(Sample.annotated, reading=reading),
-        copies.tolist() if reading.ext else [],
-        "compare boxes",
-    ).results
+    compared = copies.tolist() if reading.ext else []
+    read, _ = each.map(partial(Sample.annotated, reading=reading), compared, "compare boxes")
     boxes = {number: annotated for number, (annotated, fault) in read.items() if not fault}
     findings = [
         *copy_findings(table, exact, near, looked, boxes),
@@ -152,10 +149,8 @@ def _exact(samples: Samples, table: Table, most: int) -> Groups:
     """The samples of the same bytes: candidates by their checksums, compared by reading them."""
     groups = same(table.crc32, table.size, table.height, table.width)
     few = groups.where(groups.starts < most)
-    found = sorted(
-        samples.map(attrgetter("digest"), few.members.tolist(), "compare").results.items()
-    )
-    numbers, digests = np.array(found, np.uint64).reshape(-1, 2).T
+    found, _ = samples.map(attrgetter("digest"), few.members.tolist(), "compare")
+    numbers, digests = np.array(sorted(found.items()), np.uint64).reshape(-1, 2).T
     return same(digests.view(np.int64), samples=numbers.astype(np.int64))
 
 

@@ -8,9 +8,9 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import xxhash
@@ -40,6 +40,7 @@ _VALUES = 256  # of a mask, that are counted one by one
 _MASKS = re.compile("mask|seg|label|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 _AT_ONCE = 64
 Result = TypeVar("Result")
+Done = tuple[dict[int, Result], dict[int, str]]  # by number the results, or why there is none
 
 
 class Sample:
@@ -147,12 +148,6 @@ def _palette() -> NDArray[np.uint8]:
     return colours
 
 
-@dataclass
-class Done(Generic[Result]):
-    results: dict[int, Result] = field(default_factory=dict)  # by number
-    damages: dict[int, str] = field(default_factory=dict)  # why there is none, by number
-
-
 @dataclass(frozen=True)
 class Samples:
     """The samples of a dataset, which `jobs` processes read."""
@@ -166,7 +161,8 @@ class Samples:
         self, act: Callable[[Sample], Result], numbers: Sequence[int], phase: str
     ) -> Done[Result]:
         """Call `act`, which pickles, with each of these samples."""
-        done: Done[Result] = Done()
+        done: Done[Result] = {}, {}
+        results, damages = done
         work, ordered = partial(_act, self.dataset.for_workers(), act), sorted(numbers)
         batches = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
         if not ordered:
@@ -178,10 +174,10 @@ class Samples:
         with self.progress.phase(phase, len(ordered), "samples") as advance:
             for part in map_isolated(work, batches, self.jobs, advance, place, _single):
                 if not isinstance(part, Crashed):
-                    done.results |= part.results
-                    done.damages |= part.damages
-                elif (number := part.item[0]) not in done.results:
-                    done.damages.setdefault(number, f"decoding it ends the process ({part.cause})")
+                    results |= part[0]
+                    damages |= part[1]
+                elif (number := part.item[0]) not in results:
+                    damages.setdefault(number, f"decoding it ends the process ({part.cause})")
         return done
 
 
@@ -192,14 +188,15 @@ def _single(batch: list[int]) -> Iterator[list[int]]:
 def _act(
     dataset: "Dataset", act: Callable[[Sample], Result], batch: list[int], advance: Advance
 ) -> Done[Result]:
-    done: Done[Result] = Done()
+    results: dict[int, Result] = {}
+    damages: dict[int, str] = {}
     for number in batch if dataset.fetching is not None else ():
         shard, row = dataset.locate(number)
         shard.read_ahead(row, 0, 1)
     for number in batch:
         try:
-            done.results[number] = act(Sample(dataset, number))
+            results[number] = act(Sample(dataset, number))
         except (ShardfeedError, DecodeError) as error:
-            done.damages[number] = reason_of(error)
+            damages[number] = reason_of(error)
         advance(1)
-    return done
+    return results, damages
