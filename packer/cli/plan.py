@@ -157,6 +157,8 @@ def plan(place: Path | str, output: Output, split: str | None, **given: Any) -> 
 def _setting(
     place: Path | str, stored: "Stored", split: str | None, given: dict[str, Any]
 ) -> "Setting":
+    import asyncio  # which few commands need
+
     from packer.inspect.bench import probe
     from packer.inspect.estimate.reading import Known, Setting
 
@@ -164,9 +166,8 @@ def _setting(
     found = {name: Known(given[name], "given") for name in _RATES}
     lacking = [name for name in ("latency", "bandwidth") if given[name] is None]
     if is_url(place) and lacking:
-        probed = probe(str(place), stored.shards, _SECONDS)
-        source = f"measured in {probed.seconds:.0f} s"
-        found |= {name: Known(getattr(probed, name), source) for name in lacking}
+        rates, took = asyncio.run(probe(str(place), stored.shards, _SECONDS))
+        found |= {name: Known(rates[name], f"measured in {took:.0f} s") for name in lacking}
     if given["rate"] == "measured":
         found["rate"] = _measured_rate(place, split, given, workers * given["ranks"])
     return Setting(**{**given, **found, "workers": workers, "cores": usable_cores()})

@@ -4,6 +4,7 @@ Batches are thrown away, and the start of the workers is left out. A store's lat
 single small requests, its bandwidth that of many large ones at a time, as a Loader makes them.
 """
 
+import asyncio
 import random
 import statistics
 import time
@@ -76,24 +77,17 @@ def measure(
         return Point(workers, loader.statistics().since(before))
 
 
-@dataclass(frozen=True)
-class Probed:
-    latency: float  # seconds of a small request, the median
-    bandwidth: float  # bytes a second of many large ones
-    seconds: float  # that it took to find out
-
-
-def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
-    import asyncio  # which few commands need
-
+async def probe(
+    url: str, shards: "Sequence[ShardEntry]", seconds: float
+) -> tuple[dict[str, float], float]:
+    """Return the latency and bandwidth of a store, by parts of shards, and how long it took."""
     from reader.store.client import Store
     from reader.store.limits import PART
     from reader.store.urls import checked
 
-    began = time.perf_counter()
-    rng = random.Random(0)
+    began, rng, store = time.perf_counter(), random.Random(0), Store(checked(url), {}, None)
 
-    async def ask(store: Store, size: int) -> float:
+    async def ask(size: int) -> float:
         shard = rng.choice(shards)
         size = min(size, shard.bytes)
         start = rng.randrange(shard.bytes - size + 1)
@@ -101,21 +95,17 @@ def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
         await store.part(shard.file, start, start + size, shard.bytes)
         return time.perf_counter() - asked
 
-    async def keep_asking(store: Store) -> None:
-        await ask(store, PART)
+    async def keep_asking() -> None:
+        await ask(PART)
         while time.perf_counter() - began < seconds:
-            await ask(store, PART)
+            await ask(PART)
 
-    async def measured() -> Probed:
-        store = Store(checked(url), {}, None)
-        await ask(store, _SMALL)  # which connects
-        took = [await ask(store, _SMALL)]
-        while time.perf_counter() - began < _FOR_LATENCY * seconds:
-            took.append(await ask(store, _SMALL))
-        before, loaded = store.counts.fetched_bytes, time.perf_counter()
-        await asyncio.gather(*(keep_asking(store) for _ in range(_AT_ONCE)))
-        now = time.perf_counter()
-        fetched = store.counts.fetched_bytes - before
-        return Probed(statistics.median(took), fetched / (now - loaded), now - began)
-
-    return asyncio.run(measured())
+    await ask(_SMALL)  # which connects
+    took = [await ask(_SMALL)]
+    while time.perf_counter() - began < _FOR_LATENCY * seconds:
+        took.append(await ask(_SMALL))
+    before, loaded = store.counts.fetched_bytes, time.perf_counter()
+    await asyncio.gather(*(keep_asking() for _ in range(_AT_ONCE)))
+    now = time.perf_counter()
+    bandwidth = (store.counts.fetched_bytes - before) / (now - loaded)
+    return {"latency": statistics.median(took), "bandwidth": bandwidth}, now - began
