@@ -91,7 +91,7 @@ __getattr__, __dir__ = lazy(
         ),
     },
     present=("__version__",),
-    advice="reader.loader.from_torchvision",
+    advice="reader.advice",
 )
 
 __all__ = __dir__()

@@ -21,19 +21,21 @@ def lazy(
     """Return the ``__getattr__`` and ``__dir__`` of a package with public names, by module.
 
     `present` are names that the package defines itself. The function `instead_of` of the module
-    `advice` returns a replacement for other names, or None; then a similar name is suggested.
+    `advice` returns a replacement for a transform's name, or None; then a similar name is
+    suggested.
     """
     module_of = {name: module for module, names in places.items() for name in names}
 
     def get(name: str) -> Any:
         if name not in module_of:
+            from difflib import get_close_matches  # rarely used
+
             because = ""
-            if advice and name[:1].isupper():  # others may be submodules
-                instead = import_module(advice).instead_of(name)
+            is_misspelled = get_close_matches(name, module_of, 1, 0.85)
+            if advice and not is_misspelled and name[:1].isupper():  # others may be submodules
+                instead = import_module(advice).instead_of("transforms", name)
                 because = f": {instead}" if instead else ""
             if not because and not name.startswith("_"):
-                from difflib import get_close_matches  # rarely used
-
                 close = get_close_matches(name, module_of, 1)
                 because = f". Did you mean {package}.{close[0]}?" if close else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{because}")

@@ -43,6 +43,16 @@ class Transform(Protocol):
 Transform.__module__ = "reader"  # in the body it would belong to the protocol
 
 
+def states(transform: Transform, trait: str) -> bool:
+    """Whether the class of a transform states a trait itself; a derived class may do anything.
+
+    - ``is_fixed``: it is the same in every epoch.
+    - ``is_mirror``: it only swaps sides.
+    - ``takes_arrays``: `apply` also takes a `Geometry` of arrays, with one entry for each sample.
+    """
+    return bool(vars(type(transform)).get(trait))
+
+
 class _Resizing:
     """Base of the transforms that resize; `Resize` describes the arguments."""
 
@@ -130,6 +140,7 @@ class CenterCrop:
     """
 
     __module__ = "reader"
+    is_fixed = takes_arrays = True
 
     size: Size
 
@@ -157,6 +168,7 @@ class RandomCrop:
     """
 
     __module__ = "reader"
+    takes_arrays = True
 
     size: Size
     padding: int = 0
@@ -211,6 +223,7 @@ class Resize(_Resizing):
     """
 
     __module__ = "reader"
+    is_fixed = True
 
     size: Size | None = None
     interpolation: Interpolation = "bilinear"
@@ -252,6 +265,7 @@ class Letterbox(_Resizing):
     """
 
     __module__ = "reader"
+    is_fixed = True
 
     size: Size
     fill: int = 114
@@ -291,6 +305,7 @@ class RandomHorizontalFlip(_Flip):
     """
 
     __module__ = "reader"
+    is_mirror = takes_arrays = True
 
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
@@ -308,14 +323,11 @@ class RandomVerticalFlip(_Flip):
     """
 
     __module__ = "reader"
+    is_mirror = takes_arrays = True
 
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
         geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
-
-
-FIXED = (CenterCrop, Letterbox, Resize)  # the same in every epoch
-MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
 
 
 def transformed(
@@ -345,7 +357,7 @@ def largest_output(transforms: Sequence[Transform], images: Images) -> tuple[tup
         found = set()
     if len(found) != 1:
         bounds = images.size_bounds
-        if bounds.is_one or all(type(transform) in MIRRORS for transform in transforms):
+        if bounds.is_one or all(states(transform, "is_mirror") for transform in transforms):
             return _output(transforms, bounds.largest), bounds.is_one
         found = {_output(transforms, size) for size in images.sizes()}
     return max(found, key=lambda size: (size[0] * size[1], size)), len(found) == 1

@@ -23,7 +23,7 @@ FLOORS = {
         {"lazy"},
         {"format"},
         {"processes", "errors", "rng", "system"},
-        {"checks", "geometry", "store"},
+        {"advice", "checks", "geometry", "store"},
         {"batch", "look", "transforms"},
         {"cache", "decode"},
         {"dataset"},

@@ -50,12 +50,3 @@ OF_DATASET: dict[str, Rule] = {
         "a reader.Limits of integers",
     ),
 }
-
-# Replacements for keywords of other libraries' datasets and of a Loader.
-ELSEWHERE = dict.fromkeys(
-    ("local", "remote", "root", "path", "data_dir"),
-    'write reader.Dataset("shards"), with the folder or the URL of the dataset',
-) | dict.fromkeys(
-    ("batch_size", "shuffle", "seed", "drop_last", "num_workers", "transforms", "fields"),
-    'write reader.Loader("shards", {name}={value})',
-)

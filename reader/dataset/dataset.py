@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reader.checks import check, explained
-from reader.dataset.arguments import ELSEWHERE, OF_DATASET
+from reader.advice import explained
+from reader.checks import check
+from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import shared_samples
 from reader.dataset.joined import Join, joined, located, named_places
@@ -55,7 +56,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
 
     __module__ = "reader"
 
-    @explained(**ELSEWHERE)
+    @explained()
     def __init__(
         self,
         folder: str | os.PathLike[str],

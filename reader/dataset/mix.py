@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, Rule, brief, check, explained, is_number, one_of
+from reader.advice import explained
+from reader.checks import FLAG, Rule, brief, check, is_number, one_of
 from reader.dataset.as_torch import READ_ALIKE
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import SampleLocator
@@ -56,7 +57,7 @@ class Mix(Dataset):
 
     _files: MixedFiles
 
-    @explained(weights="write reader.Mix([(first, 0.7), (second, 0.3)]), a number for each dataset")
+    @explained()
     def __init__(
         self,
         datasets: Mapping[str, Entry] | Sequence[Entry],

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from reader.checks import (
@@ -16,7 +16,6 @@ from reader.checks import (
     is_number,
     one_of,
     or_none,
-    refuse_unknown,
 )
 from reader.dataset.dataset import Dataset
 from reader.dataset.mix import Mix
@@ -63,39 +62,12 @@ _OF_LOADER: dict[str, Rule] = {
         lambda given: is_number(given) and given >= 0,
         "a number of seconds, 0 for no limit",
     ),
-}
-
-_OF_TORCH: dict[str, Rule] = {
-    "num_workers": (lambda given: is_integer(given) and given >= 0, "an integer of at least 0"),
+    "num_workers": (
+        or_none(lambda given: is_integer(given) and given >= 0),
+        "an integer of at least 0",
+    ),
     "pin_memory": FLAG,
 }
-
-_OF_DATASET = 'reader.Loader(reader.Dataset("shards", {name}={value}))'
-
-# Replacements for keywords of torch's DataLoader, of a Dataset and of other loaders.
-_ELSEWHERE = {
-    "prefetch_factor": (
-        "write batches_ahead={value}, the batches that all workers together decode ahead"
-    ),
-    "in_order": "leave it out, batches always come in order",
-    "pin_memory_device": "leave it out, and give pin_memory=True or use a reader.CUDAPrefetcher",
-    "persistent_workers": "leave it out, the workers stay until close()",
-    "multiprocessing_context": "leave it out, the Loader chooses how its workers start",
-    "num_samples": "write epoch_size={value}, the samples of an epoch",
-    "generator": "write seed=0, which determines order and augmentation",
-    "worker_init_fn": "leave it out, seed= determines what map_sample draws",
-    "transform": (
-        "write transforms=[reader.Resize(256), ...], or map_sample=function, called with the dict "
-        "of each sample"
-    ),
-    "weights": "write sampler=reader.Weighted(weights) or sampler=reader.ClassBalanced()",
-    "decoders": 'write fields=("image", reader.Member("exr", decode=function))',
-    "target_transform": "write map_sample=function, called with the dict of each sample",
-}
-for _name in ("subset", "upright", "limits", "channels", "target", "cache_limit"):
-    _ELSEWHERE[_name] = f"write {_OF_DATASET}"
-for _name in ("cache_dir", "storage_options", "credential_provider"):
-    _ELSEWHERE[_name] = f"write {_OF_DATASET} with the URL of the dataset"
 
 
 def dataset_of(dataset: Any, split: str | None) -> Dataset:
@@ -193,10 +165,16 @@ class LoaderConfig:
     cache: str | None
     decode: str
     timeout: float
+    num_workers: int | None = None
     pin_memory: bool = False
 
     def __post_init__(self) -> None:
         check(vars(self), _OF_LOADER)
+        if None not in (self.workers, self.num_workers) and self.workers != self.num_workers:
+            raise ArgumentError(
+                f"workers={self.workers!r} and num_workers={self.num_workers} contradict each "
+                "other. Give one of them."
+            )
         if self.batch_sampler is not None:
             for name in ("shuffle", "sampler", "drop_last", "rank", "epoch_size"):
                 if getattr(self, name) is not None and getattr(self, name) is not False:
@@ -205,9 +183,9 @@ class LoaderConfig:
                         f"{name}=."
                     )
         most = most_workers()
-        if is_count(self.workers) and self.workers > most:  # type: ignore[operator]
+        if (self.processes or 0) > most:
             raise ArgumentError(
-                f"workers={self.workers} is too many for {os.cpu_count()} cores and would "
+                f"workers={self.processes} is too many for {os.cpu_count()} cores and would "
                 f"exhaust the memory; at most {most} are possible here. Leave it out for one on "
                 "each core."
             )
@@ -222,27 +200,13 @@ class LoaderConfig:
         """Number of worker processes; None to measure how many are needed."""
         if self.workers == "auto":
             return None
-        return usable_cores() if self.workers is None else int(self.workers)
+        wanted = self.num_workers if self.workers is None else self.workers
+        return usable_cores() if wanted is None else int(wanted)
 
     @property
     def patience(self) -> float:
         """Seconds without progress of the workers before an error; 0 for no limit."""
         return self.timeout if self.processes != 0 else 0
-
-    def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
-        if unknown := {n: value for n, value in torch_names.items() if n not in _OF_TORCH}:
-            refuse_unknown("Loader", unknown, [*vars(self), *_OF_TORCH], _ELSEWHERE)
-            names = ", ".join(map(repr, unknown))
-            raise TypeError(f"Loader.__init__() got an unexpected keyword argument {names}")
-        check(torch_names, {name: _OF_TORCH[name] for name in torch_names})
-        workers = torch_names.get("num_workers", self.workers)
-        if self.workers not in (None, workers):
-            raise ArgumentError(
-                f"workers={self.workers!r} and num_workers={workers} contradict each other. Give "
-                "one of them."
-            )
-        pin_memory = bool(torch_names.get("pin_memory", False))
-        return replace(self, workers=workers, pin_memory=pin_memory)
 
 
 def view_pipelines(

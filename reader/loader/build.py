@@ -59,7 +59,9 @@ class Parts:
 
     def preview(self, config: LoaderConfig, steps: Steps) -> Any:
         """Return the first batch of `steps`, made in this process and in separate memory."""
-        pipeline = self.pipeline(replace(config, workers=0, batches_ahead=1, max_bad=1.0), None)
+        pipeline = self.pipeline(
+            replace(config, workers=0, num_workers=None, batches_ahead=1, max_bad=1.0), None
+        )
         try:
             first = replace(steps, stop=steps[0].end, drop_last=False)
             _, arrays, loose = pipeline.take(pipeline.begin(first))

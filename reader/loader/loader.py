@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 
-from reader.checks import explained
+from reader.advice import explained
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.gpu_decode.decoders import choose
@@ -82,7 +82,7 @@ class Loader(LikeDataLoader):
 
     __module__ = "reader"
 
-    @explained()
+    @explained("num_workers", "pin_memory")
     def __init__(
         self,
         dataset: "Dataset | str | os.PathLike[str] | Subset[Any]",
@@ -190,10 +190,34 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and its types and shapes are needed.
         """
-        given = dict(locals())
-        known = LoaderConfig.__match_args__
-        config = LoaderConfig(**{name: given[name] for name in known if name in given})
-        self._config = config = config.resolved(torch_names)
+        self._config = config = LoaderConfig(
+            dataset=dataset,
+            split=split,
+            batch_size=batch_size,
+            transforms=transforms,
+            views=views,
+            shuffle=shuffle,
+            sampler=sampler,
+            batch_sampler=batch_sampler,
+            seed=seed,
+            epoch_size=epoch_size,
+            epochs=epochs,
+            workers=workers,
+            batches_ahead=batches_ahead,
+            drop_last=drop_last,
+            fields=fields,
+            map_sample=map_sample,
+            map_batch=map_batch,
+            collate_fn=collate_fn,
+            rank=rank,
+            world_size=world_size,
+            on_error=on_error,
+            max_bad=max_bad,
+            cache=cache,
+            decode=decode,
+            timeout=timeout,
+            **torch_names,
+        )
         self.dataset = opened = dataset_of(dataset, split)
         self._parts = parts = build(config, opened)
         self._epochs = parts.epochs(config)

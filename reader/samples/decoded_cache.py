@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import MemoryRequest, Shared, share
-from reader.transforms import FIXED, MIRRORS, Transform, largest_output
+from reader.transforms import Transform, largest_output, states
 
 _PAGE = 4096
 
@@ -112,9 +112,9 @@ def _result(
     dataset: Dataset, pipelines: Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], tuple[int, int]] | None:
     fixed = [*pipelines[0]]
-    while fixed and type(fixed[-1]) in MIRRORS:
+    while fixed and states(fixed[-1], "is_mirror"):
         fixed.pop()
-    if len(pipelines) > 1 or any(type(transform) not in FIXED for transform in fixed):
+    if len(pipelines) > 1 or not all(states(transform, "is_fixed") for transform in fixed):
         return None
     size, is_one_size = largest_output(fixed, dataset)
     return (tuple(fixed), size) if is_one_size else None

@@ -20,10 +20,9 @@ from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
 from reader.samples.sample import Recipe
-from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transformed
+from reader.transforms import Transform, states, transformed
 
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy
-_BATCHED = (CenterCrop, RandomCrop, *MIRRORS)
 
 _OF_SIZE = "format", "height", "width", "channels", "orientation", "size"
 
@@ -34,7 +33,7 @@ Numbers = NDArray[np.int64]
 def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
     if "raw" not in dataset.extensions:
         return False
-    if any(type(transform) not in _BATCHED for transform in transforms):
+    if not all(states(transform, "takes_arrays") for transform in transforms):
         return False
     first: dict[str, int] = {}
     for columns in dataset.shard_columns(*_OF_SIZE):  # ends at the first difference
