@@ -63,19 +63,23 @@ class Epochs:
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
-        self.consumed = 0  # position up to which the newest iterator has delivered, over all epochs
+        self.position = 0  # up to which the newest iterator has delivered, over all epochs
         self.pipeline = pipeline
         self.plan = plan
         self._finish = finish
-        self._share = plan.share  # when an iterator began last
-        self._next = 0  # the position, counted over all epochs, at which the next iterator begins
-        self._ahead: EpochRun | None = None  # decoded before an iterator requests it
         self._newest: EpochRun | None = None  # the newest iterator's, until the position is set
+        self._ahead: EpochRun | None = None  # decoded before an iterator requests it
         self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
-    def decode_ahead(self) -> None:
-        if self._ahead is None:
-            self._ahead = self.pipeline.begin(self.plan.steps(self._next))
+    @property
+    def _next(self) -> int:
+        """The position, counted over all epochs, at which the next iterator begins."""
+        is_between = self._newest is None or self.plan.epochs is None
+        return self.position if is_between else self._newest.steps.stop
+
+    def decode_ahead(self) -> EpochRun:
+        self._ahead = self._ahead or self.pipeline.begin(self.plan.steps(self._next))
+        return self._ahead
 
     def begin(self) -> "EpochIterator":
         with self.lock:
@@ -83,13 +87,9 @@ class Epochs:
             self._drop_abandoned()
             self._heed_share()
             self._heed_sampler()
-            epoch, self._ahead = self._ahead, None
-            epoch = epoch or self.pipeline.begin(self.plan.steps(self._next))
-            self.consumed = epoch.steps.start
-            is_endless = self.plan.epochs is None
-            self._next = epoch.steps.start if is_endless else epoch.steps.stop
-            self._newest = epoch
-            return EpochIterator(self, epoch, self._finish)
+            self._newest, self._ahead = self.decode_ahead(), None
+            self.position = self._newest.steps.start
+            return EpochIterator(self, self._newest, self._finish)
 
     def turn_to(self, epoch: int) -> None:
         """Make the next iterator deliver `epoch`, or the rest of it if the position is in it."""
@@ -127,35 +127,32 @@ class Epochs:
             self.check_open()
             if self.pipeline.share.load(share) or self._next != position:
                 self._drop_ahead()
-            self._next = self.consumed = position
-            self._newest = None
+            self.position, self._newest = position, None
             self.plan.order.newly_set()  # this call replaces it
 
-    def deliver(self, epoch: EpochRun) -> Any:
+    def deliver(self, run: EpochRun) -> Any:
         with self.lock:
             self.check_open()
             self._drop_abandoned()
-            step, arrays, loose = self.pipeline.take(epoch)
-            self.consumed = step.end if epoch.left else epoch.steps.stop
-            if self.plan.epochs is None:
-                self._next = self.consumed
-            if all(run.is_queued for run in self.pipeline.epochs):
+            step, arrays, loose = self.pipeline.take(run)
+            if run is self._newest:
+                self.position = step.end if run.left else run.steps.stop
+            if all(queued.is_queued for queued in self.pipeline.epochs):
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
             return self.pipeline.batcher.batch(arrays, loose)
 
-    def is_ready(self, epoch: EpochRun) -> bool:
+    def is_ready(self, run: EpochRun) -> bool:
         with self.lock:
             self.check_open()
-            return self.pipeline.is_ready(epoch)
+            return self.pipeline.is_ready(run)
 
-    def finish(self, epoch: EpochRun) -> None:
+    def finish(self, run: EpochRun) -> None:
         with self.lock:
-            self._newest = None if epoch is self._newest else self._newest
-            self.pipeline.finish(epoch)
+            self.pipeline.finish(run)
 
-    def abandon(self, epoch: EpochRun) -> None:
-        self._abandoned.append(epoch)
+    def abandon(self, run: EpochRun) -> None:
+        self._abandoned.append(run)
 
     def check_open(self) -> None:
         if self.pipeline.is_forked:
@@ -167,19 +164,17 @@ class Epochs:
             raise ReaderError("This loader is closed. Make a new reader.Loader.")
 
     def _heed_share(self) -> None:
-        """Update this process's share, and drop batches that were decoded for another one."""
-        before, self._share = self._share, self.plan.share
-        if self._share != before:
+        """Drop batches that were decoded for another rank than this process now has."""
+        run, share = self._ahead or self._newest, self.plan.share
+        before = share if run is None else Share(run.steps.rank, run.steps.world_size)
+        if before != share:
             warn(
-                f"This loader now reads as rank {self._share.rank} of {self._share.world_size}, "
+                f"This loader now reads as rank {share.rank} of {share.world_size}, "
                 f"not as rank {before.rank} of {before.world_size}: torch.distributed was "
                 "initialised or destroyed in the meantime. Batches decoded ahead are dropped.",
                 RuntimeWarning,
             )
-        if self._ahead is not None:
-            steps = self._ahead.steps
-            if (steps.rank, steps.world_size) != self._share:
-                self._drop_ahead()
+            self._drop_ahead()
 
     def _heed_sampler(self) -> None:
         epoch = self.plan.order.newly_set()
@@ -188,12 +183,12 @@ class Epochs:
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:
-            epoch = self._abandoned.popleft()
-            if epoch is not self._newest or epoch.taken:
-                self.pipeline.drop(epoch)
+            run = self._abandoned.popleft()
+            if run is not self._newest or run.taken or not run.left:
+                self.pipeline.drop(run)
                 continue
             self._drop_ahead()
-            self._ahead, self._next = epoch, epoch.steps.start
+            self._ahead, self._newest = run, None
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
@@ -205,17 +200,17 @@ class EpochIterator(Iterator[Any]):
     """One epoch of a loader; if it is dropped before its end, its queued work is cancelled."""
 
     def __init__(
-        self, epochs: Epochs, epoch: EpochRun, finish: Sequence[Callable[[Any], Any]]
+        self, epochs: Epochs, run: EpochRun, finish: Sequence[Callable[[Any], Any]]
     ) -> None:
         self._epochs = epochs
-        self._epoch = epoch
+        self._run = run
         self._finish = finish  # applied to a batch here: `map_batch`, page-locking
 
     def __len__(self) -> int:
-        return self._epoch.left
+        return self._run.left
 
     def is_ready(self) -> bool:
-        return not self._epoch.left or self._epochs.is_ready(self._epoch)
+        return not self._run.left or self._epochs.is_ready(self._run)
 
     def __next__(self) -> Any:
         batch = self.unmapped()
@@ -225,10 +220,10 @@ class EpochIterator(Iterator[Any]):
 
     def unmapped(self) -> Any:
         """Return the next batch before `map_batch`, which a CUDAPrefetcher calls itself."""
-        if not self._epoch.left:
-            self._epochs.finish(self._epoch)
+        if not self._run.left:
+            self._epochs.finish(self._run)
             raise StopIteration
-        return self._epochs.deliver(self._epoch)
+        return self._epochs.deliver(self._run)
 
     def __del__(self) -> None:
-        self._epochs.abandon(self._epoch)
+        self._epochs.abandon(self._run)

@@ -292,7 +292,7 @@ class Loader(LikeDataLoader):
         arguments = dict(vars(self._config))
         if isinstance(self._config.dataset, (str, os.PathLike)):
             arguments["dataset"] = self.dataset.source  # absolute
-        place = self._epochs.consumed, self._pipeline.share.delivered
+        place = self._epochs.position, self._pipeline.share.delivered
         return _reopened, (type(self), cloudpickle.dumps(arguments), *place)
 
     def __repr__(self) -> str:
@@ -303,7 +303,7 @@ class Loader(LikeDataLoader):
         return (
             f"<{type(self).__name__} of {self.dataset!r}: {steps} of {size} samples"
             f"{share}, {order}, seed={self._parts.recipe.seed}, workers={self.num_workers}, "
-            f"in epoch {self._epochs.consumed // self._order.count}>"
+            f"in epoch {self._epochs.position // self._order.count}>"
         )
 
     def __enter__(self) -> "Loader":
@@ -326,7 +326,7 @@ class Loader(LikeDataLoader):
         """
         with self._epochs.lock:
             share = self._pipeline.share.delivered
-            return state_at(self._epochs.consumed, share, *self._order_id)
+            return state_at(self._epochs.position, share, *self._order_id)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next iterator continue from the position of a `state_dict`.
