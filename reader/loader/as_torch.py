@@ -4,32 +4,17 @@ The samplers are a view of the loader's own order: they give its sample numbers,
 `set_epoch` sets the loader's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 from torch.utils.data import BatchSampler, Sampler, SequentialSampler
 
 from reader.errors import ReaderError
-from reader.loader.epochs import Epochs
-
-
-class LikeDataLoader:
-    """Attributes of a DataLoader that are constant for a Loader."""
-
-    generator = None  # seed= determines what is drawn
-    worker_init_fn = None
-    multiprocessing_context = None
-    prefetch_factor = None  # memory limits how many batches are decoded ahead
-    pin_memory_device = ""
-    in_order = True
-
-    def __getitem__(self, number: object) -> NoReturn:
-        """Refuse: a DataLoader was made with the loader as its dataset."""
-        raise TypeError(
-            "A reader.Loader cannot be indexed: it replaces the DataLoader, so iterate over it "
-            "directly. To make a DataLoader, give it a reader.Dataset."
-        )
+from reader.loader.arguments import LoaderConfig
+from reader.loader.build import Parts
+from reader.loader.epochs import EpochIterator, Epochs
+from reader.order.resume import decode_share_of, position_of, state_at
 
 
 class OwnSampler(Sampler[int]):
@@ -78,3 +63,100 @@ def own_batches(samples: object) -> NoReturn:
         "loader.state_dict() with the checkpoint, call loader.load_state_dict(state), and pass "
         "ignore_data_skip=True to the Trainer."
     )
+
+
+class LikeDataLoader:
+    """What a loop reads of a DataLoader."""
+
+    generator = None  # seed= determines what is drawn
+    worker_init_fn = None
+    multiprocessing_context = None
+    prefetch_factor = None  # memory limits how many batches are decoded ahead
+    pin_memory_device = ""
+    in_order = True
+
+    def __init__(self, config: LoaderConfig, parts: Parts) -> None:
+        order, size = parts.order, int(config.batch_size)
+        self._config = config
+        self._epochs = epochs = parts.epochs(config)
+        self._order_id = parts.dataset, order, parts.recipe.seed  # recorded in a state
+        self._is_pinned = False  # by a CUDAPrefetcher
+        self.dataset = parts.dataset
+        self.batch_size: int | None = None if order.batch_size else size
+        self.drop_last = bool(config.drop_last)
+        self.collate_fn = config.collate_fn or own_batches
+        self.timeout = config.patience
+        is_shuffled = order.is_given or config.shuffle or config.sampler is not None
+        own = OwnSampler(epochs) if is_shuffled else OwnSequentialSampler(epochs)
+        is_users = order.is_given and config.batch_sampler is None
+        self.sampler: Any = config.sampler if is_users else own
+        self.batch_sampler: Any = config.batch_sampler
+        if self.batch_sampler is None:
+            self.batch_sampler = OwnBatchSampler(epochs, self.sampler, size, self.drop_last)
+
+    @property
+    def rank(self) -> int:
+        """Rank of this process, for an iterator that begins now."""
+        return self._epochs.plan.share.rank
+
+    @property
+    def world_size(self) -> int:
+        """Number of ranks that read the dataset together, for an iterator that begins now."""
+        return self._epochs.plan.share.world_size
+
+    @property
+    def num_workers(self) -> int:
+        """Current number of worker processes."""
+        return self._epochs.pipeline.statistics().workers
+
+    @property
+    def persistent_workers(self) -> bool:
+        """Whether there are workers; they stay until `close`."""
+        return self.num_workers > 0
+
+    @property
+    def pin_memory(self) -> bool:
+        """Whether batches are in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
+        return self._is_pinned or self._config.pin_memory
+
+    def __len__(self) -> int:
+        """Return the number of steps of a whole iteration."""
+        return len(self._epochs.steps_of_all())
+
+    def __iter__(self) -> EpochIterator:
+        return self._epochs.begin()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
+        self._epochs.turn_to(epoch)
+
+    def state_dict(self) -> dict[str, int | float | str | None]:
+        """Return the position of the newest iterator; batches decoded ahead do not count.
+
+        `position` counts the samples of `epoch` that all ranks together have taken, so it is the
+        same on every rank. ``decode_share``, with ``decode="auto"`` once it is measured, is the
+        share of each batch that workers decode. The other entries identify the dataset and the
+        options.
+        """
+        with self._epochs.lock:
+            share = self._epochs.pipeline.share.delivered
+            return state_at(self._epochs.position, share, *self._order_id)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Make the next iterator continue from the position of a `state_dict`.
+
+        World size, batch size, workers and `decode` may have changed.
+
+        Raises:
+            ArgumentError: the state is of another dataset, or of options with another order.
+        """
+        with self._epochs.lock:
+            position = position_of(state, *self._order_id)
+            self._epochs.jump(position, decode_share_of(state))
+
+    def __getitem__(self, number: object) -> NoReturn:
+        """Refuse: a DataLoader was made with the loader as its dataset."""
+        raise TypeError(
+            "A reader.Loader cannot be indexed: it replaces the DataLoader, so iterate over it "
+            "directly. To make a DataLoader, give it a reader.Dataset."
+        )

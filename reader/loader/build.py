@@ -10,7 +10,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from reader.loader.collate import Batcher
 from reader.loader.epochs import Epochs, IterationSpec
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.schema import CANDIDATES, batch_schema
+from reader.order.buckets import padding_waste
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
@@ -34,6 +35,9 @@ from reader.samples.decoded_cache import DecodedImages, hold_decoded
 from reader.samples.fields import ResolvedField, name_of, written
 from reader.samples.members import PictureField
 from reader.samples.sample import Recipe
+
+if TYPE_CHECKING:
+    from reader.look.sheet import Sheet
 
 
 @dataclass(frozen=True)
@@ -57,17 +61,33 @@ class Parts:
             finish.append(pinned)
         return Epochs(self.pipeline(config, self.decoded), self.plan, finish)
 
-    def preview(self, config: LoaderConfig, steps: Steps) -> Any:
-        """Return the first batch of `steps`, made in this process and in separate memory."""
-        pipeline = self.pipeline(
-            replace(config, workers=0, num_workers=None, batches_ahead=1, max_bad=1.0), None
-        )
+    def preview(self, config: LoaderConfig, steps: Steps) -> "Sheet":
+        """Return a sheet of the first batch of `steps`, made in this process and its own memory."""
+        from reader.look.batch import show  # rarely used, and imports Pillow
+
+        here = replace(config, workers=0, num_workers=None, batches_ahead=1, max_bad=1.0)
+        pipeline = self.pipeline(here, None)
         try:
             first = replace(steps, stop=steps[0].end, drop_last=False)
             _, arrays, loose = pipeline.take(pipeline.begin(first))
-            return pipeline.batcher.batch(arrays, loose)
+            batch = pipeline.batcher.batch(arrays, loose)
         finally:
             pipeline.close()
+        batch = batch if config.map_batch is None else config.map_batch(batch)
+        fields = [one.field for one in self.recipe.members]
+        boxes = [field.out or "xyxy" for field in fields if isinstance(field, Boxes)]
+        names: tuple[str, ...] | None = self.recipe.names
+        is_tuple = isinstance(batch, tuple) and not config.collate_fn
+        if not is_tuple or len(self.recipe.names) != len(batch):  # map_batch may return others
+            names = None
+        return show(batch, fields=names, classes=self.dataset.classes, boxes=[*boxes, "xyxy"][0])
+
+    def padding_waste(self, world_size: int) -> float:
+        length = self.order.length if self.order.batch_size else None
+        span = self.plan.batch_size * world_size
+        steps = Steps(self.order.count, span, 0, 1, drop_last=False, length=length)
+        seed, transforms = self.recipe.seed, self.recipe.transforms
+        return padding_waste(self.dataset, transforms, self.order, steps, seed)
 
 
 def build(config: LoaderConfig, dataset: Dataset) -> Parts:

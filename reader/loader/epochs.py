@@ -74,8 +74,9 @@ class Epochs:
     @property
     def _next(self) -> int:
         """The position, counted over all epochs, at which the next iterator begins."""
-        is_between = self._newest is None or self.plan.epochs is None
-        return self.position if is_between else self._newest.steps.stop
+        if self._newest is None or self.plan.epochs is None:
+            return self.position
+        return self._newest.steps.stop
 
     def decode_ahead(self) -> EpochRun:
         self._ahead = self._ahead or self.pipeline.begin(self.plan.steps(self._next))

@@ -5,33 +5,20 @@ A loader belongs to the process that made it; a process that unpickles it starts
 
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 
 from reader.advice import explained
 from reader.dataset.dataset import Dataset
-from reader.errors import ArgumentError
-from reader.gpu_decode.decoders import choose
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
-from reader.loader.as_torch import (
-    LikeDataLoader,
-    OwnBatchSampler,
-    OwnSampler,
-    OwnSequentialSampler,
-    own_batches,
-)
 from reader.loader.build import build
 from reader.loader.collate import Collate
-from reader.loader.epochs import EpochIterator
+from reader.loader.for_prefetcher import ForPrefetcher
 from reader.monitoring.statistics import Statistics
-from reader.order.buckets import padding_waste
-from reader.order.resume import decode_share_of, position_of, state_at
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.order.steps import Steps
-from reader.samples.boxes import Boxes
-from reader.samples.fields import Field, name_of
+from reader.samples.fields import Field
 from reader.samples.sample import Sample
 from reader.transforms import Transform
 
@@ -39,11 +26,10 @@ if TYPE_CHECKING:
     from torch.utils.data import Subset
     from typing_extensions import Unpack
 
-    from reader.gpu_decode.libraries import JPEGDecoder
     from reader.look.sheet import Sheet
 
 
-class Loader(LikeDataLoader):
+class Loader(ForPrefetcher):
     """An iterable over the decoded batches of a dataset; each ``iter(loader)`` is one epoch.
 
     A batch is a tuple in the order of `fields`:
@@ -190,7 +176,7 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and its types and shapes are needed.
         """
-        self._config = config = LoaderConfig(
+        config = LoaderConfig(
             dataset=dataset,
             split=split,
             batch_size=batch_size,
@@ -218,73 +204,11 @@ class Loader(LikeDataLoader):
             timeout=timeout,
             **torch_names,
         )
-        self.dataset = opened = dataset_of(dataset, split)
-        self._parts = parts = build(config, opened)
-        self._epochs = parts.epochs(config)
-        self._pipeline = self._epochs.pipeline
-        self.decode_share = self._pipeline.share  # for CUDAPrefetcher
-        self._order = order = parts.order
-        self._order_id = opened, order, parts.recipe.seed  # recorded in a state
-        is_given = order.is_given  # its numbers are known only when an epoch begins
-        self.batch_size: int | None = None if order.batch_size else int(batch_size)
-        self.drop_last = bool(drop_last)
-        self.collate_fn = collate_fn or own_batches
-        self.timeout = config.patience
-        self.fields = tuple(map(name_of, fields))
-        self.map_batch = map_batch
-        self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
-        self.decode = decode
-        self.channels = None if map_sample else opened.channels  # None: unknown
-        self._is_pinned = False
-        places = [at for at, column in enumerate(parts.schema.columns) if column.is_image]
-        self.image_places = None if collate_fn else places
-        own = OwnSampler if is_given or shuffle or sampler is not None else OwnSequentialSampler
-        self.sampler: Any = own(self._epochs)
-        self.batch_sampler: Any = batch_sampler
-        if batch_sampler is None:
-            self.sampler = sampler if is_given else self.sampler
-            self.batch_sampler = OwnBatchSampler(
-                self._epochs, self.sampler, int(batch_size), self.drop_last
-            )
-        if not is_given:
+        self._parts = parts = build(config, dataset_of(dataset, split))
+        super().__init__(config, parts)
+        self.fields = parts.recipe.names
+        if not parts.order.is_given:  # its numbers are known only when an epoch begins
             self._epochs.decode_ahead()
-
-    @property
-    def rank(self) -> int:
-        """Rank of this process, for an iterator that begins now."""
-        return self._parts.plan.share.rank
-
-    @property
-    def world_size(self) -> int:
-        """Number of ranks that read the dataset together, for an iterator that begins now."""
-        return self._parts.plan.share.world_size
-
-    @property
-    def num_workers(self) -> int:
-        """Current number of worker processes."""
-        return self.statistics().workers
-
-    @property
-    def persistent_workers(self) -> bool:
-        """Whether there are workers; they stay until `close`."""
-        return self.num_workers > 0
-
-    @property
-    def pin_memory(self) -> bool:
-        """Whether batches are in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
-        return self._is_pinned or self._config.pin_memory
-
-    def __len__(self) -> int:
-        """Return the number of steps of a whole iteration."""
-        return len(self._epochs.steps_of_all())
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether an iteration has no end, and the next one continues where it stopped."""
-        return self._parts.plan.epochs is None
-
-    def __iter__(self) -> EpochIterator:
-        return self._epochs.begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and the position; the receiver starts its own workers."""
@@ -298,12 +222,14 @@ class Loader(LikeDataLoader):
     def __repr__(self) -> str:
         steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
         size = self.batch_size or f"up to {self._parts.plan.batch_size}"
-        order = ", ".join(f"{name}={what}" for name, what in self._order.options(None).items())
+        order = ", ".join(
+            f"{name}={what}" for name, what in self._parts.order.options(None).items()
+        )
         share = f" on rank {self.rank} of {self.world_size}" if self.world_size > 1 else ""
         return (
             f"<{type(self).__name__} of {self.dataset!r}: {steps} of {size} samples"
             f"{share}, {order}, seed={self._parts.recipe.seed}, workers={self.num_workers}, "
-            f"in epoch {self._epochs.position // self._order.count}>"
+            f"in epoch {self._epochs.position // self._parts.order.count}>"
         )
 
     def __enter__(self) -> "Loader":
@@ -311,34 +237,6 @@ class Loader(LikeDataLoader):
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def set_epoch(self, epoch: int) -> None:
-        """Make the next iterator deliver `epoch`, or the rest of it after a resume."""
-        self._epochs.turn_to(epoch)
-
-    def state_dict(self) -> dict[str, int | float | str | None]:
-        """Return the position of the newest iterator; batches decoded ahead do not count.
-
-        `position` counts the samples of `epoch` that all ranks together have taken, so it is the
-        same on every rank. ``decode_share``, with ``decode="auto"`` once it is measured, is the
-        share of each batch that workers decode. The other entries identify the dataset and the
-        options.
-        """
-        with self._epochs.lock:
-            share = self._pipeline.share.delivered
-            return state_at(self._epochs.position, share, *self._order_id)
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next iterator continue from the position of a `state_dict`.
-
-        World size, batch size, workers and `decode` may have changed.
-
-        Raises:
-            ArgumentError: the state is of another dataset, or of options with another order.
-        """
-        with self._epochs.lock:
-            position = position_of(state, *self._order_id)
-            self._epochs.jump(position, decode_share_of(state))
 
     def statistics(self) -> Statistics:
         """Return counts and times since the loader was made, and its bottleneck."""
@@ -359,63 +257,21 @@ class Loader(LikeDataLoader):
             ...     loader.preview("batch.png")
             <reader.Sheet of 4 images, ... pixels>
         """
-        from reader.look.batch import show  # rarely used, and imports Pillow
-
         with self._epochs.lock:
             self._epochs.check_open()
-            batch = self._parts.preview(self._config, self._epochs.upcoming())
-        batch = batch if self.map_batch is None else self.map_batch(batch)
-        members = (member.field for member in self._parts.recipe.members)
-        boxes = next((field.out for field in members if isinstance(field, Boxes)), None)
-        fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
-        if fields is not None and len(fields) != len(batch):
-            fields = None  # map_batch returns others
-        sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes or "xyxy")
+            sheet = self._parts.preview(self._config, self._epochs.upcoming())
         if path is not None:
             sheet.save(path)
         return sheet
 
     def padding_waste(self) -> float:
         """Return the share of padding pixels if `pad_collate` batches the first epoch's images."""
-        order, plan = self._order, self._parts.plan
-        length = order.length if order.batch_size else None
-        span = plan.batch_size * self.world_size
-        steps = Steps(order.count, span, 0, 1, drop_last=False, length=length)
-        recipe = self._parts.recipe
-        return padding_waste(self.dataset, recipe.transforms, order, steps, recipe.seed)
+        return self._parts.padding_waste(self.world_size)
 
     @property
     def bad_samples(self) -> dict[int, str]:
         """The errors of the samples that were substituted or masked, by sample number."""
         return dict(self._pipeline.bad.reasons)
-
-    def use_decoder(self, device: Any, wanted: "str | JPEGDecoder | None" = None) -> None:
-        """Choose the decoder for images that workers do not decode; `CUDAPrefetcher` calls this.
-
-        Raises:
-            ArgumentError: a decoder is `wanted`, but workers decode all images, or it is unknown.
-            ReaderError: ``decode="gpu"``, and no decoder works on `device`.
-        """
-        if self.decode == "cpu":
-            if wanted is not None:
-                raise ArgumentError('decoder= needs a Loader with decode="gpu" or decode="auto".')
-            return
-        decoder = choose(device, wanted)
-        if self.decode == "gpu":
-            decoder.require()
-        self._epochs.attach(decoder)
-
-    def page_lock(self, cuda: Any, cores: Set[int] = frozenset()) -> None:
-        """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` calls this.
-
-        Keep a reference to each batch until your own `non_blocking` copies of it have ended.
-        Workers run on `cores`, those near the GPU, if there is one for each.
-        """
-        with self._epochs.lock:
-            self._epochs.check_open()
-            if not self._is_pinned:
-                self._is_pinned = True
-                self._pipeline.pin(cuda, cores)
 
     def close(self) -> None:
         """End the workers. Delivered tensors stay valid."""
