@@ -77,7 +77,7 @@ class Window(NamedTuple):
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
         mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
         steps = 2 * ahead.steps.batch_size * mean
-        if ahead.is_by_shard:
+        if ahead.by_shard:
             own = sum(sizes) // ahead.parts + max(sizes)
             least = min(sum(sizes[: 2 * ahead.open_shards]) + steps, own)
             transit = max(least, _TRANSIT)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import chain, count
-from typing import Any
 
 from reader.cache.messages import Begin, Join
 from reader.cache.mirror import Mirror
@@ -28,13 +27,13 @@ class Schedule:
     def __init__(self, begin: Begin, client: Client, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
         self.client = client
-        self.group = _group(self.ahead, client)
+        self.group = self.ahead.group or client
         self.most = 0.0  # bytes that may be ahead of its client
         shards = [mirror.shards[number] for number in client.numbers]
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
         self.taken = begin.steps
-        self.done = 0 if self.ahead.is_by_shard else begin.steps  # windows may still be open
-        if self.ahead.order.is_given:
+        self.done = 0 if self.ahead.by_shard else begin.steps  # windows may still be open
+        if self.ahead.order is None:
             self.done = len(self.ahead.steps)  # its parts are announced
         self._depth = begin.depth
         self._mirror = mirror
@@ -81,7 +80,7 @@ class Schedule:
     def around(self, wanted: Part) -> Part:
         """Return the scheduled part with `wanted`, or `wanted` if none comes soon."""
         # A worker ahead of the schedule then does not need a request for each sample.
-        if not self.ahead.order.is_in_turn:
+        if not (self.ahead.order and self.ahead.order.is_in_turn):
             return wanted
         steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
         for part in chain(self._parts, chain.from_iterable(map(self._cut, steps))):
@@ -95,13 +94,4 @@ class Schedule:
                 continue
             wanted = Part(self.client.numbers[piece.shard], piece.first, piece.stop, piece.last)
             spans = self._mirror.shard(wanted.shard).spans
-            yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
-
-
-def _group(ahead: Any, client: Client) -> object:
-    """Return what is equal for the schedules that share their part of the transit window."""
-    if not ahead.is_by_shard:
-        return client
-    blocks = ahead.order.blocks(0)  # ranks that read the same shards
-    part = (ahead.steps.residue or 0) % ahead.parts
-    return blocks.start.tobytes(), blocks.last.tobytes(), part
+            yield from spans.cut(wanted._replace(is_whole=self.ahead.by_shard is not None))

@@ -15,6 +15,7 @@ from reader.loader.arguments import LoaderConfig
 from reader.loader.build import Parts
 from reader.loader.epochs import EpochIterator, Epochs
 from reader.order.resume import decode_share_of, position_of, state_at
+from reader.order.sampled import GivenBatches, GivenOrder
 
 
 class OwnSampler(Sampler[int]):
@@ -82,13 +83,14 @@ class LikeDataLoader:
         self._order_id = parts.dataset, order, parts.recipe.seed  # recorded in a state
         self._is_pinned = False  # by a CUDAPrefetcher
         self.dataset = parts.dataset
-        self.batch_size: int | None = None if order.batch_size else size
+        is_given = isinstance(order, GivenOrder)
+        self.batch_size: int | None = None if isinstance(order, GivenBatches) else size
         self.drop_last = bool(config.drop_last)
         self.collate_fn = config.collate_fn or own_batches
         self.timeout = config.patience
-        is_shuffled = order.is_given or config.shuffle or config.sampler is not None
+        is_shuffled = is_given or config.shuffle or config.sampler is not None
         own = OwnSampler(epochs) if is_shuffled else OwnSequentialSampler(epochs)
-        is_users = order.is_given and config.batch_sampler is None
+        is_users = is_given and config.batch_sampler is None
         self.sampler: Any = config.sampler if is_users else own
         self.batch_sampler: Any = config.batch_sampler
         if self.batch_sampler is None:

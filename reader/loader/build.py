@@ -27,6 +27,7 @@ from reader.loader.epochs import Epochs, IterationSpec
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.buckets import padding_waste
+from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
@@ -83,7 +84,7 @@ class Parts:
         return show(batch, fields=names, classes=self.dataset.classes, boxes=[*boxes, "xyxy"][0])
 
     def padding_waste(self, world_size: int) -> float:
-        length = self.order.length if self.order.batch_size else None
+        length = self.order.length if isinstance(self.order, GivenBatches) else None
         span = self.plan.batch_size * world_size
         steps = Steps(self.order.count, span, 0, 1, drop_last=False, length=length)
         seed, transforms = self.recipe.seed, self.recipe.transforms
@@ -110,7 +111,7 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
     share = given_share(config.rank, config.world_size)
     if config.batch_sampler is not None or hasattr(config.sampler, "num_replicas"):
         share = Share(0, 1)  # it gives this rank's share
-    batch_size = order.batch_size or batch_size
+    batch_size = order.batch_size if isinstance(order, GivenBatches) else batch_size
     plan = IterationSpec(order, batch_size, bool(config.drop_last), config.epochs, share)
     plan.steps(0)  # raises if there is none
     transforms, *further = view_pipelines(config.transforms, config.views)
@@ -120,7 +121,7 @@ def build(config: LoaderConfig, dataset: Dataset) -> Parts:
         dataset,
         recipe,
         batch_size,
-        (first if order.is_given else order.samples(first, 0)).tolist(),
+        (first if isinstance(order, GivenOrder) else order.samples(first, 0)).tolist(),
         decode=config.decode,
         is_batched=config.collate_fn is None,
         skips_bad=config.on_error != "raise",

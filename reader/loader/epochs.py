@@ -17,6 +17,7 @@ from reader.errors import ArgumentError, ReaderError, called, warn
 from reader.gpu_decode.decoders import ChosenDecoder
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
+from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, current_share
 
@@ -48,7 +49,7 @@ class IterationSpec:
                     f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
                     "Give a smaller batch_size, or leave drop_last out."
                 )
-        length = self.order.length if self.order.batch_size else None
+        length = self.order.length if isinstance(self.order, GivenBatches) else None
         residue = self.order.residue(*share)
         return Steps(stop, self.batch_size, *share, self.drop_last, start, length, residue)
 
@@ -129,7 +130,8 @@ class Epochs:
             if self.pipeline.share.load(share) or self._next != position:
                 self._drop_ahead()
             self.position, self._newest = position, None
-            self.plan.order.newly_set()  # this call replaces it
+            if isinstance(self.plan.order, GivenOrder):
+                self.plan.order.newly_set()  # this call replaces it
 
     def deliver(self, run: EpochRun) -> Any:
         with self.lock:
@@ -178,7 +180,8 @@ class Epochs:
             self._drop_ahead()
 
     def _heed_sampler(self) -> None:
-        epoch = self.plan.order.newly_set()
+        order = self.plan.order
+        epoch = order.newly_set() if isinstance(order, GivenOrder) else None
         if epoch is not None and self.plan.epochs == 1:
             self.turn_to(epoch)
 

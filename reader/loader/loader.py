@@ -17,6 +17,7 @@ from reader.loader.build import build
 from reader.loader.collate import Collate
 from reader.loader.for_prefetcher import ForPrefetcher
 from reader.monitoring.statistics import Statistics
+from reader.order.sampled import GivenOrder
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.samples.fields import Field
 from reader.samples.sample import Sample
@@ -207,7 +208,9 @@ class Loader(ForPrefetcher):
         self._parts = parts = build(config, dataset_of(dataset, split))
         super().__init__(config, parts)
         self.fields = parts.recipe.names
-        if not parts.order.is_given:  # its numbers are known only when an epoch begins
+        if not isinstance(
+            parts.order, GivenOrder
+        ):  # its numbers are known only when an epoch begins
             self._epochs.decode_ahead()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
 from reader.monitoring.bad_samples import BadSamples, warn_of_boxes
 from reader.monitoring.counters import Account, Now
 from reader.monitoring.statistics import Statistics
+from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
@@ -79,7 +80,8 @@ class BatchPipeline:
         self._owners: dict[int, PendingBatch] = {}  # by task
         self.epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
-        self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
+        samples = order.first_samples if isinstance(order, GivenBatches) else order.count
+        self.bad = BadSamples(samples, config.on_error, config.max_bad)
         self._has_warned = False
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
@@ -94,7 +96,8 @@ class BatchPipeline:
         return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> EpochRun:
-        self._order.begin(steps.start // self._order.count)
+        if isinstance(self._order, GivenOrder):
+            self._order.begin(steps.start // self._order.count)
         epoch = EpochRun(steps)
         try:
             self._store.begin(epoch)

@@ -18,7 +18,8 @@ from reader.errors import StoreError, warn
 from reader.loader.tasks import EpochRun
 from reader.monitoring.counters import Loop, Samples, Spent, minus, plus
 from reader.order.access import AccessPattern
-from reader.order.shuffle import Announced, Order
+from reader.order.sampled import GivenOrder
+from reader.order.shuffle import Order
 from reader.store.limits import Requests
 from reader.workers.messages import Task
 
@@ -45,7 +46,7 @@ class Prefetch:
     def begin(self, epoch: EpochRun) -> None:
         if not self._connections or not len(epoch.steps):
             return
-        order = Announced(self._order.count) if self._order.is_given else self._order
+        order = None if isinstance(self._order, GivenOrder) else self._order
         places = self._dataset.places
         steps = replace(epoch.steps, length=None)  # which is not needed here
         whole = AccessPattern(order, steps, places.counts, places.chosen)
@@ -65,7 +66,7 @@ class Prefetch:
 
     def queued(self, epoch: EpochRun, tasks: Iterable[Task]) -> None:
         """Announce the samples of the step that was queued last, if the order is the user's."""
-        if not self._connections or not self._order.is_given:
+        if not self._connections or not isinstance(self._order, GivenOrder):
             return
         numbers = np.unique(np.concatenate([task.samples for task in tasks]))
         for shard, _, rows in self._dataset.places.find_all(numbers):

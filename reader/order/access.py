@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.shuffle import Blocks, Numbers, Order
+from reader.order.blocks import BlockOrder, Blocks
+from reader.order.shuffle import Numbers, Order
 from reader.order.steps import Steps
 
 _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
@@ -28,38 +29,39 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    order: Order
+    order: Order | None  # None: its samples are announced step by step
     steps: Steps
     sizes: tuple[int, ...]  # samples of each shard
     chosen: NDArray[Any] | None = None  # the place of each sample; None: its number
     own: range | None = None  # the shards of one dataset of several, if only these are looked at
 
     @property
-    def is_by_shard(self) -> bool:
-        """Whether the samples of a shard are read close together."""
-        return self.order.shards > 0 and self.chosen is None
+    def by_shard(self) -> BlockOrder | None:
+        """The order, if the samples of a shard are read close together."""
+        return self.order if isinstance(self.order, BlockOrder) and self.chosen is None else None
 
     @property
     def open_shards(self) -> int:
         """Number of shards that are read at once, if the order is by shard."""
-        return self.order.shards * (self.order.streams // self.parts)
+        order = self.by_shard
+        return order.shards * (order.streams // self.parts) if order else 0
 
     @property
     def parts(self) -> int:
         """Number of separate parts of the dataset that ranks read, if the order is by shard."""
-        return gcd(self.order.streams, self.steps.world_size)
+        return gcd(self.by_shard.streams, self.steps.world_size) if self.by_shard else 1
 
     @property
-    def span(self) -> int:
-        return self.steps.batch_size * self.steps.world_size
-
-    def position(self, step: Any) -> Any:
-        """Return the first position of a step, or of an array of steps, over all epochs."""
-        return self.steps.start + step * self.span
+    def group(self) -> object:
+        """What is equal for ranks that read the same shards, if the order is by shard."""
+        if self.by_shard is None:
+            return None
+        blocks, part = self.by_shard.blocks(0), (self.steps.residue or 0) % self.parts
+        return blocks.start.tobytes(), blocks.last.tobytes(), part
 
     def pieces(self, step: int) -> list[Piece]:
-        if self.is_by_shard:
-            found = self._blocks(step)
+        if self.by_shard is not None:
+            found = self._blocks(self.by_shard, step)
         else:
             begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
             shards = np.searchsorted(self.ends, begins, side="right")
@@ -74,20 +76,14 @@ class AccessPattern:
 
     def rows(self, first: int, stop: int) -> Rows:
         """Return the rows of the steps from `first` to `stop`, in the order of their batches."""
-        steps = np.arange(first, stop)
-        begins = self.position(steps)
-        ends = np.minimum(begins + self.span, self.steps.stop)
-        world_size, residue, stride = self.steps.world_size, self.steps.residue, 1
-        count = -(-(ends - begins) // world_size)  # from here on as in `Steps`
-        if residue is None:
-            begins = np.minimum(begins + self.steps.rank * count, ends)
-        else:
-            begins, stride = begins + (residue - begins) % world_size, world_size
-        inside = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        # Padding repeats a sample of the step.
-        positions = np.repeat(begins, count) + stride * inside
-        positions = np.minimum(positions, np.repeat(ends, count) - 1)
-        return Rows(np.repeat(steps, count), np.concatenate(self._places(positions)))
+        assert self.order is not None
+        positions, steps = self.steps.positions(first, stop)
+        epochs, inside = np.divmod(positions, self.order.count)
+        found = []
+        for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):
+            samples = self.order.samples(inside[epochs == epoch], epoch)
+            found.append(samples if self.chosen is None else self.chosen[samples].astype(np.int64))
+        return Rows(steps, np.concatenate(found))
 
     @cached_property
     def ends(self) -> Numbers:
@@ -97,21 +93,13 @@ class AccessPattern:
     def starts(self) -> Numbers:
         return self.ends - self.sizes
 
-    def _places(self, positions: Numbers) -> list[Numbers]:
-        epochs = positions // self.order.count
-        found = []
-        for epoch in range(int(epochs[0]), int(epochs[-1]) + 1):
-            inside = positions[epochs == epoch] - epoch * self.order.count
-            samples = self.order.samples(inside, epoch)
-            found.append(samples if self.chosen is None else self.chosen[samples].astype(np.int64))
-        return found
-
-    def _blocks(self, step: int) -> list[Piece]:
+    def _blocks(self, order: BlockOrder, step: int) -> list[Piece]:
         """Return the blocks of windows that begin in a step; for the first, also its own."""
-        begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
-        ends, count, pieces = self.ends, self.order.count, []
+        begin = self.steps.begin(step)
+        end = min(begin + self.steps.span, self.steps.stop)
+        ends, count, pieces = self.ends, order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):
-            blocks, turns = self._blocks_of(epoch)
+            blocks, turns = self._blocks_of(order, epoch)
             inside = np.array([begin, end]) - epoch * count
             now = turns[slice(*np.searchsorted(blocks.first, inside, sorter=turns))]
             if step == 0:
@@ -124,14 +112,14 @@ class AccessPattern:
                 shard = int(np.searchsorted(ends, start, side="right"))
                 row = start - int(self.starts[shard])
                 last = epoch * count + int(blocks.last[number])
-                until = (last - self.steps.start) // self.span
+                until = (last - self.steps.start) // self.steps.span
                 pieces.append(Piece(shard, row, row + size, until))
         return pieces
 
-    def _blocks_of(self, epoch: int) -> tuple[Blocks, Numbers]:
+    def _blocks_of(self, order: BlockOrder, epoch: int) -> tuple[Blocks, Numbers]:
         """Return the blocks of `epoch`, and their numbers in the order in which they begin."""
         if epoch not in self._epochs:
-            blocks = self.order.blocks(epoch)
+            blocks = order.blocks(epoch)
             self._epochs[epoch] = blocks, np.argsort(blocks.first, kind="stable")
             for old in [*self._epochs][:-_KEPT_EPOCHS]:
                 del self._epochs[old]

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from reader.checks import is_count
 from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
-from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
+from reader.order.shuffle import GlobalShuffle, Numbers, Order
 from reader.rng import mix64
 
 
@@ -61,7 +62,27 @@ class BlockShuffle:
         return f"BlockShuffle(shards={self.shards}{streams})"
 
 
-class BlockShuffled(Order):
+class Blocks(NamedTuple):
+    """Runs of adjacent samples, and the first and last position of the window that reads each."""
+
+    first: Numbers
+    last: Numbers
+    start: Numbers
+    size: Numbers
+
+
+class BlockOrder(Order):
+    """An order that reads the samples of a shard close together."""
+
+    shards: int  # that a stream has open
+    streams = 1
+
+    def blocks(self, epoch: int) -> Blocks:
+        """Return the blocks of shards that `epoch` reads."""
+        raise NotImplementedError
+
+
+class BlockShuffled(BlockOrder):
     def __init__(
         self,
         shard_sizes: Sequence[int] | Numbers,

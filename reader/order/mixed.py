@@ -12,12 +12,13 @@ import numpy as np
 
 from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
-from reader.order.shuffle import Blocks, Numbers, Order
+from reader.order.blocks import BlockOrder, Blocks
+from reader.order.shuffle import Numbers, Order
 
 _MOST = 3 * 10**9  # positions, whose squares fit into int64
 
 
-class Part(NamedTuple):
+class MixPart(NamedTuple):
     order: Order  # of its samples, in each pass over them
     share: int  # positions an epoch, above 0
     start: int = 0  # the number of its first sample, if they follow each other
@@ -27,18 +28,24 @@ class Part(NamedTuple):
 class Mixed(Order):
     """Orders, of which each part has `share` positions an epoch, in runs of as many as streams."""
 
-    def __init__(self, parts: Sequence[Part], description: str | None = None) -> None:
-        first = parts[0].order
+    streams = 1
+
+    def __init__(self, parts: Sequence[MixPart], description: str | None = None) -> None:
         self._parts = parts
         self._description = description
         self.count = sum(part.share for part in parts)
-        self.shards, self.streams = first.shards, first.streams
-        self.is_in_turn = first.is_in_turn
+        self.is_in_turn = parts[0].order.is_in_turn
         if len(parts) > 1 and self.count > _MOST:
             raise ArgumentError(f"An epoch of a Mix has at most {_MOST:,} samples, not more.")
         # Turns of each part and of those after it: runs of one position of each stream.
         self._turns = [part.share // self.streams for part in parts] if len(parts) > 1 else [0]
         self._left = np.cumsum(self._turns[::-1])[::-1].tolist()
+
+    @staticmethod
+    def of(parts: Sequence[MixPart], description: str | None = None) -> "Mixed":
+        """Return the order of parts that are alike."""
+        is_by_shard = isinstance(parts[0].order, BlockOrder)
+        return (MixedBlocks if is_by_shard else Mixed)(parts, description)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         found = np.empty_like(positions)
@@ -50,23 +57,6 @@ class Mixed(Order):
                 found[chosen[which]] = samples
         return found
 
-    def blocks(self, epoch: int) -> Blocks:
-        """Return the parts' blocks that are read in `epoch`, also those that began before it."""
-        found = []
-        for number, part in enumerate(self._parts):
-            count = part.order.count
-            begin, end = epoch * part.share, (epoch + 1) * part.share
-            for at in range(begin // count, (end - 1) // count + 1):
-                blocks = part.order.blocks(at)
-                first, last = (
-                    self._positions(number, at * count + inside) - epoch * self.count
-                    for inside in blocks[:2]
-                )
-                is_read = (last >= 0) & (first < self.count)
-                blocks = Blocks(first, last, blocks.start + part.start, blocks.size)
-                found.append(Blocks(*(column[is_read] for column in blocks)))
-        return Blocks(*map(np.concatenate, zip(*found, strict=True)))
-
     def options(self, epoch: int | None) -> dict[str, str]:
         options = self._parts[0].order.options(epoch)
         return options if self._description is None else {**options, "weights": self._description}
@@ -74,7 +64,7 @@ class Mixed(Order):
     def residue(self, rank: int, world_size: int) -> int | None:
         return self._parts[0].order.residue(rank, world_size)
 
-    def _dealt(self, positions: Numbers) -> Iterator[tuple[Part, Numbers, Numbers]]:
+    def _dealt(self, positions: Numbers) -> Iterator[tuple[MixPart, Numbers, Numbers]]:
         """Yield each part, which of `positions` are its own, and how many it has had before."""
         chosen = np.arange(len(positions))
         turns, stream = np.divmod(positions, self.streams)
@@ -85,6 +75,30 @@ class Mixed(Order):
             others = ~is_own
             chosen, stream, turns = chosen[others], stream[others], (turns - before)[others]
         yield self._parts[-1], chosen, turns * self.streams + stream
+
+
+class MixedBlocks(Mixed, BlockOrder):
+    def __init__(self, parts: Sequence[MixPart], description: str | None = None) -> None:
+        self._orders = [part.order for part in parts if isinstance(part.order, BlockOrder)]
+        self.shards, self.streams = self._orders[0].shards, self._orders[0].streams
+        super().__init__(parts, description)
+
+    def blocks(self, epoch: int) -> Blocks:
+        """Return the parts' blocks that are read in `epoch`, also those that began before it."""
+        found = []
+        for number, (part, order) in enumerate(zip(self._parts, self._orders, strict=True)):
+            count = order.count
+            begin, end = epoch * part.share, (epoch + 1) * part.share
+            for at in range(begin // count, (end - 1) // count + 1):
+                blocks = order.blocks(at)
+                first, last = (
+                    self._positions(number, at * count + inside) - epoch * self.count
+                    for inside in blocks[:2]
+                )
+                is_read = (last >= 0) & (first < self.count)
+                blocks = Blocks(first, last, blocks.start + part.start, blocks.size)
+                found.append(Blocks(*(column[is_read] for column in blocks)))
+        return Blocks(*map(np.concatenate, zip(*found, strict=True)))
 
     def _positions(self, number: int, drawn: Numbers) -> Numbers:
         """Return the position, over all epochs, at which a part has what it draws after others."""

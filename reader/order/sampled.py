@@ -15,10 +15,11 @@ from reader.order.shuffle import Numbers, Order
 _KEPT_EPOCHS = 2  # the one that is read and the one that is decoded ahead
 
 
-class Sampled(Order):
+class GivenOrder(Order):
+    """The order of a user's sampler, whose numbers are known only when an epoch begins."""
+
     argument = "sampler"
     unit = "numbers"
-    is_given = True
 
     def __init__(self, sampler: Any, total: int) -> None:
         if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
@@ -42,6 +43,7 @@ class Sampled(Order):
         return self.given(epoch)[positions]
 
     def begin(self, epoch: int) -> None:
+        """Read the numbers of an epoch from the sampler."""
         self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
@@ -53,6 +55,7 @@ class Sampled(Order):
         return {self.argument: f"{type(self._sampler).__name__} of {numbers}"}
 
     def newly_set(self) -> int | None:
+        """Return the epoch that a script has set on its sampler since the last call, or None."""
         before, now = self._last_set, self._epoch_of_sampler
         self._last_set = now
         return now if is_integer(now) and now != before else None
@@ -86,8 +89,11 @@ class Sampled(Order):
             )
 
 
-class SampledBatches(Sampled):
-    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``."""
+class GivenBatches(GivenOrder):
+    """The order of a batch sampler: position p is number ``p % size`` of batch ``p // size``.
+
+    Its batches differ in length; the largest has `batch_size` samples.
+    """
 
     argument = "batch_sampler"
     unit = "batches"
@@ -96,26 +102,22 @@ class SampledBatches(Sampled):
         super().__init__(batch_sampler, total)
         self._most = size
         numbers, ends = self.given(0)
-        self.batch_size = int(np.diff(ends).max(initial=1)) if size is None else size
-        self._most = self._size = self.batch_size
-        self._total_first = len(numbers)
-        self.count *= self._size
-
-    @property
-    def epoch_samples(self) -> int:
-        return self._total_first
+        self._most = self.batch_size = int(np.diff(ends).max(initial=1)) if size is None else size
+        self.first_samples = len(numbers)  # of the first epoch
+        self.count *= self.batch_size
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         numbers, ends = self.given(epoch)
-        batches, inside = np.divmod(positions, self._size)
+        batches, inside = np.divmod(positions, self.batch_size)
         # Positions beyond a batch's end are never part of a step.
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]
         return found
 
     def length(self, position: int) -> int:
+        """Return the number of samples of the batch at a position, counted over all epochs."""
         epoch, inside = divmod(position, self.count)
         _, ends = self.given(epoch)
-        batch = inside // self._size
+        batch = inside // self.batch_size
         return int(ends[batch + 1] - ends[batch])
 
     def _read(self) -> tuple[Any, str]:

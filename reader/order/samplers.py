@@ -17,8 +17,8 @@ from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import AspectBuckets, Bucketed, sizes_of
-from reader.order.mixed import Mixed, Part
-from reader.order.sampled import Sampled, SampledBatches
+from reader.order.mixed import Mixed, MixPart
+from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import GlobalShuffle, Numbers, Order, Sequential
 from reader.order.streams import Streamed
 from reader.rng import mix64
@@ -137,16 +137,16 @@ def build_order(
             )
         return _mixed(dataset, shuffle, seed, epoch_size)
     if batch_sampler is not None:
-        return SampledBatches(batch_sampler, len(dataset), size)
+        return GivenBatches(batch_sampler, len(dataset), size)
     order = _order(dataset, shuffle, seed, sampler)
     if epoch_size in (None, order.count):
         return order
-    if order.is_given or getattr(sampler, "num_samples", None) is not None:
+    if isinstance(order, GivenOrder) or getattr(sampler, "num_samples", None) is not None:
         raise ArgumentError(
             "The sampler determines the length of an epoch. Leave out epoch_size, or let the "
             "sampler yield as many samples."
         )
-    return Mixed([Part(order, epoch_size)])
+    return Mixed.of([MixPart(order, epoch_size)])
 
 
 def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | None) -> Order:
@@ -161,7 +161,7 @@ def _order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | Non
         weights = _balanced(dataset)
         return Drawn(np.cumsum(weights, out=weights), seed)
     if sampler is not None:
-        return Sampled(sampler, len(dataset))
+        return GivenOrder(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
         numbers, sizes = dataset.places.by_shard()
         return plain_order(shuffle, seed, sizes, numbers)
@@ -213,9 +213,9 @@ def _mixed(mix: Mix, shuffle: Shuffle, seed: int, epoch_size: int | None) -> Ord
         if share:
             order = plain_order(shuffle, mix64(seed + number & 2**64 - 1), own)
             chosen = None if numbers is None else numbers[start : start + order.count]
-            parts.append(Part(order, share, start, chosen))
+            parts.append(MixPart(order, share, start, chosen))
         start += sum(own)
-    return Mixed(parts, ", ".join(f"{part.share} of {part.order.count}" for part in parts))
+    return Mixed.of(parts, ", ".join(f"{part.share} of {part.order.count}" for part in parts))
 
 
 def _balanced(dataset: Dataset) -> NDArray[np.float64]:

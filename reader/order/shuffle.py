@@ -12,7 +12,6 @@ visible with few elements: up to 64 are shuffled by Fisher and Yates instead.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,26 +31,11 @@ def _wrapped(x: Words, length: int) -> Words:
     return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 
-class Blocks(NamedTuple):
-    """Runs of adjacent samples, and the first and last position of the window that reads each."""
-
-    first: Numbers
-    last: Numbers
-    start: Numbers
-    size: Numbers
-
-
 class Order:
-    count: int  # positions in an epoch
-    is_in_turn = False
-    is_given = False
-    batch_size: int | None = None  # the largest, if batches differ in `length`; otherwise None
-    shards = 0
-    streams = 1
+    """A function of epoch and position."""
 
-    @property
-    def epoch_samples(self) -> int:
-        return self.count
+    count: int  # positions in an epoch
+    is_in_turn = False  # whether samples come in the order of their numbers
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         raise NotImplementedError
@@ -60,32 +44,9 @@ class Order:
         """Return what determines this order besides the seed, by argument; also the `epoch`'s."""
         raise NotImplementedError
 
-    def begin(self, epoch: int) -> None:
-        """Read the numbers of an epoch from a sampler."""
-
-    def newly_set(self) -> int | None:
-        """Return the epoch that a script has set on its sampler since the last call, or None."""
-        return None
-
-    def length(self, position: int) -> int:
-        """Return the number of samples of the batch at a position, counted over all epochs."""
-        raise NotImplementedError
-
-    def blocks(self, epoch: int) -> Blocks:
-        """Return the blocks of shards that `epoch` reads, if the order is by shard."""
-        raise NotImplementedError
-
     def residue(self, rank: int, world_size: int) -> int | None:
         """Return a rank's positions modulo the world size; None if they are contiguous."""
         return None
-
-
-@dataclass(frozen=True)
-class Announced(Order):
-    """An order whose samples are announced step by step."""
-
-    count: int
-    is_given = True
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +47,18 @@ class Steps:
     length: Callable[[int], int] | None = None
     residue: int | None = None
 
+    @cached_property
+    def span(self) -> int:
+        """Positions of a step, of all ranks."""
+        return self.batch_size * self.world_size
+
+    def begin(self, step: Any) -> Any:
+        """Return the first position of a step, or of an array of steps, over all epochs."""
+        return self.start + step * self.span
+
     def __len__(self) -> int:
-        left, span = self.stop - self.start, self.batch_size * self.world_size
-        return left // span if self.drop_last else -(-left // span)
+        left = self.stop - self.start
+        return left // self.span if self.drop_last else -(-left // self.span)
 
     @property
     def samples(self) -> int:
@@ -61,9 +71,8 @@ class Steps:
         return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, number: int) -> Step:
-        span = self.batch_size * self.world_size
-        first = self.start + number * span
-        end = min(first + span, self.stop)
+        first = self.start + number * self.span
+        end = min(first + self.span, self.stop)
         if self.length is not None:
             rows = self.length(first)
             return Step(first, rows, rows, end)
@@ -74,6 +83,22 @@ class Steps:
             return Step(position, rows, valid, end, self.world_size)
         position = min(first + self.rank * rows, end)
         return Step(position, rows, min(rows, end - position), end)
+
+    def positions(self, first: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the positions of this rank's rows from step `first` to `stop`, and their steps."""
+        steps = np.arange(first, stop)
+        begins = self.begin(steps)
+        ends = np.minimum(begins + self.span, self.stop)
+        count, stride = -(-(ends - begins) // self.world_size), 1
+        if self.residue is None:
+            begins = np.minimum(begins + self.rank * count, ends)
+        else:
+            stride = self.world_size
+            begins = begins + (self.residue - begins) % stride
+        inside = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        positions = np.repeat(begins, count) + stride * inside
+        # Padding repeats a sample of the step.
+        return np.minimum(positions, np.repeat(ends, count) - 1), np.repeat(steps, count)
 
 
 class Share(NamedTuple):

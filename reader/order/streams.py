@@ -13,14 +13,14 @@ import numpy as np
 
 from reader.dataset.locator import grouped
 from reader.errors import ArgumentError
-from reader.order.blocks import BlockShuffle, BlockShuffled
-from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
+from reader.order.blocks import BlockOrder, Blocks, BlockShuffle, BlockShuffled
+from reader.order.shuffle import GlobalShuffle, Numbers
 from reader.rng import mix64
 
 _M64 = 2**64 - 1
 
 
-class Streamed(Order):
+class Streamed(BlockOrder):
     """The order of a `BlockShuffle` with streams.
 
     The shards, in an order that depends only on the seed, are divided into streams of equal length.

@@ -207,7 +207,7 @@ class Reading:
         if not self.steps:
             return 0
         last = self.aheads[0].steps[self.steps - 1]
-        begin = int(self.aheads[0].position(self.steps - 1))
+        begin = int(self.aheads[0].steps.begin(self.steps - 1))
         return last.rows * self.setting.world_size - (last.end - begin)
 
     @property
@@ -262,10 +262,10 @@ class Reading:
 
     @property
     def is_by_shard(self) -> bool:
-        return self.aheads[0].is_by_shard
+        return self.aheads[0].by_shard is not None
 
     def _parts_of(self, ahead: AccessPattern, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
-        if ahead.is_by_shard:
+        if ahead.by_shard:
             starts = ahead.starts
             pieces = [
                 (starts[piece.shard] + piece.first, starts[piece.shard] + piece.stop, step)

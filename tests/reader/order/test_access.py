@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orders import SHUFFLES
 
 from reader.order.access import AccessPattern
-from reader.order.mixed import Mixed, Part
+from reader.order.mixed import Mixed, MixPart
 from reader.order.samplers import plain_order
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
@@ -26,7 +26,7 @@ def mixed(kind: str, sizes: list[int]) -> Order:
     half = len(sizes) // 2
     starts = 0, sum(sizes[:half])
     parts = zip((sizes[:half], sizes[half:]), (12, 4), starts, strict=True)
-    return Mixed([Part(plain(kind, own), share, at) for own, share, at in parts if sum(own)])
+    return Mixed.of([MixPart(plain(kind, own), share, at) for own, share, at in parts if sum(own)])
 
 
 ORDERS = {kind: partial(plain, kind) for kind in SHUFFLES}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import ArgumentError, BlockShuffle
-from reader.order.mixed import Mixed, Part
+from reader.order.mixed import Mixed, MixPart
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.streams import Streamed
 
@@ -18,8 +18,8 @@ SIZES = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 40)), min_size=1, 
 
 def mixed(sizes: list[tuple[int, int]]) -> Mixed:
     """Parts of so many samples and so many positions an epoch, their numbers 1,000 apart."""
-    return Mixed(
-        [Part(GlobalShuffle(n, at), share, 1000 * at) for at, (n, share) in enumerate(sizes)]
+    return Mixed.of(
+        [MixPart(GlobalShuffle(n, at), share, 1000 * at) for at, (n, share) in enumerate(sizes)]
     )
 
 
@@ -72,7 +72,7 @@ def test_any_run_of_positions_has_each_parts_share_to_within_three_samples(
 
 @pytest.mark.parametrize("size", [1, 7, 39, 40, 100])
 def test_one_part_is_its_order_cut_at_other_places(size: int) -> None:
-    order = Mixed([Part(GlobalShuffle(39, 5), size)])
+    order = Mixed.of([MixPart(GlobalShuffle(39, 5), size)])
     expected = [number for epoch in range(30) for number in epoch_of(GlobalShuffle(39, 5), epoch)]
     found = [number for epoch in range(10) for number in epoch_of(order, epoch)]
     assert found == expected[: len(found)]
@@ -80,8 +80,11 @@ def test_one_part_is_its_order_cut_at_other_places(size: int) -> None:
 
 def test_streams_stay_apart() -> None:
     shuffle = BlockShuffle(1, streams=4)
-    parts = [Part(Streamed([9, 8, 7], shuffle, 1), 12), Part(Streamed([5, 40], shuffle, 2), 8, 24)]
-    order = Mixed(parts)
+    parts = [
+        MixPart(Streamed([9, 8, 7], shuffle, 1), 12),
+        MixPart(Streamed([5, 40], shuffle, 2), 8, 24),
+    ]
+    order = Mixed.of(parts)
     read: dict[int, set[int]] = {stream: set() for stream in range(4)}
     for epoch in range(9):
         for position, number in enumerate(epoch_of(order, epoch)):
@@ -93,4 +96,4 @@ def test_streams_stay_apart() -> None:
 
 def test_what_is_too_long_to_be_dealt_out_is_refused() -> None:
     with pytest.raises(ArgumentError, match="An epoch of a Mix has at most 3,000,000,000 samples"):
-        Mixed([Part(Sequential(9), 2 * 10**9), Part(Sequential(9), 2 * 10**9, 9)])
+        Mixed.of([MixPart(Sequential(9), 2 * 10**9), MixPart(Sequential(9), 2 * 10**9, 9)])
