@@ -22,8 +22,8 @@ def show(
     *,
     fields: Sequence[str] | None = None,
     classes: Sequence[str] = (),
-    mean: Sequence[float] | None = None,
-    std: Sequence[float] | None = None,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
     boxes: str = "xyxy",
     most: int = _MOST,
 ) -> Sheet:
@@ -38,8 +38,8 @@ def show(
             tensors on any device, or only the images. Several views are shown one after the other.
         fields: names of a tuple's entries; None to derive them from types and shapes.
         classes: class names in label order.
-        mean, std: the normalisation of the images; None to derive it from their values, which the
-            sheet states.
+        mean, std: the normalisation of the images, for each channel or one for all; None: 0 and 1.
+            The sheet states whether values are then outside 0 to 1.
         boxes: format of the boxes: "xyxy", "xywh" or "cxcywh".
         most: number of images to show.
 
@@ -63,18 +63,18 @@ def show(
         )
     count = len(views[0])
     rows = [
-        [part for name, value in named for part in _parts(name, value, count, row, classes)]
+        [part for name, value in named for part in _annotations(name, value, count, row, classes)]
         for row in range(count)
     ]
-    tiles, how = [], ""
+    tiles, kind = [], ""
     for number, images in enumerate(views):
-        pixels, how = shown(images[:most], mean, std)
+        pixels, kind = shown(images[:most], mean, std)
         for row, each in enumerate(pixels):
             of_view = f"view {number + 1}" if len(views) > 1 else ""
             tiles.append(_tile(each, rows[row], of_view, boxes, classes, number))
     sizes = {image.shape[:2] for images in views for image in images}
     size = "x".join(map(str, next(iter(sizes)))) if len(sizes) == 1 else f"{len(sizes)} sizes"
-    head = f"{min(count, most)} of {count} images, {size}, {how}"
+    head = f"{min(count, most)} of {count} images, {size}, {kind}"
     return Sheet(tiles, head)
 
 
@@ -114,7 +114,7 @@ def _views(value: Any) -> list[list[NDArray[Any]]] | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Part:
+class _Annotation:
     line: str = ""
     boxes: Any = None
     labels: Any = None
@@ -123,42 +123,44 @@ class _Part:
     polygons: Any = None
 
 
-def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) -> Iterator[_Part]:
+def _annotations(
+    name: str, value: Any, count: int, row: int, classes: Sequence[str]
+) -> Iterator[_Annotation]:
     if _views(value) is not None or not hasattr(value, "__len__"):
         return
     if isinstance(value, (str, bytes)) or len(value) != count:
         if isinstance(value, (list, tuple)) and value and len(value[0]) == count:
             for number, view in enumerate(value):  # a list of views
-                for part in _parts(name, view, count, row, classes):
+                for part in _annotations(name, view, count, row, classes):
                     yield dataclasses.replace(part, line=part.line) if not number else part
         return
     one = value[row]
     array = array_of(one)
     if isinstance(one, str):
-        yield _Part(line=one)
+        yield _Annotation(line=one)
     elif isinstance(one, Mapping) and "boxes" in one:
-        yield _Part(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
+        yield _Annotation(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
     elif isinstance(one, Mapping) and "keypoints" in one:
-        yield _Part(points=array_of(one["keypoints"]))
+        yield _Annotation(points=array_of(one["keypoints"]))
     elif isinstance(one, Mapping) and {"points", "offsets", "kept"} <= one.keys():
         corners, bounds, owners = (np.asarray(one[key]) for key in ("points", "offsets", "kept"))
-        yield _Part(polygons=np.split(corners, bounds[1:-1]), labels=owners)
+        yield _Annotation(polygons=np.split(corners, bounds[1:-1]), labels=owners)
     elif isinstance(one, Mapping):
-        yield from (_Part(line=caption) for caption in captions_of(one)[:1])
+        yield from (_Annotation(line=caption) for caption in captions_of(one)[:1])
     elif array is None:
         if isinstance(one, (int, np.integer)):
-            yield _Part(line=_label(name, int(one), classes))
+            yield _Annotation(line=_label(name, int(one), classes))
     elif array.ndim == 0 and array.dtype.kind in "iu":
-        yield _Part(line=_label(name, int(array), classes))
+        yield _Annotation(line=_label(name, int(array), classes))
     elif array.ndim == 0 and array.dtype.kind == "b":
         if not array:
-            yield _Part(line=f"{name or 'valid'}: False")
+            yield _Annotation(line=f"{name or 'valid'}: False")
     elif array.ndim == 2 and array.shape[-1] == 4 and (array.shape[0] < 4 or "box" in name):
-        yield _Part(boxes=array)
+        yield _Annotation(boxes=array)
     elif array.ndim == 2 and array.dtype.kind in "iub":
-        yield _Part(mask=array)
+        yield _Annotation(mask=array)
     elif array.ndim == 1 and array.dtype.kind == "f" and len(array) == len(classes):
-        yield _Part(line=" ".join(_mixed(array, classes)))
+        yield _Annotation(line=" ".join(_mixed(array, classes)))
 
 
 def _label(name: str, number: int, classes: Sequence[str]) -> str:
@@ -175,7 +177,7 @@ def _mixed(weights: NDArray[Any], classes: Sequence[str]) -> Iterator[str]:
 
 def _tile(
     pixels: NDArray[np.uint8],
-    parts: Sequence[_Part],
+    parts: Sequence[_Annotation],
     view: str,
     form: str,
     classes: Sequence[str],
@@ -183,7 +185,7 @@ def _tile(
 ) -> Tile:
     lines = [part.line for part in parts if part.line] + [view] * bool(view)
 
-    def of_view(field: str) -> list[_Part]:
+    def of_view(field: str) -> list[_Annotation]:
         found = [part for part in parts if getattr(part, field) is not None]
         return found[number : number + 1] or found[:1]
 

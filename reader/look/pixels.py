@@ -46,46 +46,22 @@ def _channels_last(image: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def shown(
-    images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
+    images: Sequence[NDArray[Any]],
+    mean: float | Sequence[float] | None,
+    std: float | Sequence[float] | None,
 ) -> tuple[list[Pixels], str]:
-    """Return the images as uint8 RGB, and how their normalisation was undone."""
-    if all(image.dtype == np.uint8 for image in images):
-        return [_rgb(image) for image in images], "uint8"
+    """Return the images as uint8 RGB, and their type, with a note on values that have no colour."""
     kind = str(images[0].dtype)
-    scale, shift, how = _scale_of(images, mean, std)
-    found = []
-    for image in images:
-        values = np.nan_to_num(image.astype(np.float32) * scale + shift).clip(0, 1)
-        found.append(_rgb((values * 255).round().astype(np.uint8)))
-    if not all(np.isfinite(image).all() for image in images if image.dtype.kind == "f"):
-        how += ", WITH NaN OR INFINITE VALUES"
-    return found, f"{kind}, {how}"
-
-
-def _scale_of(
-    images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
-) -> tuple[Any, Any, str]:
-    if mean is not None and std is not None:
-        return np.array(std, np.float32), np.array(mean, np.float32), "mean and std undone"
-    numbers = [image[np.isfinite(image).all(axis=-1)] for image in images]
-    pixels = [each.astype(np.float32) for each in numbers if each.size]
-    if not pixels:
-        return 1.0, 0.0, "without finite values"
-    low = np.min([each.min(axis=0) for each in pixels], axis=0).astype(np.float64)
-    high = np.max([each.max(axis=0) for each in pixels], axis=0).astype(np.float64)
-    if low.min() >= -_SLACK and high.max() <= 1 + _SLACK:
-        return 1.0, 0.0, "from 0 to 1"
-    if low.min() >= 0 and high.max() <= 255:
-        return 1 / 255, 0.0, "from 0 to 255"
-    if low.min() >= -1 - _SLACK and high.max() <= 1 + _SLACK:
-        return 0.5, 0.5, "probably normalised to -1..1"
-    mean_, std_ = np.array(IMAGENET_MEAN), np.array(IMAGENET_STD)
-    least_, most_ = -mean_ / std_ - _SLACK, (1 - mean_) / std_ + _SLACK
-    if len(low) == len(mean_) and (low >= least_).all() and (high <= most_).all():
-        return std_, mean_, "probably normalised by IMAGENET_MEAN and IMAGENET_STD"
-    least, most = float(low.min()), float(high.max())
-    spread = (most - least) or 1.0
-    return 1 / spread, -least / spread, f"stretched: values are {least:.3g} to {most:.3g}"
+    if all(image.dtype == np.uint8 for image in images):
+        return [_rgb(image) for image in images], kind
+    shift, scale = np.float32(0 if mean is None else mean), np.float32(1 if std is None else std)
+    values = [image.astype(np.float32) * scale + shift for image in images]
+    if not all(np.isfinite(each).all() for each in values):
+        kind += ", WITH NaN OR INFINITE VALUES"
+    elif any(each.min() < -_SLACK or each.max() > 1 + _SLACK for each in values):
+        kind += ", WITH VALUES OUTSIDE 0 TO 1: call reader.show with mean= and std="
+    pixels = [np.nan_to_num(each).clip(0, 1) * 255 for each in values]
+    return [_rgb(each.round().astype(np.uint8)) for each in pixels], kind
 
 
 def _rgb(image: NDArray[Any]) -> Pixels:

@@ -65,28 +65,26 @@ def normalised(mean: Any, std: Any, dtype: torch.dtype) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(
     ("mean", "std"),
-    [(IMAGENET_MEAN, IMAGENET_STD), ((0.0,) * 3, (1.0,) * 3), ((0.5,) * 3, (0.5,) * 3)],
-    ids=["imagenet", "none", "halves"],
+    [(IMAGENET_MEAN, IMAGENET_STD), (0.0, 1.0), (0.5, 0.5), (None, None)],
+    ids=["imagenet", "none", "halves", "not given"],
 )
 def test_normalised_images_are_brought_back(mean: Any, std: Any, dtype: torch.dtype) -> None:
-    batch = normalised(mean, std, dtype)
-    for found in (reader.show(batch), reader.show(batch, mean=mean, std=std)):
-        assert np.abs(np.subtract(center(found), RED)).max() <= 3
+    batch = normalised(mean or 0.0, std or 1.0, dtype)
+    found = reader.show(batch, mean=mean, std=std)
+    assert np.abs(np.subtract(center(found), RED)).max() <= 3
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
-@pytest.mark.parametrize("where", [slice(None), 0], ids=["all", "one channel"])
-def test_values_that_are_no_numbers_are_named_and_do_no_harm(value: float, where: Any) -> None:
-    odd = torch.randn(2, 3, 8, 8)
-    odd[0, where] = value
-    assert reader.show(odd[:1]).image.size == reader.show(odd).image.size
-
-
-def test_what_is_normalised_in_another_way_is_stretched_and_nan_does_no_harm() -> None:
-    odd = torch.randn(2, 3, 8, 8) * 50
-    odd[0, 0, 0, 0] = torch.nan
-    assert reader.show(odd).image.size[0] > 0
+def test_values_that_are_no_colours_are_named_and_do_no_harm() -> None:
+    plain = torch.full((1, 3, 8, 8), 0.5)
+    heads = [np.array(reader.show(plain).image)[:20]]
+    for value in (2.0, torch.nan, torch.inf, -torch.inf):
+        for where in (slice(None), 0):  # all of them, one channel
+            odd = plain.clone()
+            odd[0, where] = value
+            heads.append(np.array(reader.show(odd).image)[:20])
+    assert all((head == heads[1]).all() for head in heads[1:3])  # the line above the images
+    assert all((head == heads[3]).all() for head in heads[3:])
+    assert len({head.tobytes() for head in heads}) == 3
 
 
 def test_boxes_are_drawn_where_they_are_in_each_format() -> None:
