@@ -54,7 +54,8 @@ def shown(
     kind = str(images[0].dtype)
     if all(image.dtype == np.uint8 for image in images):
         return [_rgb(image) for image in images], kind
-    shift, scale = np.float32(0 if mean is None else mean), np.float32(1 if std is None else std)
+    shift = np.asarray(0 if mean is None else mean, np.float32)
+    scale = np.asarray(1 if std is None else std, np.float32)
     values = [image.astype(np.float32) * scale + shift for image in images]
     if not all(np.isfinite(each).all() for each in values):
         kind += ", WITH NaN OR INFINITE VALUES"

@@ -246,10 +246,8 @@ def test_a_batch_on_the_gpu_is_shown(packed: Path) -> None:
     options: dict[str, Any] = {"batch_size": 4, "transforms": CROP, "workers": 0}
     with Loader(packed, **options) as loader:
         expected = loader.preview()
-        prefetcher = reader.CUDAPrefetcher(
-            loader, mean=IMAGENET_MEAN, std=IMAGENET_STD, dtype=torch.float16
-        )
-        batch = next(iter(prefetcher))
-        shown = reader.show(batch, classes=loader.dataset.classes)
+        how: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
+        batch = next(iter(reader.CUDAPrefetcher(loader, dtype=torch.float16, **how)))
+        shown = reader.show(batch, classes=loader.dataset.classes, **how)
     difference = np.subtract(np.array(shown.image, int)[30:], np.array(expected.image, int)[30:])
     assert np.abs(difference).max() <= 2
