@@ -31,17 +31,11 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "packer.api": ("pack",),
-        "packer.errors": (
-            "NothingToPack",
-            "PackingFailed",
-            "ProcessDied",
-            "Rejected",
-            "UnusableInput",
-        ),
-        "packer.run.report": ("PackReport",),
-        "packer.writer": ("Writer",),
-        "reader.format.errors": ("ShardfeedError",),
+        "packer.api": "pack",
+        "packer.errors": "NothingToPack PackingFailed ProcessDied Rejected UnusableInput",
+        "packer.run.report": "PackReport",
+        "packer.writer": "Writer",
+        "reader.format.errors": "ShardfeedError",
     },
     present=("__version__",),
 )

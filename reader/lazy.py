@@ -14,17 +14,17 @@ from typing import Any
 
 def lazy(
     package: str,
-    places: Mapping[str, Sequence[str]],
+    modules: Mapping[str, str],
     present: Sequence[str] = (),
     advice: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package with public names, by module.
+    """Return the ``__getattr__`` and ``__dir__`` of a package from its public names, by module.
 
     `present` are names that the package defines itself. The function `instead_of` of the module
     `advice` returns a replacement for a transform's name, or None; then a similar name is
     suggested.
     """
-    module_of = {name: module for module, names in places.items() for name in names}
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in module_of:

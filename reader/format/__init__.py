@@ -143,11 +143,11 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "reader.format.columns": ("FORMATS",),
-        "reader.format.errors": ("FormatError", "ShardfeedError"),
-        "reader.format.index": ("Index",),
-        "reader.format.limits": ("Limits",),
-        "reader.format.manifest": ("BoxEncoding", "Manifest", "ShardEntry"),
-        "reader.format.mask_colors": ("MaskColors",),
+        "reader.format.columns": "FORMATS",
+        "reader.format.errors": "FormatError ShardfeedError",
+        "reader.format.index": "Index",
+        "reader.format.limits": "Limits",
+        "reader.format.manifest": "BoxEncoding Manifest ShardEntry",
+        "reader.format.mask_colors": "MaskColors",
     },
 )

@@ -9,6 +9,7 @@ import pickle
 import select
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
@@ -73,35 +74,17 @@ def _task(
     return Task(*numbers, chosen, valid, others, *rest)
 
 
-@dataclass(frozen=True)
-class Go:
-    """Parent to worker: take tasks."""
+class Signal(Enum):
+    GO = "parent to worker: take tasks"
+    RETIRE = "parent to worker: finish the current task and end"
+    READY = "worker to parent: the set-up is done"
+    RETIRED = "worker to parent, as the last message: no task is running or will be taken"
 
 
 @dataclass(frozen=True)
 class Sync:
-    """Parent to worker: answer with an `Idle` of the same number between two tasks."""
+    """Parent to worker, which answers with it between two tasks."""
 
-    number: int
-
-
-@dataclass(frozen=True)
-class Retire:
-    """Parent to worker: finish the current task and end."""
-
-
-@dataclass(frozen=True)
-class Retired:
-    """Worker to parent, as the last message: no task is running or will be taken."""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """Worker to parent: the set-up is done."""
-
-
-@dataclass(frozen=True)
-class Idle:
     number: int
 
 

@@ -19,24 +19,12 @@ from multiprocessing.connection import Connection
 from reader.errors import WorkerError
 from reader.monitoring.stalls import StallDetector, WorkerState
 from reader.processes.child import let_go_in_forks
-from reader.workers.messages import (
-    Done,
-    Failed,
-    Idle,
-    Ready,
-    Retire,
-    Retired,
-    Setup,
-    Sync,
-    Task,
-    receive,
-    with_news,
-)
+from reader.workers.messages import Done, Failed, Setup, Signal, Sync, Task, receive, with_news
 from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
 from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
 
-_ANSWERS = (Done, Failed, Ready, Idle, Retired)
+_ANSWERS = (Done, Failed, Signal, Sync)
 _MAX_DEATHS_A_TASK = 10  # in addition to those of workers without the task
 _NAMED = 64  # samples in an error
 _MAX_DEATHS_IN_ALL = 50  # with one task
@@ -92,7 +80,7 @@ class Pool:
     def resize(self, workers: int) -> None:
         for process in self._staying()[workers:]:
             process.is_retiring = True
-            process.send(Retire())
+            process.send(Signal.RETIRE)
         for _ in range(workers - self.size):
             self._processes.append(self._start())
 
@@ -189,16 +177,16 @@ class Pool:
                 raise WorkerError(f"A worker finished an unknown task: {message!r:.200}.")
             self._deaths.pop(message.number, None)
             ended.append(message)
-        elif isinstance(message, Ready):
+        elif message is Signal.READY:
             process.is_ready = self._was_ready = True
             process.ready_at = time.perf_counter()
             process.bind(self._cores)
             self._failing_since = None
             if not process.is_going:
                 process.go()
-        elif isinstance(message, Idle):
+        elif isinstance(message, Sync):
             process.is_resting = message.number == self._syncs
-        elif isinstance(message, Retired):
+        elif message is Signal.RETIRED:
             process.is_retired = process.is_resting = True
 
     def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:

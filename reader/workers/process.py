@@ -18,7 +18,7 @@ from reader.batch.ring import unnamed_file
 from reader.errors import WorkerError
 from reader.processes import fork_server
 from reader.processes.child import environment
-from reader.workers.messages import Go, Setup
+from reader.workers.messages import Setup, Signal
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to find out why workers die
@@ -62,7 +62,7 @@ class WorkerProcess:
 
     def go(self) -> None:
         self.is_going = True
-        self.send(Go())
+        self.send(Signal.GO)
 
     def bind(self, cores: Set[int]) -> None:
         if cores and self.is_ready:  # until then, the process may not exist

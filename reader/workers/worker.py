@@ -5,8 +5,8 @@ may repeat it after this one died. The process ends when the other end of its co
 closed; on Linux also in the middle of a task, and while it is stopped. It never imports torch. It
 is the only writer to the rows of its task.
 
-States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
-tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
+States: STARTING (reads `Setup` from its file, sends READY) -> IDLE (waits for GO, then for tasks,
+answers `Sync` with itself, ends at RETIRE) -> BUSY (one task; sends `Done` or `Failed`)
 -> IDLE.
 """
 
@@ -45,12 +45,8 @@ from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
     Failed,
-    Go,
-    Idle,
-    Ready,
-    Retire,
-    Retired,
     Setup,
+    Signal,
     Sync,
     Task,
     parse,
@@ -185,13 +181,13 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
     while True:
         ready = [descriptor for descriptor, _ in news.poll()]
         if control.fileno() in ready:
-            message = receive(control, (Go, Sync, Retire))
-            if isinstance(message, Go):
+            message = receive(control, (Signal, Sync))
+            if message is Signal.GO:
                 news.register(tasks.fileno(), select.POLLIN)
             elif isinstance(message, Sync):
-                control.send(Idle(message.number))
+                control.send(message)
             else:
-                control.send(Retired())
+                control.send(Signal.RETIRED)
                 return
         else:
             try:
@@ -256,7 +252,7 @@ def main(arguments: Sequence[str | int]) -> None:
         except Exception as error:
             control.send(Failed(-1, _traceback(error), WorkerError))
             return
-        control.send(Ready())
+        control.send(Signal.READY)
         try:
             serve(control, socket.socket(fileno=tasks_fd), worker)
         except WorkerError as error:

@@ -25,19 +25,7 @@ from reader import Dataset, SampleError, WorkerError
 from reader.columns.schema import BatchSchema
 from reader.samples.sample import Recipe
 from reader.workers import pool
-from reader.workers.messages import (
-    Done,
-    Failed,
-    Go,
-    Idle,
-    Ready,
-    Retire,
-    Retired,
-    Setup,
-    Spent,
-    Sync,
-    Task,
-)
+from reader.workers.messages import Done, Failed, Setup, Signal, Spent, Sync, Task
 from reader.workers.worker import serve
 from targets.making import dataset
 
@@ -49,7 +37,7 @@ _FAILED = [
     Failed(-1, "", WorkerError),
 ]
 _ODD = [None, 7, "Done", [1], {}, ValueError("x"), Done, (Done, 1)]
-_OBJECTS = [Go(), Sync(1), Retire(), Retired(), Ready(), Idle(0), Idle(1)]
+_OBJECTS = [*Signal, Sync(0), Sync(1)]
 _OBJECTS += [*_DONE, *_FAILED, *_TASKS, *_ODD]
 _GARBAGE = [b"", b"\0", b"\x80\5garbage", b"." * 5, pickle.dumps(_DONE[0])[:-1]]
 _LENGTHS = [0, 1, -1, -2, 2**31 - 1, 2**20]  # where other bytes than a message's follow
@@ -66,8 +54,8 @@ def _said() -> list[bytes]:
 def seeds() -> Iterator[bytes]:
     """To a worker that takes tasks and retires; to a parent whose tasks all end."""
     number = {repr(item): position for position, item in enumerate(_OBJECTS)}
-    to_worker = [Go(), Sync(1), _TASKS[0], _TASKS[1], Sync(1), Retire()]
-    to_parent = [Ready(), _DONE[0], _FAILED[1], Idle(0), _DONE[2], _DONE[3], Retired()]
+    to_worker = [Signal.GO, Sync(1), _TASKS[0], _TASKS[1], Sync(1), Signal.RETIRE]
+    to_parent = [Signal.READY, _DONE[0], _FAILED[1], Sync(0), _DONE[2], _DONE[3], Signal.RETIRED]
     for side, messages in enumerate((to_worker, to_parent)):
         yield bytes([side, *(byte for item in messages for byte in (number[repr(item)], 0))])
 
@@ -144,7 +132,7 @@ class _Process:
         self.is_ready = self.is_going = self.is_resting = False
         self.is_retiring = self.is_retired = False
         if says is None:
-            Connection(os.dup(self._theirs.fileno())).send(Ready())
+            Connection(os.dup(self._theirs.fileno())).send(Signal.READY)
         else:
             self._theirs.sendall(says)
             self._theirs.close()

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 import pytest
 
 from reader import WorkerError
-from reader.workers.messages import Done, Go, Idle, Retire, Retired, Sync, receive
+from reader.workers.messages import Done, Signal, Sync, receive
 from reader.workers.worker import serve
 
 
@@ -28,7 +28,7 @@ def framed(content: bytes) -> bytes:
 def test_a_message_comes_as_it_was_sent(ends: tuple[Connection, socket.socket]) -> None:
     connection, other = ends
     other.sendall(framed(pickle.dumps(Sync(7))))
-    assert receive(connection, (Go, Sync)) == Sync(7)
+    assert receive(connection, (Signal, Sync)) == Sync(7)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_what_is_no_message_is_an_error(
         receive(connection, (Sync,))
 
 
-@pytest.mark.parametrize("message", [None, "Sync", Sync, Idle(1), [Sync(1)]], ids=repr)
+@pytest.mark.parametrize("message", [None, "Sync", Sync, Sync(1), [Signal.GO]], ids=repr)
 def test_what_nobody_expects_is_an_error_that_shows_it(
     ends: tuple[Connection, socket.socket], message: object
 ) -> None:
     connection, other = ends
     other.sendall(framed(pickle.dumps(message)))
     with pytest.raises(WorkerError, match="unexpected message"):
-        receive(connection, (Sync, Go))
+        receive(connection, (Signal,))
 
 
 @pytest.mark.parametrize("cut", [0, 2, 4, 9])
@@ -75,14 +75,14 @@ class NoWorker:
     """What must not be asked."""
 
 
-@pytest.mark.parametrize("task", [b"", b"garbage", pickle.dumps(Go()), pickle.dumps(None)])
+@pytest.mark.parametrize("task", [b"", b"garbage", pickle.dumps(Signal.GO), pickle.dumps(None)])
 def test_a_worker_refuses_a_task_that_is_none(
     ends: tuple[Connection, socket.socket], task: bytes
 ) -> None:
     connection, other = ends
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     with ours, theirs:
-        other.sendall(framed(pickle.dumps(Go())))
+        other.sendall(framed(pickle.dumps(Signal.GO)))
         ours.send(task)
         with pytest.raises(WorkerError, match=r"message .* cannot be read"):
             serve(connection, theirs, NoWorker())  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_a_worker_refuses_a_task_that_is_none(
 def test_a_worker_answers_and_retires(ends: tuple[Connection, socket.socket]) -> None:
     connection, other = ends
     with Connection(other.detach()) as parent, socket.socket() as tasks:
-        for message in (Sync(3), Retire(), Done):
+        for message in (Sync(3), Signal.RETIRE, Done):
             parent.send(message)
         serve(connection, tasks, NoWorker())  # type: ignore[arg-type]
-        assert [parent.recv(), parent.recv()] == [Idle(3), Retired()]
+        assert [parent.recv(), parent.recv()] == [Sync(3), Signal.RETIRED]
