@@ -20,6 +20,7 @@ from reader.cuda.transfer import BatchSender, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.gpu_decode.libraries import JPEGDecoder
 from reader.loader.decode_share import DecodeShare
+from reader.loader.epochs import EpochIterator
 from reader.loader.loader import Loader
 
 
@@ -152,11 +153,7 @@ class CUDAPrefetcher:
         Raises:
             ReaderError: the loader has no state_dict.
         """
-        if not hasattr(self.loader, "state_dict"):
-            raise ReaderError(
-                f"A {type(self.loader).__name__} cannot resume: it has no state_dict. Use a "
-                "reader.Loader."
-            )
+        self._check_has("state_dict")
         if self._copies.state is None or self._copies.is_moved(self.loader):
             return self.loader.state_dict()
         return self._copies.state
@@ -167,14 +164,17 @@ class CUDAPrefetcher:
         Raises:
             ReaderError: the loader has no load_state_dict.
         """
-        if not hasattr(self.loader, "load_state_dict"):
-            raise ReaderError(
-                f"A {type(self.loader).__name__} cannot resume: it has no load_state_dict. Use a "
-                "reader.Loader."
-            )
+        self._check_has("load_state_dict")
         self._running = None
         self.loader.load_state_dict(state)
         self._copies.state = None
+
+    def _check_has(self, name: str) -> None:
+        if not hasattr(self.loader, name):
+            raise ReaderError(
+                f"A {type(self.loader).__name__} cannot resume: it has no {name}. Use a "
+                "reader.Loader."
+            )
 
     def close(self) -> None:
         """Release the batches fetched ahead and the loader's memory; the loader stays open."""
@@ -219,22 +219,16 @@ def _wait_for(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
         held.popleft()
 
 
-@dataclass
-class _Sent:
-    transfer: Transfer
-    state: Any
-
-
 class _Epoch(Iterator[Any]):
     def __init__(self, loader: Any, source: "Loader | _AnyBatches", copies: _CopyQueue) -> None:
         self._loader = loader
         self._copies = copies
         if source.is_endless and copies.state is not None and not copies.is_moved(loader):
             loader.load_state_dict(copies.state)  # fetch unconsumed batches again
-        self._batches: Any = iter(source)
+        self._batches: Iterator[Any] = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
-        self._queue: deque[_Sent | Exception] = deque()
+        self._queue: deque[tuple[Transfer, Any] | Exception] = deque()
         copies.state = copies.fetched = self._state()
 
     def __next__(self) -> Any:
@@ -248,18 +242,22 @@ class _Epoch(Iterator[Any]):
         first = self._queue.popleft()
         if isinstance(first, Exception):
             raise first
-        batch = first.transfer.take()
-        self._copies.state = first.state
+        transfer, state = first
+        batch = transfer.take()
+        self._copies.state = state
         return batch
 
     def _fetch(self) -> None:
         """Send the next batch, unless it is not ready and another one is queued."""
         try:
-            if self._queue and not self._batches.is_ready():
-                return
-            host = self._batches.unmapped()  # `map_batch` is called on the device
+            if isinstance(self._batches, EpochIterator):
+                if self._queue and not self._batches.is_ready():
+                    return
+                host = self._batches.unmapped()  # `map_batch` is called on the device
+            else:
+                host = next(self._batches)
             self._copies.fetched = self._state()
-            self._queue.append(_Sent(self._copies.send(host), self._copies.fetched))
+            self._queue.append((self._copies.send(host), self._copies.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
@@ -270,7 +268,7 @@ class _Epoch(Iterator[Any]):
 
 
 class _AnyBatches:
-    """Adapts any iterable of batches to the interface of a Loader; it is always ready."""
+    """Adapts any iterable of batches to the interface of a Loader."""
 
     map_batch = image_places = channels = None
     is_endless = False
@@ -285,18 +283,5 @@ class _AnyBatches:
     def page_lock(self, cuda: Any, cores: Set[int]) -> None:
         """Do nothing: the owner of the memory is unknown."""
 
-    def __iter__(self) -> "_Pass":
-        return _Pass(iter(self._batches))
-
-
-class _Pass(Iterator[Any]):
-    def __init__(self, batches: Iterator[Any]) -> None:
-        self._batches = batches
-
-    def is_ready(self) -> bool:
-        return True
-
-    def __next__(self) -> Any:
-        return next(self._batches)
-
-    unmapped = __next__
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._batches)
