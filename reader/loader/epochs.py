@@ -158,13 +158,14 @@ class Epochs:
         self._abandoned.append(run)
 
     def check_open(self) -> None:
+        if self.pipeline.is_open:
+            return
         if self.pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from. Make a new "
                 "reader.Loader in this process."
             )
-        if not self.pipeline.is_open:
-            raise ReaderError("This loader is closed. Make a new reader.Loader.")
+        raise ReaderError("This loader is closed. Make a new reader.Loader.")
 
     def _heed_share(self) -> None:
         """Drop batches that were decoded for another rank than this process now has."""
