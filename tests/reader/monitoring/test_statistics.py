@@ -52,12 +52,6 @@ def test_workers_are_never_busier_than_the_whole_time() -> None:
     assert "busy 100% of 40.00 s" in str(statistics(busy=70.0))
 
 
-def test_waiting_for_a_store_is_named_also_if_decoding_takes_longer() -> None:
-    waited = "workers waited for the store 40% of their time"
-    assert waited in statistics(waiting=0.4 * 39.0, waited=9.0).bottleneck
-    assert "the store" not in statistics(waiting=0.01, waited=9.0).bottleneck
-
-
 def test_a_notebook_shows_them_as_a_table() -> None:
     page = statistics(bad=2)._repr_html_()
     assert "<th" in page
@@ -70,87 +64,90 @@ def test_nothing_is_said_before_anything_was_read() -> None:
     assert Statistics().bottleneck == "No batch was read yet."
 
 
-def test_a_consumer_that_never_waits_is_the_bottleneck() -> None:
-    found = statistics(waited=0.1, busy=30.0)
-    assert found.bound_by == "consumer"
-    assert found.bottleneck == (
-        "consumer-bound: workers busy 75%, the consumer waited 1% of the time; the reader keeps up."
-    )
+_ASKED = {"requests": 1000, "asking": 98.0, "fetched_bytes": 250_000_000}
 
 
-def test_a_consumer_that_never_waits_is_told_how_few_workers_would_do() -> None:
-    assert "workers=2 would be enough." in statistics(waited=0.1, busy=12.0).bottleneck
-    assert "workers=1 would be enough." in statistics(waited=0.1, busy=0.5).bottleneck
-
-
-@pytest.mark.parametrize(("waited", "workers"), [(5.0, 8), (2.0, 5), (9.0, 39), (0.6, 5)])
-def test_busy_workers_are_the_bottleneck_and_their_lack_is_told(
-    waited: float, workers: int
+@pytest.mark.parametrize(
+    ("bound_by", "changes", "told"),
+    [
+        (
+            "consumer",
+            {"waited": 0.1, "busy": 30.0},
+            "consumer-bound: workers busy 75%, the consumer waited 1% of the time; "
+            "the reader keeps up.",
+        ),
+        ("consumer", {"waited": 0.1, "busy": 12.0}, "workers=2 would be enough."),
+        ("consumer", {"waited": 0.1, "busy": 0.5}, "workers=1 would be enough."),
+        # Slow steps after a first batch that was waited for.
+        (
+            "consumer",
+            {"waited": 1.2, "waited_first": 1.0, "busy": 2.0},
+            "the reader keeps up; workers=1 would be enough.",
+        ),
+        (
+            "decode",
+            {"waited": 5.0},
+            "decode-bound: workers busy 98%, the consumer waited 50% of the time; "
+            "workers=8 would keep up.",
+        ),
+        ("decode", {"waited": 2.0}, "workers=5 would keep up."),
+        ("decode", {"waited": 9.0}, "workers=39 would keep up."),
+        ("decode", {"waited": 0.6}, "workers=5 would keep up."),
+        ("decode", {"waited": 9.9, "busy": 40.0}, "each further worker adds about 20 images/s."),
+        (
+            "decode",
+            {"waited": 5.0, "cores": 6},
+            "workers=8 would keep up, but there are only 6 usable cores.",
+        ),
+        (
+            "decode",
+            {"waited": 5.0, "cpu": 20.0},
+            "each worker got 51% of a core, so free some cores; more workers would not help.",
+        ),
+        (
+            "decode",
+            {"waited": 9.0, "waiting": 0.4 * 39.0},
+            "workers waited for the store 40% of their time; workers=39 would keep up.",
+        ),
+        # Time in which workers waited for a store is no lack of cores.
+        ("decode", {"waited": 5.0, "waiting": 15.0, "cpu": 24.0}, "workers=8 would keep up."),
+        (
+            "storage",
+            {"waited": 5.0, "read": 28.0, "cpu": 9.0, "read_bytes": 300_000_000},
+            "reading took 72% of the workers' time at 30 MB/s",
+        ),
+        (
+            "store",
+            {"waited": 9.0, "waiting": 30.0, **_ASKED},
+            "77% of their time, with 10 requests in flight at 98 ms and 25.0 MB/s",
+        ),
+        (
+            "transform",
+            {"waited": 5.0, "transform": 30.0},
+            "transforms took 77% of the workers' time, workers busy 98%, the consumer waited 50% "
+            "of the time; workers=8 would keep up.",
+        ),
+        ("start-up", {"waited": 5.0, "busy": 10.0, "restarts": 3}, "3 died"),
+        ("start-up", {"waited": 6.0, "waited_first": 5.9, "busy": 2.0}, "being started, or"),
+        ("start-up", {"waited": 2.2, "waited_first": 1.0, "busy": 2.0}, "being started, or"),
+    ],
+)
+def test_the_bottleneck_is_told_with_its_figures_and_a_remedy(
+    bound_by: str, changes: dict[str, Any], told: str
 ) -> None:
-    found = statistics(waited=waited)
-    assert found.bound_by == "decode"
-    assert found.bottleneck == (
-        f"decode-bound: workers busy 98%, the consumer waited {waited / 10:.0%} of the time; "
-        f"workers={workers} would keep up."
-    )
+    found = statistics(**changes)
+    assert found.bound_by == bound_by
+    assert told in found.bottleneck
+    assert found.bottleneck.endswith(told) or bound_by not in ("consumer", "decode", "transform")
+
+
+def test_a_store_that_hardly_anybody_waits_for_is_not_named() -> None:
+    assert "the store" not in statistics(waiting=0.01, waited=9.0).bottleneck
 
 
 def test_the_needed_workers_do_the_work_in_the_consumers_own_time() -> None:
     # The consumer takes 4 s for its steps on what cost the workers 40 s.
     assert statistics(waited=6.0, busy=40.0).needed_workers == 10
-
-
-def test_a_consumer_that_only_waits_is_told_what_a_worker_adds() -> None:
-    sentence = statistics(waited=9.9, busy=40.0).bottleneck
-    assert "each further worker adds about 20 images/s." in sentence
-
-
-def test_workers_without_cores_are_not_recommended() -> None:
-    sentence = statistics(waited=5.0, cores=6).bottleneck
-    assert sentence.endswith("workers=8 would keep up, but there are only 6 usable cores.")
-    sentence = statistics(waited=5.0, cpu=20.0).bottleneck
-    assert "each worker got 51% of a core" in sentence
-    assert "would keep up" not in sentence
-
-
-def test_reading_that_takes_most_of_the_workers_time_is_the_bottleneck() -> None:
-    found = statistics(waited=5.0, read=28.0, cpu=9.0, read_bytes=300_000_000)
-    assert found.bound_by == "storage"
-    assert "reading took 72% of the workers' time at 30 MB/s" in found.bottleneck
-
-
-def test_waiting_for_a_store_that_takes_most_of_their_time_is_the_bottleneck() -> None:
-    asked = {"requests": 1000, "asking": 98.0, "fetched_bytes": 250_000_000}
-    seen = statistics(waited=9.0, waiting=30.0, **asked)
-    assert seen.bound_by == "store"
-    assert "77% of their time, with 10 requests in flight at 98 ms and 25.0 MB/s" in seen.bottleneck
-
-
-def test_time_that_workers_waited_for_a_store_is_not_taken_for_a_lack_of_cores() -> None:
-    seen = statistics(waited=5.0, waiting=15.0, cpu=24.0)
-    assert seen.bound_by == "decode"
-    assert "would keep up" in seen.bottleneck
-
-
-def test_transforms_that_take_most_of_the_workers_time_are_the_bottleneck() -> None:
-    found = statistics(waited=5.0, transform=30.0)
-    assert found.bound_by == "transform"
-    assert "transforms took 77% of the workers' time" in found.bottleneck
-    assert "workers=8 would keep up" in found.bottleneck
-
-
-def test_where_neither_side_was_at_work_the_sentence_says_so() -> None:
-    found = statistics(waited=5.0, busy=10.0, restarts=3)
-    assert found.bound_by == "start-up"
-    assert "3 died" in found.bottleneck
-
-
-def test_slow_steps_after_a_first_batch_that_was_waited_for_are_the_bottleneck() -> None:
-    slow = statistics(waited=1.2, waited_first=1.0, busy=2.0)
-    assert slow.bound_by == "consumer"
-    assert slow.bottleneck.endswith("the reader keeps up; workers=1 would be enough.")
-    assert statistics(waited=6.0, waited_first=5.9, busy=2.0).bound_by == "start-up"
-    assert statistics(waited=2.2, waited_first=1.0, busy=2.0).bound_by == "start-up"
 
 
 def test_parts_of_the_workers_time_are_what_they_are_called() -> None:
