@@ -139,7 +139,9 @@ class Scan:
         if src is not None:
             listing = _listed(found)
             given = options or SourceOptions()
-            _, adopted = refuse_evidence(source, listing, src, given, reading.what)
+            _, adopted = refuse_evidence(
+                source, listing, src, given, reading.outright, reading.what
+            )
             if adopted is not None:
                 reading = read(src, adopted)
                 source = reading.open(classes)

@@ -53,7 +53,7 @@ FLOORS = {
     "packer.sources": [
         {"trees"},
         {"tables"},
-        {"interpretation"},
+        {"interpretation", "members"},
         {"scanners"},
         {"readings"},
         {"evidence"},

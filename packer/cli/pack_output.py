@@ -140,7 +140,7 @@ def print_explained(
         work = prepare(source, *options.planning, output.progress, *further)
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         total = len(listing)
-        if not work.scanned.facts.has_images:
+        if not work.scanned.has_images:
             total = int((listing.member_counts > 0).sum())  # those without members come last
         count = min(_SHOWN, total)
         numbers = [(2 * shown + 1) * total // (2 * count) for shown in range(count)]

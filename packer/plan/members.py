@@ -1,29 +1,34 @@
 """Plans a dataset without images: members for the samples of another one, in its shards."""
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from packer.errors import UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.images.encode import Policy
 from packer.options.declared import Arrangement, SourceOptions
 from packer.plan.names import shard_name
 from packer.plan.plan import Plan, spans_of
-from packer.plan.scan import scan
+from packer.plan.scan import Scanned
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.places import Files, Spool
-from packer.sources.scanners.keyed.files import members_of_files
-from packer.sources.scanners.keyed.samples import KnownSamples
-from packer.sources.scanners.keyed.source import KeyedSource
-from packer.sources.scanners.keyed.table import Rows, table_at
+from packer.samples.records import Facts, Sample, Skipped
+from packer.samples.table import SampleTable
+from packer.sources.members.files import members_of_files
+from packer.sources.members.known import KnownSamples, Members
+from packer.sources.members.rows import Rows, table_at
 from packer.sources.trees.find import tree_at
 from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
 from packer.words import many, option
 from reader.format import Manifest
+
+_SHOWN = 3
 
 
 def plan_members(
@@ -42,25 +47,31 @@ def plan_members(
     origin = Origin.of(path)
     tree = tree_at(path, options.ignore)
     table = table_at(path, tree)
-    most = arranged.most_bytes
+    members: Iterable[Members | Skipped]
     if table is not None:
-        rows = Rows.of(table, options, known, path)
-        folder, what = getattr(table, "folder", path.parent), "a table of members"
-        source = KeyedSource(known, rows, Files(folder), most, given.name)
+        members, what = Rows.of(table, options, known, path), "a table of members"
+        files = Files(getattr(table, "folder", path.parent))
     elif tree is not None:
-        files, what = members_of_files(tree, known), f"files of members{tree.form}"
-        source = KeyedSource(known, files, tree.files, most, given.name)
+        members, what = members_of_files(tree, known), f"files of members{tree.form}"
+        files = tree.files
     else:
         raise UnusableInput(
             f"{given.name} is neither a table (.csv, .tsv, .json, .jsonl, .parquet, .arrow) nor a "
             f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
         )
-    with Spool(given.spool) as made:
-        scanned = scan(source, arranged, progress, leftovers=given.lacking, spool=made)
+    listing, numbers = SampleTable(), array("q")
+    listing.skipped += given.lacking
+    with Spool(given.spool) as made, progress.phase("scan", None, "files") as advance:
+        for found in _joined(members, known, arranged.most_bytes, given.name, numbers):
+            advance(1)
+            listing.add(found, None if isinstance(found, Skipped) else made.keep(found.places))
+        files = files.with_spool(made.finish())
     origin.check()
-    listing, content = scanned.listing, known.content
+    facts, content = Facts(identity=known.identity), known.content
+    fingerprint = listing.fingerprint() + facts.identity
+    scanned = Scanned(facts, files, listing, (), fingerprint, has_images=False)
     plan = Plan(
-        source.order,
+        np.argsort(np.frombuffer(numbers, np.int64)),
         np.cumsum([0, *(shard.samples for shard in content.shards)]),
         spans_of(listing),
         tuple(_files(content)),
@@ -73,6 +84,54 @@ def plan_members(
     remarks = (f"{many(without, 'sample')} of {known.name} without any member.",) * bool(without)
     how = options, policy
     return Work(origin, scanned, plan, *how, remarks=remarks, reading=reading, name=given.name)
+
+
+def _joined(
+    members: Iterable[Members | Skipped],
+    known: KnownSamples,
+    most: int,  # bytes of a sample
+    what: str,  # the members come from, for a person
+    numbers: "array[int]",  # of the samples as they come, which this appends
+) -> Iterator[Sample | Skipped]:
+    """Yield each sample of the dataset once, those with members first, and what belongs to none."""
+    taken = np.zeros(len(known), np.bool_)
+    lacking: list[str] = []
+    for found in members:
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        try:
+            number = known.find(found.name)
+            if found.size > most:
+                raise BadImage(
+                    f"its members have {found.size} bytes; {most} are the most (--max-bytes)"
+                )
+            if taken[number]:
+                raise BadImage("an earlier one is for the same sample")
+        except BadImage as error:
+            lacking += [found.name] * (len(lacking) < _SHOWN)
+            reason = f"{found.name!r}: {error}"
+            yield from (Skipped(where, reason, damaged=True) for where in found.where)
+            continue
+        taken[number] = True
+        numbers.append(number)
+        sample, places = known.listing[number], found.places
+        yield replace(
+            sample,
+            size=found.size,
+            mtime_ns=found.mtime_ns,
+            members=tuple(places),
+            places=[*sample.places, *places.values()],
+        )
+    if not taken.any():
+        keys = ", ".join(repr(known.key(n)) for n in range(min(_SHOWN, len(known))))
+        raise UnusableInput(
+            f"{what} names no sample of {known.name}: it has "
+            f"{', '.join(map(repr, lacking)) or 'no members'}, and keys there are {keys}."
+        )
+    for number in np.flatnonzero(~taken).tolist():
+        numbers.append(number)
+        yield known.listing[number]
 
 
 def _files(content: Manifest) -> Iterator[str]:

@@ -21,13 +21,11 @@ from packer.plan.existing import ExistingSamples
 from packer.plan.members import plan_members
 from packer.plan.names import next_numbers
 from packer.plan.plan import plan_shards
-from packer.plan.scan import scan
+from packer.plan.scan import Scanned, scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
-from packer.samples.records import Facts
-from packer.samples.table import SampleTable
 from packer.sources.audit.ask import ask
 from packer.sources.audit.outcome import Outcome
 from packer.sources.evidence.evidence import refuse_evidence
@@ -89,7 +87,7 @@ def _prepare(
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
         source = reading.open([*base.classes, *added])
-    if source.facts.is_keyed:
+    if source.files.late and source.files.late.keyed:
         _refuse_what_keys_decide(reading.what, onto, arranged.split)
     recorded = joined(base, "boxes", {**source.facts.boxes, **of_items(options)}, onto)
     origin = None
@@ -100,21 +98,22 @@ def _prepare(
     fixed = len(base.classes if base else () if classes == NUMERIC else classes or ())
     with Spool(given.spool) as made:
         scanned = scan(source, arranged, progress, existing, fixed, reading.leftovers, spool=made)
-    sentence = summary(reading.what, scanned.listing, scanned.classes, scanned.facts)
+    sentence = summary(reading.what, scanned)
     unread: tuple[str, ...] = ()
     if path is not None:
         listing = scanned.listing
-        unread, adopted = refuse_evidence(source, listing, path, options, sentence)
+        how_read = reading.outright, sentence
+        unread, adopted = refuse_evidence(source, listing, path, options, *how_read)
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
             return _prepare(given, adopted, *how, chosen=options)
         seen = (source, scanned.files, listing, scanned.classes)
         ask(Outcome(path, reading.kind, *seen), chosen or options)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
-        facts = replace(scanned.facts, mask_colors=joined(base, "mask_colors", colors, onto))
-        scanned = replace(scanned, facts=facts, remarks=scanned.remarks + of_colors)
+        colors = joined(base, "mask_colors", colors, onto)
+        scanned = replace(scanned, colors=colors, remarks=scanned.remarks + of_colors)
         if base is None and not _is_chosen(options):
-            refuse_disjoint(listing, scanned.classes, given.name, facts.outright)
+            refuse_disjoint(listing, scanned.classes, given.name, reading.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if given.version:
@@ -125,7 +124,8 @@ def _prepare(
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{given.name}, read as {reading.what}, has no file to pack."
-        raise NothingToPack(f"{what}{_hint(scanned.facts, files, listing.rejected)}", files)
+        root = scanned.facts.root if reading.columns else None
+        raise NothingToPack(f"{what}{_hint(root, files, listing.rejected)}", files)
     plan = plan_shards(
         listing,
         arranged.shard_size,
@@ -137,14 +137,15 @@ def _prepare(
     )
     if onto is not None:
         refuse_other_splits(str(onto), set(onto.content.splits), set(plan.splits))
-    further = tuple(remarks(scanned.facts, listing, recorded)) + unread
-    if base is None and not scanned.facts.is_late:
+    further = tuple(remarks(scanned, recorded)) + unread
+    if base is None and not scanned.late:
         further += tuple(label_remarks(listing, scanned.classes))
         further += tuple(split_remarks(listing, scanned.classes))
         further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
-    return Work(origin, scanned, plan, options, policy, base, further, sentence, before, name)
+    said = sentence, before, name, reading.outright
+    return Work(origin, scanned, plan, options, policy, base, further, *said)
 
 
 def _is_chosen(options: SourceOptions) -> bool:
@@ -172,12 +173,12 @@ def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) ->
 
 
 def _hint(
-    facts: Facts, files: Sequence[tuple[str, str]], rejected: Sequence[tuple[str, str]]
+    root: Path | None, files: Sequence[tuple[str, str]], rejected: Sequence[tuple[str, str]]
 ) -> str:
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
-    if "columns" in facts.heeds and missing and missing == len(files):
+    if root is not None and missing and missing == len(files):
         return (
-            f" None of the {missing} images that it names was found in {facts.root}. Check "
+            f" None of the {missing} images that it names was found in {root}. Check "
             f"{option('root')}, the folder of the images."
         )
     if not rejected:
@@ -204,8 +205,9 @@ def _division(splits: set[str]) -> str:
     return f"has the splits {names}{without}" if names else "is not divided into splits"
 
 
-def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Facts) -> str:
+def summary(what: str, scanned: Scanned) -> str:
     """Return the sentence that `packer pack` begins with; `what` is the interpretation's."""
+    listing, late = scanned.listing, scanned.late
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
     lacking = {name: count - having for name, having in sorted(listing.members.items())}
@@ -213,21 +215,21 @@ def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Fact
         f"{name} ({without} {'image' if without == 1 else 'images'} without)" if without else name
         for name, without in lacking.items()
     ]
-    members += facts.members
-    return sentence(what, count, classes, by_split, members, facts.is_labelled)
+    members += late.members if late else ()
+    is_labelled = late is not None and late.labelled
+    return sentence(what, count, scanned.classes, by_split, members, is_labelled)
 
 
-def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Iterator[str]:
+def remarks(scanned: Scanned, recorded: Container[str]) -> Iterator[str]:
+    facts, listing = scanned.facts, scanned.listing
     yield from facts.remarks
-    if facts.searched:
-        yield f"The images are in {facts.searched}. {option('root')} chooses another folder."
     members = listing.members
-    for ext in [] if facts.remarks else facts.boxes:
+    for ext in [] if "reader.Boxes" in "".join(facts.remarks) else facts.boxes:
         if ext in recorded and ext in members:
             mark = "?" * (members[ext] < len(listing))
             yield f'Its boxes are read by fields=("image", reader.Boxes("{ext}{mark}")).'
     unlabelled = int((listing.labels < 0).sum())
-    if facts.is_late:
+    if scanned.late:
         return
     if unlabelled == len(listing) > 0:
         yield from facts.unlabelled()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,20 +15,28 @@ from packer.plan.existing import Digests, ExistingSamples, column, digest
 from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
 from packer.samples.outside import made_in
-from packer.samples.places import Files, Spool
-from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped, Source
+from packer.samples.places import Spool
+from packer.samples.records import EmptyClass, Facts, Late, Reader, Sample, Skipped, Source
 from packer.samples.table import SampleTable
 from packer.words import many, option
+from reader.format import MaskColors
 
 
 @dataclass(frozen=True)
 class Scanned:
-    facts: Facts  # what the source says of itself; it goes nowhere else
+    facts: Facts
     files: Reader  # reads the samples
     listing: SampleTable
     classes: tuple[str, ...]  # class names in label order
     fingerprint: str  # of everything the source holds, also of what is packed already
     remarks: tuple[str, ...] = ()  # on objects, on samples that are there already, on the splits
+    colors: Mapping[str, MaskColors] = field(default_factory=dict)  # of classes in masks, by ext
+    has_images: bool = True  # False: they are in the dataset whose samples the members are for
+
+    @property
+    def late(self) -> Late | None:
+        """What a few items have; None if labels, keys and members of all are known."""
+        return self.files.late
 
 
 def scan(
@@ -46,8 +54,8 @@ def scan(
     keys = bytearray()
     own_splits = set()
     reaching: list[int] = []  # objects outside of each image that has some
-    facts = source.facts
-    with progress.phase("scan", None, "items" if facts.is_late else "files") as advance:
+    facts, is_late = source.facts, source.files.late is not None
+    with progress.phase("scan", None, "items" if is_late else "files") as advance:
         for record in source.scan():
             advance(1)
             if isinstance(record, Skipped):
@@ -67,9 +75,7 @@ def scan(
                     if not arranged.stratify and record.split in ("", *arranged.split):
                         record = replace(record, split=split_of(record.key, arranged.split))
                 listing.add(record, spool.keep(record.places) if record.places else None)
-    files = source.files
-    if isinstance(files, Files):
-        files = replace(files, spool=spool.finish())
+    files = source.files.with_spool(spool.finish())
     _check_splits(own_splits, arranged.split or {})
     classes = _without_empty(listing, source.classes, fixed)
     digests = column(keys)
@@ -87,7 +93,7 @@ def scan(
     remarks = tuple(_outside(reaching))
     shares = (arranged.split or {}) if arranged.stratify else {}
     if existing is not None and len(existing.digests):
-        if not facts.is_late:
+        if not is_late:
             own = digests[kept]
             remarks += tuple(existing.differences(listing, own, digests, names, shares))
         skipped = listing.skipped

@@ -123,12 +123,12 @@ class Work:
     reading: str = ""  # the interpretation of the source, in a sentence
     rejected_before: frozenset[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
+    outright: tuple[str, ...] = ()  # the options of a layout that is equal to the detected one
 
     @property
     def command(self) -> str:
         """The command with an explicit layout, equal to the detected one; "" if none exists."""
-        words = self.scanned.facts.outright
-        return command(self.name, *words) if words and self.name else ""
+        return command(self.name, *self.outright) if self.outright and self.name else ""
 
     @property
     def announcement(self) -> str:
@@ -165,8 +165,7 @@ def shard_job(
     """Return what writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     files, listing = work.scanned.files, work.scanned.listing.take(samples)
     place = work.policy, threads, work.origin
-    has_images = work.scanned.facts.has_images
-    return ShardJob(path, files, listing, *place, needs_all, guard, has_images)
+    return ShardJob(path, files, listing, *place, needs_all, guard, work.scanned.has_images)
 
 
 def digests(work: Work) -> dict[str, str]:
@@ -180,9 +179,9 @@ def digests(work: Work) -> dict[str, str]:
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """Return the maximum size of these shards on disk; None if it depends on the encoding."""
-    plan, policy, facts = work.plan, work.policy, work.scanned.facts
-    is_encoded = facts.has_images and policy.raw is None
-    if is_encoded and (policy.max_side or policy.quality or facts.identity):
+    plan, policy, scanned = work.plan, work.policy, work.scanned
+    is_encoded = scanned.has_images and policy.raw is None
+    if is_encoded and (policy.max_side or policy.quality or scanned.facts.identity):
         return None
     total = sum(
         plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))

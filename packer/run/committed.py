@@ -115,7 +115,7 @@ def content_of(work: Work, written: Written, folder: Path, recorded: Mapping[str
     if work.base is None and not any(entry.samples for entry in written.entries.values()):
         name = work.name or "The source"
         raise NothingToPack(f"{name} has no image. Nothing was committed.", rejected)
-    if work.scanned.facts.is_keyed:
+    if work.scanned.late and work.scanned.late.keyed:
         refuse_repeated_keys(folder, written.entries)
     return manifest_of(
         written,
@@ -128,11 +128,11 @@ def content_of(work: Work, written: Written, folder: Path, recorded: Mapping[str
         gone=repaired(work.rejected_before, _packed_files(work, rejected)),
         reading=work.reading,
         boxes={**work.scanned.facts.boxes, **of_items(work.options)},
-        colors=work.scanned.facts.mask_colors,
+        colors=work.scanned.colors,
         options=dict(recorded),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
-        images=work.scanned.facts.has_images,
+        images=work.scanned.has_images,
     )
 
 
@@ -153,10 +153,10 @@ def remarks_on(work: Work, written: Written, rejected: Rejections) -> Iterator[s
     if lost := [work.scanned.classes[label] for label in sorted(labels) if label >= known]:
         sentence = "These classes have no images; they keep their numbers"
         yield f"{sentence}: {listed(lost, EXAMPLES)}."
-    if work.scanned.facts.is_late:  # of other sources the scan has said it
+    if work.scanned.late:  # of other sources the scan has said it
         yield from without_labels(written.labels)
     elif len(rejected) > sum(item.repeats for item in work.scanned.listing.skipped):
-        added = option("append" if work.scanned.facts.has_images else "overwrite", True)
+        added = option("append" if work.scanned.has_images else "overwrite", True)
         yield f"To add rejected files after you repair them, run the same command with {added}."
 
 
@@ -170,7 +170,7 @@ def _packed_files(work: Work, rejected: Rejections) -> Iterator[str]:
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
     """Return the class names; late sources may have numbers, which are known only now."""
     known = work.base.classes if work.base else ()
-    if work.scanned.classes or not work.scanned.facts.is_late:
+    if work.scanned.classes or not work.scanned.late:
         return work.scanned.classes
     names = numbered(written.labels)
     if len(names) <= len(known):

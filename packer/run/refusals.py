@@ -43,7 +43,7 @@ def stops_at_once(work: Work, files: Rejections) -> bool:
 
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few have a fault, or the source may be misread."""
-    noun = "item" if work.scanned.facts.is_late else "file"
+    noun = "item" if work.scanned.late else "file"
     faults = (item.damaged or item.lacks or item.repeats for item in _by_scan(work))
     if not _are_many(work, files) and all(faults):
         return damaged(files, written, noun, _mended(work, files), work.name)
@@ -87,14 +87,14 @@ def _nothing(files: Rejections, written: bool, noun: str) -> tuple[str, str, str
 
 
 def _by_scan(work: Work) -> list[Skipped]:
-    is_late = work.scanned.facts.is_late  # whose items are judged one by one
-    return [item for item in work.scanned.listing.skipped if not (item.ignored or is_late)]
+    late = work.scanned.late  # whose items are judged one by one
+    return [item for item in work.scanned.listing.skipped if not (item.ignored or late)]
 
 
 def _are_many(work: Work, files: Rejections) -> bool:
     listing = work.scanned.listing
     count = len(listing) + int(listing.member_counts.sum()) + len(_by_scan(work))
-    return 2 * len(files) > count and not work.scanned.facts.is_late
+    return 2 * len(files) > count and not work.scanned.late
 
 
 def _mended(work: Work, files: Rejections) -> str:

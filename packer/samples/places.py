@@ -16,7 +16,7 @@ The place of an image or a member is one of these:
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -119,6 +119,12 @@ class Files:
 
     root: Path  # what paths are relative to, or an archive
     spool: Path | None = None  # the file of what the scan has made
+
+    late = None
+
+    def with_spool(self, path: Path | None) -> "Files":
+        """Return the same, with the file of what the scan has made."""
+        return replace(self, spool=path)
 
     def member_files(self, sample: Sample) -> list[str]:
         """Return the files of the source that hold only members of the sample, not its image."""

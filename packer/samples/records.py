@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged, Lacking, Repeated
-from reader.format import BoxEncoding, MaskColors
+from reader.format import BoxEncoding
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -78,8 +78,23 @@ class Content:
     sample: Sample | None = None  # as it is known now; None: as it was scanned
 
 
+class Late(NamedTuple):
+    """What a few items have, where only reading one shows its label, key and members."""
+
+    keyed: bool
+    labelled: bool
+    members: tuple[str, ...]
+
+
 class Reader(Protocol):
     """Reads samples; it is sent to the packing processes, so it must pickle and stay small."""
+
+    @property
+    def late(self) -> Late | None:
+        """None where a scan knows the samples' labels, keys and members."""
+
+    def with_spool(self, path: Path | None) -> "Reader":
+        """Return the same, with the file of what the scan has made."""
 
     def member_files(self, sample: Sample) -> Sequence[str]:
         """Return the files of the source that hold the sample's members, and no other sample."""
@@ -92,21 +107,12 @@ class Reader(Protocol):
 class Facts:
     """The facts of a source, beside its samples."""
 
-    heeds: frozenset[str] = frozenset()  # options that it has beside those of all sources
     remarks: tuple[str, ...] = ()  # sentences for a person
     unlabelled: Callable[[], Iterable[str]] = tuple  # such sentences if no sample has a label
-    has_images: bool = True  # False: they are in the dataset whose samples the members are for
-    is_late: bool = False  # labels, keys and members are known only when an item is read
-    is_keyed: bool = False  # a few of such items are; likewise the next two
-    is_labelled: bool = False
-    members: tuple[str, ...] = ()
     identity: str = ""  # tells whether it is the same source, where the samples do not
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
-    searched: str = ""  # where images were found that are named without their folder; "": nowhere
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
-    mask_colors: Mapping[str, MaskColors] = field(default_factory=dict)  # of classes, by ext
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
-    outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can
 
 
 class Source(Protocol):

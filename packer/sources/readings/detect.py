@@ -6,7 +6,7 @@ folder of their own.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -18,13 +18,13 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings import published
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.ambiguities import certain_templates
 from packer.sources.readings.foreign import refuse_foreign
 from packer.sources.readings.published.containers import webdataset
 from packer.sources.scanners.arrays.one_each import OneEach
 from packer.sources.scanners.lists import Recognise
 from packer.sources.scanners.templates.chosen import Templates
-from packer.sources.scanners.templates.source import TemplateSource
+from packer.sources.scanners.templates.source import opening
 from packer.sources.trees.compressed import unpacks
 from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside
@@ -71,7 +71,7 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
         # A tar of samples names what it cannot read itself, and is not listed twice.
         tree = None if reading.kind == "webdataset" else candidate.tree
     leftovers = (*reading.leftovers, *(tree.refused if tree else ()), *_ignored(candidate, reading))
-    opening = partial(_open_checked, candidate, reading.open)
+    opening = partial(_open_checked, candidate, reading)
     return replace(reading, open=opening, leftovers=leftovers)
 
 
@@ -175,16 +175,14 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
 
 
 def _open_checked(
-    candidate: Candidate,
-    opening: Callable[[Sequence[str] | None], Source],
-    classes: Sequence[str] | None,
+    candidate: Candidate, reading: Interpretation, classes: Sequence[str] | None
 ) -> Source:
     src, options = candidate.path, candidate.options
     with _explained(candidate):
-        source = opening(classes)
-    if options.pairs and "pairs" not in source.facts.heeds:
+        source = reading.open(classes)
+    if options.pairs and reading.kind not in ("folder", "flat"):
         raise UnusableInput(f"{option('pairs')} requires a folder of images, and {src} is not one.")
-    if options.of_table and "columns" not in source.facts.heeds:
+    if options.of_table and not (reading.columns or source.facts.lists):
         raise UnusableInput(
             f"{option('root')} and the names of columns require a list of images, and {src} is "
             "not one."
@@ -223,7 +221,7 @@ def _by_templates(candidate: Candidate) -> Interpretation:
             f"options of the layout. Remove {option(others[0])}, and options that name columns."
         )
     templates = Templates.of(options)
-    return Interpretation("folder", templates.what, partial(TemplateSource, tree, templates))
+    return Interpretation("folder", templates.what, opening(tree, templates))
 
 
 def _of_arrays(candidate: Candidate) -> Interpretation | None:
@@ -263,13 +261,11 @@ def _folders(candidate: Candidate) -> Interpretation:
     for name, folder in options.pairs.items() if not tree.unpack else ():
         if not (path / folder).is_dir():
             raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
-
-    def open_folder(classes: Sequence[str] | None) -> Source:
-        if tree.unpack and options.pairs:
-            raise UnusableInput(
-                f"{option('pairs')} requires a folder of images, and {path} is not one."
-            )
-        kind, depth = options.kind, options.class_depth
-        return open_folders(tree, classes, options.pairs, kind=kind, depth=depth)
-
-    return Interpretation(options.kind or "folder", f"folders of images{tree.form}", open_folder)
+    if tree.unpack and options.pairs:
+        raise UnusableInput(
+            f"{option('pairs')} requires a folder of images, and {path} is not one."
+        )
+    kind, depth = options.kind, options.class_depth
+    templates = certain_templates(tree, options.pairs, kind, depth)
+    what, opens = f"folders of images{tree.form}", opening(tree, templates)
+    return Interpretation(kind or "folder", what, opens, outright=templates.outright)

@@ -63,7 +63,6 @@ class Lists:
         leftover_reason: why an image that no row names is ignored; "": it is rejected.
         boxes: how the members hold boxes.
         advice: how a Loader reads what `boxes` does not describe, a sentence.
-        heeds: options that the layout has beside those of all sources.
         mtime_ns: when the newest of `sources` was written; 0: a change of them is not noticed.
         is_whole: all files of the tree belong to it, and those that no row names are named.
     """
@@ -76,7 +75,6 @@ class Lists:
     leftover_reason: str = ""
     boxes: Encodings = field(default_factory=dict)
     advice: str = ""
-    heeds: frozenset[str] = frozenset()
     mtime_ns: int = 0
     is_whole: bool = True
 
@@ -151,7 +149,7 @@ class ListedSource:
         """How a Loader reads the boxes."""
         lists, root = self.lists, None if self.tree.unpack else self.tree.root
         remarks = (lists.advice,) if lists.advice else ()
-        return Facts(heeds=lists.heeds, remarks=remarks, root=root, boxes=lists.boxes)
+        return Facts(remarks=remarks, root=root, boxes=lists.boxes)
 
     @property
     def files(self) -> Reader:

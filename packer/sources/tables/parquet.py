@@ -11,11 +11,14 @@ Concurrency: the threads of a packing process share the row groups; one thread r
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
@@ -100,6 +103,21 @@ class ParquetTable(Table):
         for found in map_unordered(look_at, tasks, 1, lambda _: None, str, _skipped):
             yield from found
 
+    def array_columns(self) -> dict[str, str]:
+        """Return the columns of lists of numbers, all of one length, each with numpy's type."""
+        found = {field.name: field.type for field in self.schema if _is_array(field.type)}
+        lists = [name for name, kind in found.items() if not pa.types.is_fixed_size_list(kind)]
+        lengths: dict[str, set[int]] = {name: set() for name in lists}
+        tasks = ((file.path, tuple(lists)) for file in self.files) if lists else iter(())
+        for each in map_unordered(_lengths, tasks, 1, lambda _: None, str, lambda *_: {}):
+            for name, some in each.items():
+                lengths[name] |= some
+        return {
+            name: np.dtype(kind.value_type.to_pandas_dtype()).str
+            for name, kind in found.items()
+            if len(lengths.get(name, ())) < 2
+        }
+
     def _tasks(self, look: Look[Any], columns: Sequence[str] | None) -> Iterator["RowGroup"]:
         block = 0
         for file, groups in enumerate(self.rows):
@@ -171,6 +189,26 @@ def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
             return (file.schema_arrow, rows) if min(rows, default=0) >= 0 else "a size is damaged"
     except ERRORS as error:
         return str(error)
+
+
+def _is_array(kind: pa.DataType) -> bool:
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if not (is_list or pa.types.is_fixed_size_list(kind)):
+        return False
+    return bool(pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type))
+
+
+def _lengths(task: tuple[Path, tuple[str, ...]], _: Advance) -> dict[str, set[int]]:
+    """Return the least and the largest lengths of each column's lists; it may end the process."""
+    path, columns = task
+    found: dict[str, set[int]] = {name: set() for name in columns}
+    with suppress(*ERRORS), opened(path) as file:  # the scan names it
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group, columns=list(columns), use_threads=False)
+            for name in columns:
+                extremes = pc.min_max(pc.list_value_length(rows.column(name))).as_py()
+                found[name] |= {extremes["min"], extremes["max"]} - {None}
+    return found
 
 
 def _ended(_: object, cause: str) -> str:

@@ -79,9 +79,7 @@ class ParquetImages:
     @property
     def facts(self) -> Facts:
         """How a Loader reads boxes, and which columns could be labels, where there are none."""
-        columns = frozenset({"columns"})
         return Facts(
-            columns,
             tuple(filter(None, map(_boxes_in, self.table.schema))),
             lambda: [could_have_labels(self.table, self.columns)],
         )

@@ -91,7 +91,7 @@ class TableSource:
     leftovers: Leftovers | None = None
     is_unlabelled: bool = False  # a person has said that there are no labels
     pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
-    searched: str = ""  # see `Facts`
+    searched: str = ""  # where images were found that are named without their folder; "": nowhere
     folders: Layout | None = None  # whose folders are the classes; None: the tables have these
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
@@ -143,12 +143,10 @@ class TableSource:
         normalized = any(column.box and column.box.normalized for column in columns)
         several = any(not view.one_each and (view.separator or view.flags) for view in self.views)
         return Facts(
-            heeds=frozenset({"columns"}),
             remarks=((_SEVERAL,) if several and not columns else ()) + tuple(self._remarks()),
             boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
-            searched=self.searched,
             lists=tuple(sorted(self.leftovers.tables)) if self.leftovers else (),
         )
 
@@ -200,6 +198,8 @@ class TableSource:
                     f"Labels of {view.where.name} that were not accepted "
                     f"({view.columns.answer!r}) are only in the json."
                 )
+        if self.searched:
+            yield f"The images are in {self.searched}. {option('root')} chooses another folder."
 
     def _without_labels(self) -> Iterator[str]:
         if self.is_unlabelled or any(view.has_targets for view in self.views):

@@ -7,9 +7,9 @@ with the line after: a quote that is never closed costs its own line and no othe
 import csv
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
@@ -19,6 +19,7 @@ from packer.sources.tables.header import MAX_RECORD, Lines, read_header
 from packer.sources.trees.walk import is_named_as_image
 
 csv.field_size_limit(MAX_RECORD)
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,16 @@ class Table(ABC):
     @abstractmethod
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield every record in a fixed order; with `columns`, others may be missing."""
+
+    def through(
+        self, look: Callable[[Iterator[Record | Skipped]], Iterable[Found]]
+    ) -> Iterable[Found | Skipped]:
+        """Yield what `look` makes of all records; it must pickle."""
+        return look(self.records())
+
+    def array_columns(self) -> dict[str, str]:
+        """Return the columns of lists of numbers, all of one length, each with numpy's type."""
+        return {}
 
 
 @dataclass(frozen=True)

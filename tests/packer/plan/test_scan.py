@@ -27,6 +27,11 @@ class Given:
     def files(self) -> "Given":
         return self
 
+    late = None
+
+    def with_spool(self, path: Path | None) -> "Given":
+        return self
+
     def member_files(self, sample: Sample) -> Sequence[str]:
         return ()
 

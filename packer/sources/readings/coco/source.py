@@ -70,7 +70,6 @@ def _open(
         (*files, *(item.name for item in unused)),
         aside(tree, used, "no annotation file lists the images in it", _names_a_split),
         boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {},
-        heeds=frozenset({"columns"}),
         mtime_ns=max(part.file.mtime_ns for part in parts),
         is_whole=is_whole,
     )

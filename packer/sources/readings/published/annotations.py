@@ -42,11 +42,11 @@ def coco(candidate: Candidate) -> Interpretation | None:
         if not (files := files_in(tree)):
             return None
         what = f"COCO annotations ({listed([*dict.fromkeys(map(os.path.basename, files))])})"
-        return Interpretation("coco", what, partial(open_folder, tree, files))
+        return Interpretation("coco", what, partial(open_folder, tree, files), columns=True)
     if candidate.suffix != ".json" or form_of(FolderTree(path.parent), path.name):
         return None
     opening = partial(open_file, path, candidate.options)
-    return Interpretation("coco", "a COCO annotation file", opening)
+    return Interpretation("coco", "a COCO annotation file", opening, columns=True)
 
 
 _KITTI_MASKS = {"mask.png": "semantic", "instances.png": "instance"}

@@ -65,7 +65,7 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         return TableSource.open(path, [part], options, classes)
 
     what = f"a list of images ({candidate.suffix[1:].upper()})"
-    return Interpretation("table", what, open_one, general=True)
+    return Interpretation("table", what, open_one, general=True, columns=True)
 
 
 def tables(candidate: Candidate) -> Interpretation | None:
@@ -152,7 +152,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
         return TableSource.open(candidate.path, parts, options, classes, leftovers, folders)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
-    return Interpretation("table", what, open_tables, general=True)
+    return Interpretation("table", what, open_tables, general=True, columns=True)
 
 
 def _tables(tree: Tree) -> Iterator[str]:
@@ -293,7 +293,8 @@ def _of_files(
         return ParquetImages.open(src, table, options, classes, leftovers, splits)
 
     form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
-    return Interpretation("hf", f"images in {form}, as Hugging Face has them", open_images)
+    what = f"images in {form}, as Hugging Face has them"
+    return Interpretation("hf", what, open_images, columns=True)
 
 
 def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from packer.keys import escape
 from packer.options.declared import PYTHON, SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order
-from packer.samples.records import Content, Facts, Sample, Skipped
+from packer.samples.records import Content, Facts, Late, Sample, Skipped
 from packer.sources.interpretation import Interpretation
 from packer.sources.scanners.python.carried import Carried, Sent
 from packer.sources.scanners.python.items import Fields, Item
@@ -53,19 +54,21 @@ class DatasetSource:
 
     @property
     def facts(self) -> Facts:
+        """How its items were read."""
+        return Facts(remarks=tuple(self._remarks()), identity=self.identity)
+
+    @property
+    def late(self) -> Late:
         """Return what a few of the items have."""
-        return Facts(
-            remarks=tuple(self._remarks()),
-            is_late=True,
-            is_keyed=self.probed.keyed,
-            is_labelled=self.probed.labelled,
-            members=self.probed.members,
-            identity=self.identity,
-        )
+        return Late(self.probed.keyed, self.probed.labelled, self.probed.members)
 
     @property
     def files(self) -> "DatasetSource":
         """The source that reads the samples: itself."""
+        return self
+
+    def with_spool(self, _: Path | None) -> "DatasetSource":
+        """Return the source itself: a scan makes nothing for it."""
         return self
 
     def scan(self) -> Iterator[Sample | Skipped]:

@@ -70,7 +70,8 @@ class LabelledSource:
         named = f"The images are those that {' and '.join(self.tables)} "
         named += "name." if self.tables[1:] else "names."
         remarks = (*self.inner.facts.remarks, *own.remarks, *[named] * (not own.boxes))
-        return replace(own, root=None, searched="", remarks=remarks, identity=self.checksum)
+        known = {"lists": self.tables, "identity": self.checksum}
+        return replace(own, root=None, remarks=remarks, **known)
 
     @property
     def files(self) -> Files:
@@ -137,6 +138,7 @@ def labelled(
     if are_among(hashes, rows.survey.known).mean() < _MOST:
         return source
     tables = tuple(view.where.name for view in views)
+    rows = replace(rows, searched="")
     return LabelledSource(listing, tables, rows, images, hashes, source, _checksum(views))
 
 

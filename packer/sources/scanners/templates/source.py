@@ -7,9 +7,9 @@ not by its extension, so every file is either packed or named.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 
@@ -20,13 +20,10 @@ from packer.samples.labels import class_order, to_json
 from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.sources.scanners.arrays.one_each import is_array, is_in_picture
 from packer.sources.scanners.templates.chosen import Templates
-from packer.sources.scanners.templates.joined import Joined
-from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.scanners.templates.survey import Survey
 from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.classes import Labels, label_text
 from packer.sources.tables.splits import NUMBERED
-from packer.sources.trees.names import splits_of
 from packer.sources.trees.sample import sample_of_files
 from packer.sources.trees.shape import inside, is_within
 from packer.sources.trees.sidecars import SHARED, group
@@ -45,28 +42,14 @@ _CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label 
 class TemplateSource:
     """The images that templates name."""
 
-    def __init__(
-        self, tree: Tree, templates: Templates, classes: Sequence[str] | None = None
-    ) -> None:
-        """Read the lists, and find members, classes and splits by passes over the folders."""
-        self._tree, self.templates = tree, templates
+    def __init__(self, found: Survey, classes: Sequence[str] | None = None) -> None:
+        """`classes` are the names of the classes in label order."""
+        self._tree, self.templates, self._found = found.tree, found.templates, found
         self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
-        self._found = found = Survey(tree, templates)
-        self._joined: Joined | None = None
+        self._joined = found.joined
         self._unreadable: set[str] = set()  # folders, which a scan finds
-        splits = found.splits
-        if templates.lists:
-            rows = read_lists(tree, templates.lists)
-            self._joined = Joined(tree, rows, templates.names, templates.folders)
-            self._joined.bind(found.images, found.fields)
-            splits |= dict.fromkeys(map(str, self._joined.values("split")))
-        usual = splits_of(sorted(splits))
-        is_clear = len(set(usual.values())) == len(usual)
-        self._splits: Mapping[str, str] = usual if is_clear else {}  # value -> the usual name
-        if self._joined and splits.keys() - {""} == NUMBERED.keys():
-            self._splits = NUMBERED
         self._labels = self._classes(set(found.labels), classes)
-        names = self._joined.names if self._joined else templates.names
+        names = self._joined.names if self._joined else self.templates.names
         self._further = names - _ROLES  # fields that go into the json
 
     def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
@@ -91,10 +74,9 @@ class TemplateSource:
         """How its lists were read; it may have parallel folders."""
         root = None if self._tree.unpack else self.tree.root
         remarks = self._joined.remarks if self._joined else ()
-        if self._splits is NUMBERED:
+        if self._found.usual is NUMBERED:
             remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
-        outright = self.templates.outright
-        return Facts(heeds=frozenset({"pairs"}), remarks=remarks, root=root, outright=outright)
+        return Facts(remarks=remarks, root=root)
 
     @property
     def files(self) -> Reader:
@@ -235,7 +217,7 @@ class TemplateSource:
 
     def _split(self, fields: Mapping[str, Any]) -> str:
         split = str(fields.get("split", ""))
-        split = self._splits.get(split, split)
+        split = self._found.usual.get(split, split)
         if split and not SPLIT_NAME.fullmatch(split):
             raise BadImage(f"its split, {split!r}, is no name of letters, digits, _ and -")
         return split
@@ -256,6 +238,12 @@ class TemplateSource:
         name = item.name.rstrip("/")
         slash = item.name[len(name) :]
         return replace(item, name=self._relative(name) + slash) if self.templates.top else item
+
+
+def opening(tree: Tree, templates: Templates) -> Callable[[Sequence[str] | None], TemplateSource]:
+    """Return what opens the source in an order of classes; it is surveyed once."""
+    survey = cache(lambda: Survey(tree, templates))
+    return lambda classes: TemplateSource(survey(), classes)
 
 
 def _unused(path: str) -> Skipped:

@@ -13,8 +13,12 @@ from packer.errors import UnusableInput
 from packer.samples.records import Skipped
 from packer.sources.scanners.arrays.one_each import is_array
 from packer.sources.scanners.templates.chosen import MemberFiles, Templates
+from packer.sources.scanners.templates.joined import Joined
+from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.scanners.templates.template import KEY, PATH
 from packer.sources.tables.images import HashIndex, name_hash
+from packer.sources.tables.splits import NUMBERED
+from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside, is_within
 from packer.sources.trees.sidecars import MAPS, group, members_named
 from packer.sources.trees.tree import Level, Tree
@@ -30,14 +34,16 @@ class Survey:
     Attributes:
         folders: the folders that hold files; those of images in ImageFolder's order.
         labels: the classes in paths, each with the first folder that has it.
-        splits: the splits in paths, as they are written.
+        splits: the splits in paths and lists, as they are written.
+        usual: each of these -> its usual name, if it has one.
+        joined: the lists.
     """
 
     folders: Sequence[str] = ()
 
     def __init__(self, tree: Tree, templates: Templates) -> None:
-        """Find members, classes and splits."""
-        self._tree, self._templates = tree, templates
+        """Read the lists, and find members, classes and splits by passes over the folders."""
+        self.tree, self.templates = tree, templates
         words = templates.words
         self.words = words_of(tree, templates.masks) if words is None else words
         self.has_arrays = any(map(is_array, templates.texts))
@@ -77,39 +83,50 @@ class Survey:
             for label in empty:
                 if describes(tree, self.labels[label]):
                     del self.labels[label]
+        self.joined: Joined | None = None
+        if templates.lists:
+            rows = read_lists(tree, templates.lists)
+            self.joined = Joined(tree, rows, templates.names, templates.folders)
+            self.joined.bind(self.images, self.fields)
+            self.splits |= dict.fromkeys(map(str, self.joined.values("split")))
+        usual = splits_of(sorted(self.splits))
+        is_clear = len(set(usual.values())) == len(usual)
+        self.usual: Mapping[str, str] = usual if is_clear else {}
+        if self.joined and self.splits.keys() - {""} == NUMBERED.keys():
+            self.usual = NUMBERED
 
     def _below(self) -> Iterator[tuple[str, Level]]:
         """Yield each folder; members may be in folders elsewhere."""
         tops = {files.member.template.folder for files in self.members}
         for top in ("", *sorted(top for top in tops if top.startswith("../"))):
-            yield from self._tree.walk(top)
+            yield from self.tree.walk(top)
 
     def _add_folder(
         self, folder: str, level: Level, number: int, fields: Fields, filled: set[str]
     ) -> None:
-        if any(is_within(folder, other) for other in self._templates.masks):
+        if any(is_within(folder, other) for other in self.templates.masks):
             return
         label = fields.get("class", fields.get("label", ""))
         if level.images:
             filled.add(label)
-        if label in filled or not (label == "" or self._templates.images[number].has_any_depth):
+        if label in filled or not (label == "" or self.templates.images[number].has_any_depth):
             self.labels.setdefault(label, folder)
         if level.files:
             self.splits[fields.get("split", "")] = None
 
     def _add(self, images: Iterable[tuple[str, Fields]]) -> None:
-        for path, fields in images if self._templates.has_values else ():
+        for path, fields in images if self.templates.has_values else ():
             label = fields.get("class", fields.get("label", ""))
             self.labels.setdefault(label, os.path.dirname(path))
             self.splits[fields.get("split", "")] = None
 
     def fields(self, path: str) -> dict[str, str] | None:
         """Return the fields of a path; None if no template fits."""
-        return (found := self._templates.match(path)) and found[1]
+        return (found := self.templates.match(path)) and found[1]
 
     def fields_in(self, folder: str, names: Iterable[str]) -> dict[str, Fields | None]:
         """Return the fields of files in a folder; only members and lists require their {key}."""
-        if self.by_folder and not self.members and not self._templates.lists:
+        if self.by_folder and not self.members and not self.templates.lists:
             return dict.fromkeys(names, self.fields(inside(folder, "x")))
         return {name: self.fields(inside(folder, name)) for name in names}
 
@@ -123,14 +140,14 @@ class Survey:
 
     def ignored(self, path: str) -> Skipped | None:
         """Return what to report of a file that is not meant as an image; an array is, if named."""
-        found = self._templates.match(path) if self.has_arrays and is_array(path) else None
-        is_named = found is not None and is_array(self._templates.texts[found[0]])
-        return None if is_named else self._tree.ignored(path)
+        found = self.templates.match(path) if self.has_arrays and is_array(path) else None
+        is_named = found is not None and is_array(self.templates.texts[found[0]])
+        return None if is_named else self.tree.ignored(path)
 
     def images(self) -> Iterator[tuple[str, Fields]]:
         """Yield the path and the fields of each image."""
         for folder in self.folders:
-            names = self._tree.readable_names(folder) or []
+            names = self.tree.readable_names(folder) or []
             for path, fields in self._candidates(folder, names):
                 if not self.is_taken(path):
                     yield path, fields

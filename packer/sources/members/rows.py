@@ -4,7 +4,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -18,8 +18,7 @@ from packer.files.snapshot import Watched
 from packer.options.declared import SourceOptions
 from packer.samples.labels import to_json
 from packer.samples.records import Place, Skipped
-from packer.sources.scanners.keyed.samples import KnownSamples
-from packer.sources.scanners.keyed.source import Members
+from packer.sources.members.known import KnownSamples, Members
 from packer.sources.tables.columns import image_columns, is_id, is_usual, listed
 from packer.sources.tables.find import open_table, parquet
 from packer.sources.tables.table import Record, Table
@@ -39,7 +38,7 @@ def table_at(path: Path, tree: Tree | None) -> Table | None:
     if tree is None:
         suffix = path.suffix.lower()
         if suffix == _ARROW:
-            return _parquet(path.parent, [path])
+            return parquet(path.parent, [path])
         if suffix == ".json":
             return JsonTable.open(path)
         known = (*TEXT_TABLES, PARQUET)
@@ -49,7 +48,7 @@ def table_at(path: Path, tree: Tree | None) -> Table | None:
         return None
     if any(os.path.splitext(name)[1].lower() not in (PARQUET, _ARROW) for name in names):
         return None
-    return _parquet(path, [path / name for name in names])
+    return parquet(path, [path / name for name in names])
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,6 @@ class JsonTable(Table):
         return (Record(f"{name}: entry {n}", row) for n, row in enumerate(self.rows))
 
 
-def _parquet(folder: Path, paths: Sequence[Path]) -> Table:
-    table: Table = parquet(folder, paths)
-    return table
-
-
 @dataclass(frozen=True)
 class Rows:
     """The members of a table's rows."""
@@ -98,9 +92,8 @@ class Rows:
         if table.fault:
             raise UnusableInput(table.fault)
         key = _key_column(table, options, known, where)
-        arrays = _array_columns(table)
         members: dict[str, tuple[str, str]] = {}
-        for column, dtype in arrays.items():
+        for column, dtype in table.array_columns().items():
             ext = f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.npy"
             if ext in (own for own, _ in members.values()):
                 raise UnusableInput(
@@ -113,17 +106,7 @@ class Rows:
         yield from self.table.skipped
         newest = max(file.mtime_ns for file in self.table.files)
         read = partial(_members, key=self.key, arrays=self.arrays, newest=newest)
-        through: Callable[[Any], Iterable[Members | Skipped]] | None
-        through = getattr(self.table, "through", None)
-        yield from read(self.table.records()) if through is None else through(read)
-
-
-def _array_columns(table: Any) -> dict[str, str]:
-    if not hasattr(table, "schema"):
-        return {}
-    from packer.sources.scanners.keyed.arrays import array_columns  # brings pyarrow
-
-    return array_columns(table)
+        yield from self.table.through(read)
 
 
 def _members(

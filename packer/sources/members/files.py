@@ -7,8 +7,7 @@ import numpy as np
 
 from packer.errors import BadImage
 from packer.samples.records import Place, Skipped
-from packer.sources.scanners.keyed.samples import KnownSamples
-from packer.sources.scanners.keyed.source import Members
+from packer.sources.members.known import KnownSamples, Members
 from packer.sources.trees.sidecars import EXTENSION
 from packer.sources.trees.tree import Tree, unnamed
 from packer.sources.trees.walk import skipped
