@@ -79,14 +79,14 @@ def _prepare(
     reading = given.items if path is None else read(path, options)
     assert reading is not None
     reading = replace(reading, leftovers=(*reading.leftovers, *given.lacking))
-    order = None if classes == NUMERIC else classes
-    source = reading.open(order)
+    source = reading.open(None if classes == NUMERIC else classes)
+    order = list(source.classes)
     if classes == NUMERIC:
-        source = reading.open(order := by_number(source.classes, reading.what))
-    if base is not None and source.classes:
-        known = set(base.classes)
-        added = [name for name in source.classes if name not in known]
-        source = reading.open([*base.classes, *added])
+        order = by_number(order, reading.what)
+    if base is not None and order:
+        order = list(dict.fromkeys((*base.classes, *order)))
+    if order != list(source.classes):  # opening may survey it anew
+        source = reading.open(order)
     if source.files.late and source.files.late.keyed:
         _refuse_what_keys_decide(reading.what, onto, arranged.split)
     recorded = joined(base, "boxes", {**source.facts.boxes, **of_items(options)}, onto)

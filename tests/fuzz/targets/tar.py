@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packer.inspect.index import index_tar
+from packer.options.declared import SourceOptions
 from packer.sources.scanners.tars.source import WebDatasetSource
 from packer.sources.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError
@@ -85,7 +86,7 @@ def _index(path: Path) -> None:
 
 
 def _webdataset(path: Path) -> None:
-    read_through(WebDatasetSource.open(path))
+    read_through(WebDatasetSource.open(path, None, SourceOptions()))
 
 
 def _archive(path: Path) -> None:

@@ -12,7 +12,6 @@ from packer.sources.scanners.arrays.cifar import is_cifar, read_cifar
 from packer.sources.scanners.arrays.idx import is_idx, read_idx
 from packer.sources.scanners.arrays.named import ARRAYS, are_arrays, has_arrays, read_named
 from packer.sources.scanners.arrays.source import Arrays, ArraysSource
-from packer.sources.scanners.tars.labelled import labelled
 from packer.sources.scanners.tars.source import WebDatasetSource
 from packer.sources.trees.find import split_parts
 from packer.sources.trees.tar_reader import is_tar
@@ -114,13 +113,9 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     if True not in are_tars and not WebDatasetSource.recognises(path, tree):
         return None
 
-    folder = tree if path.is_dir() else None
-
-    def opening(classes: Sequence[str] | None) -> Source:
-        source = WebDatasetSource.open(path, classes, folder)
-        return labelled(source, folder, candidate.options, classes) if folder else source
-
     what = "archives, one for each split" if are_tars else "WebDataset tars"
+    folder = tree if path.is_dir() else None
+    opening = partial(WebDatasetSource.open, path, folder, candidate.options)
     return Interpretation("webdataset", what, opening)
 
 

@@ -1,4 +1,4 @@
 """Tars of samples: `source` reads them, `dots` finds the end of keys, `splits` the splits.
 
-`labelled` reads tables beside them.
+`labelled` joins them with tables beside them.
 """

@@ -4,7 +4,7 @@ Their rows give labels, splits and JSON, as those of a folder do; all else is th
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,8 +14,7 @@ import xxhash
 from packer.errors import Ambiguous, UnusableInput
 from packer.keys import Hashes, are_among, hashes_of
 from packer.options.declared import SourceOptions
-from packer.samples.places import Files
-from packer.samples.records import Facts, Sample, Skipped, Source
+from packer.samples.records import Facts, Sample, Skipped
 from packer.samples.table import SampleTable
 from packer.sources.tables.columns import is_usual
 from packer.sources.tables.find import find, known_columns, open_table, split_of_name
@@ -47,38 +46,24 @@ class _Images(ArchiveTree):
 
 
 @dataclass(frozen=True)
-class LabelledSource:
-    """Samples of archives, with what tables beside these have of them."""
+class Labelled:
+    """The samples of archives, with what tables beside these have of them."""
 
     listing: SampleTable  # of the archives
     tables: tuple[str, ...]  # their names
     rows: TableSource
     images: _Images
     hashes: Hashes  # of the names in `listing`
-    inner: Source  # the archives
     checksum: str  # of the tables: samples are as new as their archives, whatever these are
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Class names in label order."""
-        return self.rows.classes
-
-    @property
-    def facts(self) -> Facts:
-        """Those of the tables, and the remarks of the archives."""
+    def facts(self, remarks: tuple[str, ...]) -> Facts:
+        """Return those of the tables, with the remarks of the archives."""
         own = self.rows.facts
         named = f"The images are those that {' and '.join(self.tables)} "
         named += "name." if self.tables[1:] else "names."
-        remarks = (*self.inner.facts.remarks, *own.remarks, *[named] * (not own.boxes))
-        known = {"lists": self.tables, "identity": self.checksum}
-        return replace(own, root=None, remarks=remarks, **known)
-
-    @property
-    def files(self) -> Files:
-        """The reader of the samples."""
-        files = self.inner.files
-        assert isinstance(files, Files), "archives are files on the disk"
-        return files
+        remarks = (*remarks, *own.remarks, *[named] * (not own.boxes))
+        own = replace(own, root=None, remarks=remarks, lists=self.tables)
+        return replace(own, identity=self.checksum)
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the sample of each row, in the tables' order; name images without a row."""
@@ -106,29 +91,29 @@ def _joined(sample: Sample, row: Sample) -> Sample:
 
 
 def labelled(
-    source: Source,
+    samples: Iterable[Sample | Skipped],
     tree: Tree,
     options: SourceOptions,
     classes: Sequence[str] | None,
-) -> Source:
-    """Return archives with the tables in the folder `tree` that name nearly all their images.
+) -> Labelled | None:
+    """Join archives with the tables in the folder `tree` that name nearly all their images.
 
-    They stay as they are where samples have labels or JSON of their own.
+    Return None where samples have labels or JSON of their own.
     """
     names = [name for name in tree.names() if _is_table(tree, name)]
     if not names or options.root is not None:
-        return source
+        return None
     listing = SampleTable()
-    for record in source.scan():
+    for record in samples:
         if isinstance(record, Sample) and not _is_bare(record):
-            return source
+            return None
         listing.add(record)
     images = _Images(tree.root, listing)
     index = ImageIndex(images)
     try:
         views = list(_views(tree, names, index, options))
         if not views:
-            return source
+            return None
         rows = TableSource.open(tree.root, views, options, classes)
     except UnusableInput as error:
         readings = getattr(error, "readings", {})
@@ -136,10 +121,10 @@ def labelled(
         raise Ambiguous(str(error), {**readings, **without}) from error
     hashes = hashes_of(os.fsencode(listing.name_of(row)) for row in range(len(listing)))
     if are_among(hashes, rows.survey.known).mean() < _MOST:
-        return source
+        return None
     tables = tuple(view.where.name for view in views)
     rows = replace(rows, searched="")
-    return LabelledSource(listing, tables, rows, images, hashes, source, _checksum(views))
+    return Labelled(listing, tables, rows, images, hashes, _checksum(views))
 
 
 def _is_table(tree: Tree, name: str) -> bool:
@@ -156,11 +141,10 @@ def _is_bare(sample: Sample) -> bool:
 
 def _checksum(views: Sequence[TableView]) -> str:
     state = xxhash.xxh3_128()
-    for view in views:
-        for file in view.table.files:
-            with file.path.open("rb") as content:
-                while data := content.read(_CHUNK):
-                    state.update(data)
+    for file in (file for view in views for file in view.table.files):
+        with file.path.open("rb") as content:
+            while data := content.read(_CHUNK):
+                state.update(data)
     return state.hexdigest()
 
 

@@ -16,10 +16,12 @@ from pathlib import Path
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import KeySet, escape, key_hash, unescape
+from packer.options.declared import SourceOptions
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
 from packer.sources.scanners.tars.dots import is_doubtful, keys_end_at_last_dot, runs_of
+from packer.sources.scanners.tars.labelled import Labelled, labelled
 from packer.sources.scanners.tars.splits import splits_of_tars
 from packer.sources.trees.find import is_index, split_parts
 from packer.sources.trees.folder import FolderTree
@@ -50,6 +52,7 @@ class WebDatasetSource:
     parts: Mapping[str, str] = field(default_factory=dict)  # the same, where names begin with it
     boxes: Encodings = field(default_factory=dict)
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
+    join: Labelled | None = None  # the tables beside them
 
     @classmethod
     def recognises(cls, path: Path, tree: Tree | None = None) -> bool:
@@ -74,7 +77,11 @@ class WebDatasetSource:
 
     @classmethod
     def open(
-        cls, path: Path, classes: Sequence[str] | None = None, tree: Tree | None = None
+        cls,
+        path: Path,
+        tree: Tree | None,
+        options: SourceOptions,
+        classes: Sequence[str] | None = None,
     ) -> "WebDatasetSource":
         """Return the tar at `path`, or those in it; what packer wrote has its classes beside it.
 
@@ -92,12 +99,18 @@ class WebDatasetSource:
             source = cls(path.parent, (path.name,), classes=tuple(classes or ()))
         dotted = (name for name in source.tars if keys_end_at_last_dot(source.folder / name))
         source = replace(source, dotted=frozenset(dotted))
-        if source.classes:
+        if not source.classes:
+            found = _class_names(source.folder, source.tars, source.dotted)
+            source = replace(source, classes=found)
+        if tree is None or not (join := labelled(source.scan(), tree, options, classes)):
             return source
-        return replace(source, classes=_class_names(source.folder, source.tars, source.dotted))
+        return replace(source, classes=join.rows.classes, join=join)
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """Go through the tars in the order of their names."""
+        """Go through the tars in the order of their names, or through the tables."""
+        return self.join.scan() if self.join else self._scan()
+
+    def _scan(self) -> Iterator[Sample | Skipped]:
         number_of = {name: number for number, name in enumerate(self.classes)}
         if self.tree is not None:
             for folder in {"": None} | dict.fromkeys(map(os.path.dirname, self.tars)):
@@ -124,7 +137,8 @@ class WebDatasetSource:
             f"Keys in {listed(sorted(self.dotted), 3)} end at the last dot, because by the "
             "first dot several images would be one sample."
         )
-        return Facts(remarks=(remark,) if self.dotted else (), boxes=self.boxes)
+        remarks = (remark,) if self.dotted else ()
+        return self.join.facts(remarks) if self.join else Facts(remarks, boxes=self.boxes)
 
     @property
     def files(self) -> Files:

@@ -9,7 +9,7 @@ not by its extension, so every file is either packed or named.
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -40,16 +40,27 @@ _CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label 
 
 
 class TemplateSource:
-    """The images that templates name."""
+    """The images that templates name.
+
+    Attributes:
+        tree: of the folder that names and keys begin in.
+    """
 
     def __init__(self, found: Survey, classes: Sequence[str] | None = None) -> None:
         """`classes` are the names of the classes in label order."""
         self._tree, self.templates, self._found = found.tree, found.templates, found
-        self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
-        self._joined = found.joined
-        self._unreadable: set[str] = set()  # folders, which a scan finds
+        self._joined = joined = found.joined
+        self.tree = self._tree.below(self.templates.top)
+        self.files: Reader = self.tree.files
         self._labels = self._classes(set(found.labels), classes)
-        names = self._joined.names if self._joined else self.templates.names
+        self.classes = self._labels.classes
+        remarks = joined.remarks if joined else ()
+        if found.usual is NUMBERED:
+            remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
+        self.facts = Facts(remarks, root=None if self._tree.unpack else self.tree.root)
+        self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
+        self._unreadable: set[str] = set()  # folders, which a scan finds
+        names = joined.names if joined else self.templates.names
         self._further = names - _ROLES  # fields that go into the json
 
     def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
@@ -63,30 +74,6 @@ class TemplateSource:
             texts = [*dict.fromkeys(map(label_text, joined.values("label")))]
             return Labels.of(texts, classes, where).numbered(texts)
         return Labels(class_order(where, of_paths - {""}, classes), named=True)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Class names in label order."""
-        return self._labels.classes
-
-    @property
-    def facts(self) -> Facts:
-        """How its lists were read; it may have parallel folders."""
-        root = None if self._tree.unpack else self.tree.root
-        remarks = self._joined.remarks if self._joined else ()
-        if self._found.usual is NUMBERED:
-            remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
-        return Facts(remarks=remarks, root=root)
-
-    @property
-    def files(self) -> Reader:
-        """The reader of the samples."""
-        return self.tree.files
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The tree of the folder that names and keys begin in."""
-        return self._tree.below(self.templates.top)
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the images in ImageFolder's order, and all other files."""
