@@ -115,7 +115,7 @@ def _joined(
             continue
         taken[number] = True
         numbers.append(number)
-        sample, places = known.listing[number], found.places
+        sample, places = known[number], found.places
         yield replace(
             sample,
             size=found.size,
@@ -131,7 +131,7 @@ def _joined(
         )
     for number in np.flatnonzero(~taken).tolist():
         numbers.append(number)
-        yield known.listing[number]
+        yield known[number]
 
 
 def _files(content: Manifest) -> Iterator[str]:

@@ -3,7 +3,6 @@
 import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +11,7 @@ import xxhash
 
 from packer.errors import BadImage
 from packer.samples.records import Place, Sample
-from packer.samples.table import SampleTable
-from packer.sources.tables.images import HashIndex, name_hash
+from packer.sources.tables.images import HashIndex
 from reader.format import Index, Manifest
 
 
@@ -32,58 +30,59 @@ class KnownSamples:
 
     Attributes:
         name: the dataset's, for a person.
-        listing: each without members, with the size of its image in its place.
         identity: a checksum of the keys in their order, and of the shards' bounds.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         """Read all indexes."""
-        self.name, self.listing = name, SampleTable()
-        self.content = content = Manifest.load(folder)
-        content.check_images(name)
-        keys: list[bytes] = []
-        for shard in content.shards:
-            index = Index.of_shard(folder, shard, len(content.classes), mapped=False)
+        self.name, self.content = name, Manifest.load(folder)
+        self.content.check_images(name)
+        self._keys, self._names = list[bytes](), list[bytes]()
+        self._indexes: dict[int, HashIndex] = {}  # of keys, names, or names without extension
+        sizes = [np.empty((0, 3), np.uint32)]
+        for shard in self.content.shards:
+            index = Index.of_shard(folder, shard, len(self.content.classes), mapped=False)
+            self._keys += index.values_of("key")
+            self._names += index.values_of("name")
             parts = [index.columns[one] for one in ("height", "width", "orientation")]
-            sizes = np.stack(parts, 1).tolist()
-            keys += (own := index.values_of("key"))
-            for image, key, size in zip(index.names(), own, sizes, strict=True):
-                self.listing.add(
-                    Sample(image, key.decode(), -1, 0, 0, split=shard.split, places=[[size]])
-                )
-        ends = np.cumsum([shard.samples for shard in content.shards])
-        self.identity = xxhash.xxh3_128_hexdigest(b"\0".join(keys) + ends.tobytes())
+            sizes.append(np.stack(parts, 1).astype(np.uint32))
+        self._sizes = np.concatenate(sizes)
+        self._ends = np.cumsum([shard.samples for shard in self.content.shards])
+        self.identity = xxhash.xxh3_128_hexdigest(b"\0".join(self._keys) + self._ends.tobytes())
 
     def __len__(self) -> int:
-        return len(self.listing)
+        return len(self._keys)
+
+    def __getitem__(self, number: int) -> Sample:
+        """Return a sample without members, in the place of whose image is its size."""
+        name, shard = self._names[number], int(np.searchsorted(self._ends, number, side="right"))
+        places = [[self._sizes[number].tolist()]]
+        split = self.content.shards[shard].split
+        return Sample(os.fsdecode(name), self.key(number), -1, 0, 0, split=split, places=places)
 
     def key(self, number: int) -> str:
-        return self.listing[number].key
+        return self._keys[number].decode()
 
     def find(self, text: str) -> int:
         """Return the number of the sample whose key, or else image name, is `text`.
 
         A name may lack its extension. Raises BadImage if there is no such sample, or several.
         """
-        value = name_hash(text)
-        for index, text_of in self._indexes:
-            if found := [n for n in index.numbers(value) if text_of(n) == text]:
-                break
-        else:
-            raise BadImage(f"{self.name} has no sample with this key or image name")
-        if len(found) > 1:
-            both = " and ".join(repr(self.listing.name_of(n)) for n in found[:2])
-            raise BadImage(f"it may be for {both} of {self.name}: name one with its extension")
-        return found[0]
+        wanted = os.fsencode(text)
+        value = xxhash.xxh3_64_intdigest(wanted)
+        ways: tuple[Callable[[int], bytes], ...]
+        ways = lambda n: self._keys[n], lambda n: self._names[n], self._stem
+        for way, of in enumerate(ways):
+            if way not in self._indexes:
+                hashes = map(xxhash.xxh3_64_intdigest, map(of, range(len(self))))
+                self._indexes[way] = HashIndex(array("Q", hashes))
+            found = [n for n in self._indexes[way].numbers(value) if of(n) == wanted]
+            if len(found) > 1:
+                both = " and ".join(repr(os.fsdecode(self._names[n])) for n in found[:2])
+                raise BadImage(f"it may be for {both} of {self.name}: name one with its extension")
+            if found:
+                return found[0]
+        raise BadImage(f"{self.name} has no sample with this key or image name")
 
-    @cached_property
-    def _indexes(self) -> list[tuple[HashIndex, Callable[[int], str]]]:
-        """By key, by name, and by name without extension."""
-
-        def stem_of(number: int) -> str:
-            return os.path.splitext(self.listing.name_of(number))[0]
-
-        return [
-            (HashIndex(array("Q", (name_hash(text_of(n)) for n in range(len(self))))), text_of)
-            for text_of in (self.key, self.listing.name_of, stem_of)
-        ]
+    def _stem(self, number: int) -> bytes:
+        return os.path.splitext(self._names[number])[0]
