@@ -139,9 +139,7 @@ class Scan:
         if src is not None:
             listing = _listed(found)
             given = options or SourceOptions()
-            _, adopted = refuse_evidence(
-                source, listing, src, given, reading.outright, reading.what
-            )
+            _, adopted = refuse_evidence(source, listing, src, given, reading.what)
             if adopted is not None:
                 reading = read(src, adopted)
                 source = reading.open(classes)

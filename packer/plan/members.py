@@ -65,11 +65,10 @@ def plan_members(
         for found in _joined(members, known, arranged.most_bytes, given.name, numbers):
             advance(1)
             listing.add(found, None if isinstance(found, Skipped) else made.keep(found.places))
-        files = files.with_spool(made.finish())
+        files = replace(files, spool=made.finish(), identity=known.identity)
     origin.check()
-    facts, content = Facts(identity=known.identity), known.content
-    fingerprint = listing.fingerprint() + facts.identity
-    scanned = Scanned(facts, files, listing, (), fingerprint, has_images=False)
+    content, fingerprint = known.content, listing.fingerprint() + known.identity
+    scanned = Scanned(Facts(), files, listing, (), fingerprint, has_images=False)
     plan = Plan(
         np.argsort(np.frombuffer(numbers, np.int64)),
         np.cumsum([0, *(shard.samples for shard in content.shards)]),

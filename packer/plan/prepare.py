@@ -102,8 +102,7 @@ def _prepare(
     unread: tuple[str, ...] = ()
     if path is not None:
         listing = scanned.listing
-        how_read = reading.outright, sentence
-        unread, adopted = refuse_evidence(source, listing, path, options, *how_read)
+        unread, adopted = refuse_evidence(source, listing, path, options, sentence)
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
             return _prepare(given, adopted, *how, chosen=options)
@@ -113,7 +112,7 @@ def _prepare(
         colors = joined(base, "mask_colors", colors, onto)
         scanned = replace(scanned, colors=colors, remarks=scanned.remarks + of_colors)
         if base is None and not _is_chosen(options):
-            refuse_disjoint(listing, scanned.classes, given.name, reading.outright)
+            refuse_disjoint(listing, scanned.classes, given.name, scanned.facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if given.version:
@@ -144,8 +143,7 @@ def _prepare(
         further += tuple(order_remark(scanned.classes, name)) if name and classes is None else ()
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
-    said = sentence, before, name, reading.outright
-    return Work(origin, scanned, plan, options, policy, base, further, *said)
+    return Work(origin, scanned, plan, options, policy, base, further, sentence, before, name)
 
 
 def _is_chosen(options: SourceOptions) -> bool:

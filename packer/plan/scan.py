@@ -88,7 +88,7 @@ def scan(
         reason = " its bytes are equal to those of {first.name!r}"
         listing, different = _without_repeats(listing, contents, reason, ignored=True)
         kept = kept[different]
-    fingerprint = listing.fingerprint() + facts.identity
+    fingerprint = listing.fingerprint() + files.identity
     names = classes or numbered(listing.labels.tolist())
     remarks = tuple(_outside(reaching))
     shares = (arranged.split or {}) if arranged.stratify else {}

@@ -123,12 +123,12 @@ class Work:
     reading: str = ""  # the interpretation of the source, in a sentence
     rejected_before: frozenset[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
     name: str = ""  # of the source on a command line; "" for a Python dataset
-    outright: tuple[str, ...] = ()  # the options of a layout that is equal to the detected one
 
     @property
     def command(self) -> str:
         """The command with an explicit layout, equal to the detected one; "" if none exists."""
-        return command(self.name, *self.outright) if self.outright and self.name else ""
+        words = self.scanned.facts.outright
+        return command(self.name, *words) if words and self.name else ""
 
     @property
     def announcement(self) -> str:
@@ -170,7 +170,7 @@ def shard_job(
 
 def digests(work: Work) -> dict[str, str]:
     """Return for each shard a checksum of the samples that it is made from."""
-    each = (*work.scanned.classes, work.scanned.facts.identity)
+    each = (*work.scanned.classes, work.scanned.files.identity)
     names = "\0".join(filter(None, each)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
     shards = ((file, plan.shard(number)) for number, file in enumerate(plan.files))
@@ -181,7 +181,7 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """Return the maximum size of these shards on disk; None if it depends on the encoding."""
     plan, policy, scanned = work.plan, work.policy, work.scanned
     is_encoded = scanned.has_images and policy.raw is None
-    if is_encoded and (policy.max_side or policy.quality or scanned.facts.identity):
+    if is_encoded and (policy.max_side or policy.quality or scanned.files.identity):
         return None
     total = sum(
         plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))

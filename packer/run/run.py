@@ -55,7 +55,7 @@ class Run:
         return replace(
             self,
             source=work.scanned.fingerprint,
-            place=self.place or work.scanned.facts.identity,
+            place=self.place or work.scanned.files.identity,
             splits=sorted(set(work.plan.splits)),
             shards=digests(work),
         )

@@ -119,6 +119,7 @@ class Files:
 
     root: Path  # what paths are relative to, or an archive
     spool: Path | None = None  # the file of what the scan has made
+    identity: str = ""  # see `Reader`
 
     late = None
 

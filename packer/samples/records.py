@@ -93,6 +93,10 @@ class Reader(Protocol):
     def late(self) -> Late | None:
         """None where a scan knows the samples' labels, keys and members."""
 
+    @property
+    def identity(self) -> str:
+        """What tells whether it is the same source, where the samples do not; else ""."""
+
     def with_spool(self, path: Path | None) -> "Reader":
         """Return the same, with the file of what the scan has made."""
 
@@ -109,10 +113,10 @@ class Facts:
 
     remarks: tuple[str, ...] = ()  # sentences for a person
     unlabelled: Callable[[], Iterable[str]] = tuple  # such sentences if no sample has a label
-    identity: str = ""  # tells whether it is the same source, where the samples do not
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
     lists: tuple[str, ...] = ()  # files that name the images; others lie beside these
+    outright: tuple[str, ...] = ()  # options that say how it is read; none if no template can
 
 
 class Source(Protocol):

@@ -51,8 +51,6 @@ class Interpretation:
         leftovers: files beside the candidate that belong to no sample.
         general: one of the same kind that is not `general` stands before it.
         columns: the options that name columns, and the folder of the images, are for it.
-        outright: the options that say the same; none where the caller has passed them, or no
-            template can.
     """
 
     kind: str
@@ -61,4 +59,3 @@ class Interpretation:
     leftovers: tuple[Skipped, ...] = ()
     general: bool = False
     columns: bool = False
-    outright: tuple[str, ...] = ()

@@ -55,18 +55,12 @@ _SHIFT = np.uint64(64 - _BITS)
 
 
 def refuse_evidence(
-    source: Source,
-    listing: SampleTable,
-    src: Path,
-    options: SourceOptions,
-    outright: Sequence[str],
-    summary: str,
+    source: Source, listing: SampleTable, src: Path, options: SourceOptions, summary: str
 ) -> tuple[tuple[str, ...], SourceOptions | None]:
     """Raise UnusableInput where a file that `source` ignores names the images of `listing`.
 
-    `outright` are the options that say how the source is read, `summary` the sentence. Return
-    remarks on what was not searched, and the options that read the file, too, where there is one
-    way to keep all.
+    `summary` is the sentence on how the source is read. Return remarks on what was not searched,
+    and the options that read the file, too, where there is one way to keep all.
     """
     tree = getattr(source, "tree", None)  # to which the names of what it skips are relative
     tree = tree if isinstance(tree, Tree) else tree_at(src, options.ignore)
@@ -82,7 +76,7 @@ def refuse_evidence(
     if not found:
         return remarks, None
     folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
-    unread = Unread(listing, source.classes, outright, folders)
+    unread = Unread(listing, source.classes, source.facts, folders)
     ways = list(readings(found, tree, src, options, unread))
     asked = options.kind or options.has_templates or options.pairs or options.of_table
     if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.samples.records import Sample
+from packer.samples.records import Facts, Sample
 from packer.samples.table import SampleTable
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
 from packer.sources.readings.detect import read
@@ -46,7 +46,7 @@ class Unread(NamedTuple):
 
     listing: SampleTable
     classes: Sequence[str]
-    outright: Sequence[str]  # the options that say how
+    facts: Facts
     folders: Sequence[str]  # that hold images
 
 
@@ -81,7 +81,7 @@ def readings(
     found: Sequence[Evidence], tree: Tree, src: Path, options: SourceOptions, unread: Unread
 ) -> Iterator[Reading]:
     """Yield the readings that pack all images, what keeps all first."""
-    base = tuple(unread.outright) or by_templates(options.images, options.members)
+    base = unread.facts.outright or by_templates(options.images, options.members)
     if len(unread.classes) == 1:  # which says nothing beside a text
         base = tuple(_LABEL.sub(lambda _: literal(unread.classes[0]), word) for word in base)
     given = [word for one in options.labels for word in ("--labels", one)]

@@ -91,7 +91,7 @@ def _with_lists(
     """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
     chosen = reading.options(options)
     try:
-        source = (interpretation := read(src, chosen)).open(None)
+        source = read(src, chosen).open(None)
         listing = SampleTable()
         for record in source.scan():
             listing.add(record, () if isinstance(record, Sample) else None)
@@ -106,7 +106,7 @@ def _with_lists(
         if not found or not deep:
             return
         folders = sorted({_folder(own, listing.name_of(n), src) for n in range(len(listing))})
-        unread = Unread(listing, source.classes, interpretation.outright, folders)
+        unread = Unread(listing, source.classes, source.facts, folders)
         for one in readings(found, own, src, chosen, unread):
             ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
             words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))

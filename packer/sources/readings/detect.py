@@ -18,13 +18,13 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings import published
-from packer.sources.readings.folders.ambiguities import certain_templates
+from packer.sources.readings.folders.ambiguities import open_folders
 from packer.sources.readings.foreign import refuse_foreign
 from packer.sources.readings.published.containers import webdataset
 from packer.sources.scanners.arrays.one_each import OneEach
 from packer.sources.scanners.lists import Recognise
 from packer.sources.scanners.templates.chosen import Templates
-from packer.sources.scanners.templates.source import opening
+from packer.sources.scanners.templates.source import TemplateSource, surveyed_once
 from packer.sources.trees.compressed import unpacks
 from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside
@@ -221,7 +221,9 @@ def _by_templates(candidate: Candidate) -> Interpretation:
             f"options of the layout. Remove {option(others[0])}, and options that name columns."
         )
     templates = Templates.of(options)
-    return Interpretation("folder", templates.what, opening(tree, templates))
+    return Interpretation(
+        "folder", templates.what, surveyed_once(partial(TemplateSource, tree, templates))
+    )
 
 
 def _of_arrays(candidate: Candidate) -> Interpretation | None:
@@ -261,11 +263,14 @@ def _folders(candidate: Candidate) -> Interpretation:
     for name, folder in options.pairs.items() if not tree.unpack else ():
         if not (path / folder).is_dir():
             raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
-    if tree.unpack and options.pairs:
-        raise UnusableInput(
-            f"{option('pairs')} requires a folder of images, and {path} is not one."
-        )
-    kind, depth = options.kind, options.class_depth
-    templates = certain_templates(tree, options.pairs, kind, depth)
-    what, opens = f"folders of images{tree.form}", opening(tree, templates)
-    return Interpretation(kind or "folder", what, opens, outright=templates.outright)
+
+    def open_folder(classes: Sequence[str] | None) -> TemplateSource:
+        if tree.unpack and options.pairs:
+            raise UnusableInput(
+                f"{option('pairs')} requires a folder of images, and {path} is not one."
+            )
+        kind, depth = options.kind, options.class_depth
+        return open_folders(tree, classes, options.pairs, kind=kind, depth=depth)
+
+    what = f"folders of images{tree.form}"
+    return Interpretation(options.kind or "folder", what, surveyed_once(open_folder))

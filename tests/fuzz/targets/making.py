@@ -16,9 +16,6 @@ from packer.run.destination import Destination
 from packer.run.pack import run as pack
 from packer.samples.records import Sample, Source
 from packer.sources.readings.detect import read
-from packer.sources.readings.folders.ambiguities import certain_templates
-from packer.sources.scanners.templates.source import opening
-from packer.sources.trees.tree import Tree
 from packer.storage.source import GivenSource
 from reader.format import Limits
 
@@ -89,11 +86,6 @@ def read_through(source: Source) -> None:
             size = len(image) if isinstance(image, bytes) else image.size
             assert tuple(content.members) == sample.members, sample
             assert size + sum(map(len, content.members.values())) == sample.size, sample
-
-
-def folders_in(tree: Tree) -> Source:
-    """The images in the folders of a tree, whatever else they could be."""
-    return opening(tree, certain_templates(tree))(None)
 
 
 def opened(path: Path, **options: str) -> Source:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from packer.inspect.index import index_tar
 from packer.options.declared import SourceOptions
+from packer.sources.readings.folders.ambiguities import open_folders
 from packer.sources.scanners.tars.source import WebDatasetSource
 from packer.sources.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError
-from targets.making import LIMITS, encoded, folders_in, opened, read_through, scratch
+from targets.making import LIMITS, encoded, opened, read_through, scratch
 
 _BLOCK = 512
 _CHECKSUM = slice(148, 156)
@@ -90,7 +91,7 @@ def _webdataset(path: Path) -> None:
 
 
 def _archive(path: Path) -> None:
-    read_through(folders_in(ArchiveTree(path)))
+    read_through(open_folders(ArchiveTree(path)))
 
 
 def _whatever_it_is(path: Path) -> None:

@@ -4,9 +4,10 @@ import io
 import zipfile
 from collections.abc import Iterator
 
+from packer.sources.readings.folders.ambiguities import open_folders
 from packer.sources.trees.archive import ArchiveTree
 from reader.format import ShardfeedError
-from targets.making import encoded, folders_in, opened, read_through, scratch
+from targets.making import encoded, opened, read_through, scratch
 
 
 def seeds() -> Iterator[bytes]:
@@ -26,7 +27,7 @@ def one(data: bytes) -> None:
     """Read a zip as what it says it is, and as a zip."""
     path = scratch() / "fuzzed.zip"
     path.write_bytes(data)
-    for read in (opened, lambda path: read_through(folders_in(ArchiveTree(path)))):
+    for read in (opened, lambda path: read_through(open_folders(ArchiveTree(path)))):
         try:
             read(path)
         except ShardfeedError:

@@ -27,7 +27,7 @@ class Given:
     def files(self) -> "Given":
         return self
 
-    late = None
+    late, identity = None, ""
 
     def with_spool(self, path: Path | None) -> "Given":
         return self

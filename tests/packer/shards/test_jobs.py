@@ -7,11 +7,11 @@ import pytest
 
 from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
-from packer.options.declared import SourceOptions
 from packer.plan.work import ShardJob
 from packer.samples.records import Sample
 from packer.shards.jobs import pack_shard, run_jobs
-from packer.sources.readings.detect import read
+from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.trees.folder import FolderTree
 from reader.format import Index
 from reader.processes import fork_server
 
@@ -36,7 +36,7 @@ class Unreadable:
 @pytest.fixture
 def jobs(source: Path) -> Callable[..., list[ShardJob]]:
     """`jobs(folder, policy, threads)`: 13 shards of 3 samples each."""
-    opened = read(source, SourceOptions()).open(None)
+    opened = open_folders(FolderTree(source))
     samples = [record for record in opened.scan() if isinstance(record, Sample)]
 
     def make(folder: Path, policy: Policy = AS_THEY_ARE, threads: int = 1) -> list[ShardJob]:

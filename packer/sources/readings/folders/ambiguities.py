@@ -8,7 +8,7 @@ common.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from packer.errors import UnusableInput
@@ -23,7 +23,7 @@ from packer.sources.readings.folders.contents import (
 )
 from packer.sources.readings.folders.parts import parts
 from packer.sources.readings.folders.reading import layout_of, templates_of
-from packer.sources.scanners.templates.chosen import Templates
+from packer.sources.scanners.templates.source import TemplateSource
 from packer.sources.trees.meaning import Layout, interpret
 from packer.sources.trees.names import (
     are_counters,
@@ -41,11 +41,17 @@ from packer.words import choices, listed
 _SPLITS = ("train", "test", "val", "valid", "validation")
 
 
-def certain_templates(
-    tree: Tree, pairs: Mapping[str, str] = {}, kind: str | None = None, depth: int | None = None
-) -> Templates:
-    """Return the templates of folders; raise UnusableInput where they may be no classes."""
-    return templates_of(tree, certain_layout(tree, pairs, kind, depth), pairs, kind)
+def open_folders(
+    tree: Tree,
+    classes: Sequence[str] | None = None,
+    pairs: Mapping[str, str] = {},
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+) -> TemplateSource:
+    """Open a source of folders; raise UnusableInput where folders may be no classes."""
+    layout = certain_layout(tree, pairs, kind, depth)
+    return TemplateSource(tree, templates_of(tree, layout, pairs, kind), classes)
 
 
 def certain_layout(

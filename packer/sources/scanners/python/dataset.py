@@ -55,7 +55,7 @@ class DatasetSource:
     @property
     def facts(self) -> Facts:
         """How its items were read."""
-        return Facts(remarks=tuple(self._remarks()), identity=self.identity)
+        return Facts(tuple(self._remarks()))
 
     @property
     def late(self) -> Late:

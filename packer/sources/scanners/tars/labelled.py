@@ -62,8 +62,7 @@ class Labelled:
         named = f"The images are those that {' and '.join(self.tables)} "
         named += "name." if self.tables[1:] else "names."
         remarks = (*remarks, *own.remarks, *[named] * (not own.boxes))
-        own = replace(own, root=None, remarks=remarks, lists=self.tables)
-        return replace(own, identity=self.checksum)
+        return replace(own, root=None, remarks=remarks, lists=self.tables)
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the sample of each row, in the tables' order; name images without a row."""

@@ -143,7 +143,7 @@ class WebDatasetSource:
     @property
     def files(self) -> Files:
         """The reader of the samples."""
-        return Files(self.folder)
+        return Files(self.folder, identity=self.join.checksum if self.join else "")
 
     def _beside(self, tree: Tree, folder: str) -> Iterator[Skipped]:
         """Yield what lies in a folder beside its tars."""

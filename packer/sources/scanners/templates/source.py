@@ -9,7 +9,6 @@ not by its extension, so every file is either packed or named.
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -46,9 +45,16 @@ class TemplateSource:
         tree: of the folder that names and keys begin in.
     """
 
-    def __init__(self, found: Survey, classes: Sequence[str] | None = None) -> None:
-        """`classes` are the names of the classes in label order."""
-        self._tree, self.templates, self._found = found.tree, found.templates, found
+    def __init__(
+        self,
+        tree: Tree,
+        templates: Templates,
+        classes: Sequence[str] | None = None,
+        found: Survey | None = None,
+    ) -> None:
+        """`classes` are the names of the classes in label order, `found` is an earlier survey."""
+        self._tree, self.templates = tree, templates
+        self._found = found = found or Survey(tree, templates)
         self._joined = joined = found.joined
         self.tree = self._tree.below(self.templates.top)
         self.files: Reader = self.tree.files
@@ -57,11 +63,16 @@ class TemplateSource:
         remarks = joined.remarks if joined else ()
         if found.usual is NUMBERED:
             remarks += ("Its splits 0, 1 and 2 are read as train, val and test.",)
-        self.facts = Facts(remarks, root=None if self._tree.unpack else self.tree.root)
+        root = None if tree.unpack else self.tree.root
+        self.facts = Facts(remarks, root=root, outright=templates.outright)
         self._last: tuple[Mapping[str, Any], tuple[int, str]] = {}, (-1, "")
         self._unreadable: set[str] = set()  # folders, which a scan finds
         names = joined.names if joined else self.templates.names
         self._further = names - _ROLES  # fields that go into the json
+
+    def in_order(self, classes: Sequence[str] | None) -> "TemplateSource":
+        """Return the same with its classes in another order."""
+        return TemplateSource(self._tree, self.templates, classes, self._found)
 
     def _classes(self, of_paths: set[str], classes: Sequence[str] | None) -> Labels:
         """Return the classes: those of paths sorted, ``{class}`` in the order of its list."""
@@ -227,10 +238,20 @@ class TemplateSource:
         return replace(item, name=self._relative(name) + slash) if self.templates.top else item
 
 
-def opening(tree: Tree, templates: Templates) -> Callable[[Sequence[str] | None], TemplateSource]:
-    """Return what opens the source in an order of classes; it is surveyed once."""
-    survey = cache(lambda: Survey(tree, templates))
-    return lambda classes: TemplateSource(survey(), classes)
+Opening = Callable[[Sequence[str] | None], TemplateSource]
+
+
+def surveyed_once(opening: Opening) -> Opening:
+    """Return what opens a source anew for each order of classes, without another survey."""
+    opened: list[TemplateSource] = []
+
+    def reopening(classes: Sequence[str] | None) -> TemplateSource:
+        if opened:
+            return opened[0].in_order(classes)
+        opened.append(opening(classes))
+        return opened[0]
+
+    return reopening
 
 
 def _unused(path: str) -> Skipped:

@@ -16,7 +16,8 @@ from packer.samples.records import Sample
 from packer.samples.table import SampleTable
 from packer.sources.audit.ask import QUESTIONS, ask
 from packer.sources.audit.outcome import Outcome
-from packer.sources.readings.detect import read
+from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.trees.folder import FolderTree
 
 Write = Callable[[list[str]], Path]
 
@@ -235,7 +236,7 @@ def test_twice_a_source_is_asked_about_with_twice_the_work(shape: str, tmp_path:
         for name in names:
             label = tops.index(name.split("/")[0]) if tops else -1
             table.add(Sample(name, name, label, 9, 0))
-        source = read(tmp_path, SourceOptions(kind="flat")).open(None)
+        source = open_folders(FolderTree(tmp_path), kind="flat")
 
         def run() -> None:
             outcome = Outcome(tmp_path, "folder", source, Files(tmp_path), table, tops)
@@ -262,7 +263,7 @@ def _names_asked(src: Path, folders: int, files: int) -> int:
             name = f"{folder:03}class/{n:06}.png"
             table.add(Sample(name, name, folder, 9, 0))
     classes = [f"{folder:03}class" for folder in range(folders)]
-    source = read(src, SourceOptions(kind="flat")).open(None)
+    source = open_folders(FolderTree(src), kind="flat")
     ask(Outcome(src, "folder", source, Files(src), table, classes), SourceOptions())
     return table.asked
 

@@ -9,7 +9,7 @@ from image_folder import image_folder
 from packer.errors import BadImage, UnusableInput
 from packer.samples.records import Content, EmptyClass, Sample, Skipped
 from packer.sources.readings.folders.reading import layout_of, templates_of
-from packer.sources.scanners.templates.source import TemplateSource, opening
+from packer.sources.scanners.templates.source import TemplateSource
 from packer.sources.trees.folder import FolderTree
 
 MakeFiles = Callable[..., Path]
@@ -44,7 +44,7 @@ def opened(
     """The source of a folder."""
     tree = FolderTree(root)
     layout = layout_of(tree, pairs, kind, depth)
-    return opening(tree, templates_of(tree, layout, pairs, kind))(classes)
+    return TemplateSource(tree, templates_of(tree, layout, pairs, kind), classes)
 
 
 def samples(root: Path) -> list[Sample]:
