@@ -15,6 +15,7 @@ from layouts.archives import image
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
+from packer.sources.readings.detect import read
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -101,6 +102,18 @@ def test_classes_may_be_in_another_order(
     src = write_files(tmp_path, make_jpegs("a/1.jpg", "b/2.jpg"))
     found = scan(src, ["c", "b", "a"], SourceOptions(images=("{label}/{key}",)))
     assert found.labels == {"a/1": 2, "b/2": 1}
+
+
+def test_another_order_of_classes_needs_no_further_look_at_the_files(
+    tmp_path: Path, make_jpegs: Callable[..., Any], write_files: Write
+) -> None:
+    src = write_files(tmp_path / "src", make_jpegs("a/1.jpg", "b/2.jpg"))
+    for options in (SourceOptions(), SourceOptions(images=("{label}/{key}.jpg",))):
+        reading = read(src, options)
+        assert reading.open(None).classes == ("a", "b")
+        src = src.rename(tmp_path / "moved")
+        assert reading.open(["b", "a"]).classes == ("b", "a")
+        src = src.rename(tmp_path / "src")
 
 
 def test_other_fields_go_into_the_json(
