@@ -49,11 +49,6 @@ class Templates:
         return os.path.commonpath([template.folder for template in self.images])
 
     @property
-    def folders(self) -> list[str]:
-        """The folders that templates of images name outright, the source first."""
-        return list(dict.fromkeys(["", *(template.folder for template in self.images)]))
-
-    @property
     def texts(self) -> list[str]:
         """The templates of images, as they are written."""
         return [template.text for template in self.images]
@@ -69,11 +64,6 @@ class Templates:
     def names(self) -> frozenset[str]:
         """The fields of all templates of images."""
         return frozenset().union(*(template.names for template in self.images))
-
-    @property
-    def has_values(self) -> bool:
-        """Whether paths have classes or splits."""
-        return bool(self.names & {"label", "class", "split"})
 
     @property
     def masks(self) -> list[str]:

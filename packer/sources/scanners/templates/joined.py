@@ -161,16 +161,13 @@ class Joined:
             if len(found) > 1:
                 raise BadImage(f"it may be {listed(paths, 2)}")
         if not found and (found := self._forms.numbers(values, shared)):
-            self._remarks.append(_LOOSELY.format(listed(self._bound_files, 3)))
+            files = [file for bound in self._bound for file in bound.rows.files]
+            self._remarks.append(_LOOSELY.format(listed(files, 3)))
         if len(found) > 1:
             raise BadImage(f"{len(found)} images have that {{key}}")
         if not found:
             raise Damaged("no image has that name")
         return found[0]
-
-    @property
-    def _bound_files(self) -> list[str]:
-        return [file for bound in self._bound for file in bound.rows.files]
 
     def _number(self, path: str) -> int:
         return next(self._paths.numbers(name_hash(path)), -1)

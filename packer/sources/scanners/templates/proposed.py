@@ -48,7 +48,7 @@ def proposed(path: str, text: str, names: Names, stems: Sequence[str] = ()) -> s
     split = splits_of([stem]).get(stem) or splits_of(sorted(stems)).get(stem)
     form = form_of(path, text, names, f" {{split={split}}}" if split else "")
     if form and "{split" not in form:
-        form += _split_of(stem)
+        form += "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
     return form and f"{path}{'' if form.startswith('#') else ': '}{form}"
 
 
@@ -94,11 +94,6 @@ def in_order(path: str, text: str) -> str | None:
             fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
             return fields and f"{path}: {fields}"
     return f"{path}: {{{_role(lines)}}}"
-
-
-def _split_of(stem: str) -> str:
-    """Return the split that a file is named after, as a field."""
-    return "".join(f" {{split={one}}}" for one in splits_of([stem]).values())
 
 
 def _is_head(line: str) -> bool:

@@ -7,7 +7,7 @@ not by its extension, so every file is either packed or named.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -154,8 +154,9 @@ class TemplateSource:
             if defaults := self.templates.defaults(path):
                 fields = {**defaults, **fields}
             members = dict(self._members_of(path, of_path)) if self._found.members else {}
-            if self.templates.required:
-                self._check_required({*members, *sidecars})
+            for name in self.templates.required:
+                if not any(one.split(".")[0] == name for one in {*members, *sidecars}):
+                    raise Lacking(f"it has no {name} beside it", name)
             label, split = self._values(fields)
             more = {n: fields[n] for n in fields if n in self._further} if self._further else {}
             if more and "json" in {*members, *sidecars}:
@@ -187,11 +188,6 @@ class TemplateSource:
                 raise Lacking(f"it has no {member.name}: there is no {wanted}", member.name)
             for file in found:
                 yield member.extension(os.path.splitext(file)[1][1:].lower()), file
-
-    def _check_required(self, members: Collection[str]) -> None:
-        for name in self.templates.required:
-            if not any(member.split(".")[0] == name for member in members):
-                raise Lacking(f"it has no {name} beside it", name)
 
     def _values(self, fields: Mapping[str, Any]) -> tuple[int, str]:
         """Return the class and the split of an image; all of a folder may have the same fields."""

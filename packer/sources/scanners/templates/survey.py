@@ -86,7 +86,8 @@ class Survey:
         self.joined: Joined | None = None
         if templates.lists:
             rows = read_lists(tree, templates.lists)
-            self.joined = Joined(tree, rows, templates.names, templates.folders)
+            folders = dict.fromkeys(["", *(template.folder for template in templates.images)])
+            self.joined = Joined(tree, rows, templates.names, list(folders))
             self.joined.bind(self.images, self.fields)
             self.splits |= dict.fromkeys(map(str, self.joined.values("split")))
         usual = splits_of(sorted(self.splits))
@@ -115,7 +116,7 @@ class Survey:
             self.splits[fields.get("split", "")] = None
 
     def _add(self, images: Iterable[tuple[str, Fields]]) -> None:
-        for path, fields in images if self.templates.has_values else ():
+        for path, fields in images if self.templates.names & {"label", "class", "split"} else ():
             label = fields.get("class", fields.get("label", ""))
             self.labels.setdefault(label, os.path.dirname(path))
             self.splits[fields.get("split", "")] = None
