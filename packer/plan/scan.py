@@ -16,7 +16,7 @@ from packer.plan.stratify import stratify
 from packer.progress import Advance, Progress
 from packer.samples.outside import made_in
 from packer.samples.places import Spool
-from packer.samples.records import EmptyClass, Facts, Late, Reader, Sample, Skipped, Source
+from packer.samples.records import Facts, Late, Reader, Sample, Skipped, Source
 from packer.samples.table import SampleTable
 from packer.words import many, option
 from reader.format import MaskColors
@@ -130,12 +130,10 @@ def _without_empty(listing: SampleTable, classes: tuple[str, ...], fixed: int) -
     """
     known = frozenset(classes[:fixed])
     listing.skipped = [
-        replace(item, ignored=True)
-        if isinstance(item, EmptyClass) and item.class_name in known
-        else item
+        replace(item, ignored=True) if item.class_name in known else item
         for item in listing.skipped
     ]
-    empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
+    empty = {item.class_name for item in listing.skipped} - {""}
     if not empty:
         return classes
     kept = np.array([number < fixed or name not in empty for number, name in enumerate(classes)])

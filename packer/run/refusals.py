@@ -17,7 +17,7 @@ from typing import Any
 from packer.errors import BadImage, Rejected, UnusableInput
 from packer.files.hashed_file import read_span
 from packer.plan.work import Work
-from packer.samples.records import EmptyClass, Skipped
+from packer.samples.records import Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written, index_of
 from packer.sources.proposals.complete import commands_for
@@ -118,7 +118,7 @@ def _mended(work: Work, files: Rejections) -> str:
 def _without_empty(work: Work, files: Rejections) -> str:
     """Return what to do if only folders of classes were rejected, which hold no image."""
     scanned = _by_scan(work)
-    if len(scanned) < len(files) or not all(isinstance(item, EmptyClass) for item in scanned):
+    if len(scanned) < len(files) or not all(item.class_name for item in scanned):
         return ""
     skipping = command(work.name, "--on-error", "skip")
     return (

@@ -44,6 +44,7 @@ class Skipped:
     damaged: bool = False  # or missing; without it the dataset is what it was read as
     lacks: str = ""  # the required member without which it is not packed
     repeats: bool = False  # a record whose image is packed by another
+    class_name: str = ""  # of a class folder from which no sample came
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":
@@ -51,13 +52,6 @@ class Skipped:
         lacks = error.member if isinstance(error, Lacking) else ""
         damaged, repeats = isinstance(error, Damaged), isinstance(error, Repeated)
         return cls(name, str(error), damaged=damaged, lacks=lacks, repeats=repeats)
-
-
-@dataclass(frozen=True)
-class EmptyClass(Skipped):
-    """A class folder from which no sample came."""
-
-    class_name: str = ""
 
 
 class ImageElsewhere(NamedTuple):

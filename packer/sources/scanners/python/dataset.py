@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from packer.sources.interpretation import Interpretation
 from packer.sources.scanners.python.carried import Carried, Sent
 from packer.sources.scanners.python.items import Fields, Item
 from packer.sources.scanners.python.known import is_map_style, know, parts_of
-from packer.sources.scanners.python.probes import Probed, Read, probe
+from packer.sources.scanners.python.probes import Probed, probe
 from packer.sources.scanners.python.values import described
 
 _TOO_LATE = (
@@ -179,6 +180,7 @@ def opened(
         raise UnusableInput(reason)
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))
+    ends = dict(zip(lengths, accumulate(lengths.values()), strict=True))
 
     def open_source(classes: Sequence[str] | None) -> DatasetSource:
         order = class_order(what, declared, classes) if classes and declared else declared
@@ -188,8 +190,14 @@ def opened(
             classes=order or tuple(classes or ()),
             declared=declared,
         )
+
+        def read(number: int, draws: int | None) -> Item:
+            split = next(split for split, end in ends.items() if number < end)
+            at = number - ends[split] + lengths[split]
+            return read_item(carried.parts[split], at, fields, draws)
+
         with drawn(None):  # the caller's own draws go on as if nothing had been read
-            probed = probe(*_by_number(carried.parts, lengths, fields), policy)
+            probed = probe(read, sum(lengths.values()), policy)
         facts = (what, lengths, fields, probed, [one.fingerprint for one in known.values()])
         identity = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "surrogatepass"))
         if not probed.repeatable:
@@ -202,17 +210,3 @@ def opened(
         yield Interpretation(PYTHON, what, open_source)
     finally:
         carried.put_down()
-
-
-def _by_number(
-    parts: Mapping[str, Any], lengths: Mapping[str, int], fields: Fields
-) -> tuple[Read, int]:
-    """Return what reads the items of all parts, counted through, and their number."""
-    ends = np.cumsum(list(lengths.values()))
-
-    def read(number: int, draws: int | None) -> Item:
-        part = int(np.searchsorted(ends, number, side="right"))
-        begin = int(ends[part - 1]) if part else 0
-        return read_item(parts[list(lengths)[part]], number - begin, fields, draws)
-
-    return read, int(ends[-1])

@@ -16,7 +16,7 @@ from packer.errors import BadImage, Lacking
 from packer.keys import clashing
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
-from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
+from packer.samples.records import Facts, Reader, Sample, Skipped
 from packer.sources.scanners.arrays.one_each import is_array, is_in_picture
 from packer.sources.scanners.templates.chosen import Templates
 from packer.sources.scanners.templates.survey import Survey
@@ -102,7 +102,7 @@ class TemplateSource:
                 if (folder := of_paths.get(name, name)) in self._unreadable:
                     continue
                 reason = _ALL_REJECTED if self._tree.shape.below(folder) else _NO_IMAGES
-                yield self._named(EmptyClass(f"{folder}/", reason, class_name=name))
+                yield self._named(Skipped(f"{folder}/", reason, class_name=name))
 
     def _scan(self) -> Iterator[Sample | Skipped]:
         lists = self._joined.files if self._joined else frozenset()

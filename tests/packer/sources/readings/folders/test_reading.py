@@ -7,7 +7,7 @@ import pytest
 from image_folder import image_folder
 
 from packer.errors import BadImage, UnusableInput
-from packer.samples.records import Content, EmptyClass, Sample, Skipped
+from packer.samples.records import Content, Sample, Skipped
 from packer.sources.readings.folders.reading import layout_of, templates_of
 from packer.sources.scanners.templates.source import TemplateSource
 from packer.sources.trees.folder import FolderTree
@@ -152,7 +152,8 @@ def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
     (root / "dog" / "deep").mkdir(parents=True)
     (root / "empty").mkdir()
     (root / "empty" / "a.jpg").touch()
-    empty = [item for item in opened(root).scan() if isinstance(item, EmptyClass)]
+    skipped = [item for item in opened(root).scan() if isinstance(item, Skipped)]
+    empty = [item for item in skipped if item.class_name]
     assert [item.class_name for item in empty] == ["dog", "empty", "litter"]
     assert [item.name for item in empty] == ["dog/", "empty/", "litter/"]
     assert not any(item.ignored for item in empty)
