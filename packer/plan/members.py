@@ -21,7 +21,7 @@ from packer.samples.records import Facts, Sample, Skipped
 from packer.samples.table import SampleTable
 from packer.sources.members.files import members_of_files
 from packer.sources.members.known import KnownSamples, Members
-from packer.sources.members.rows import Rows, table_at
+from packer.sources.members.rows import members_of_rows, table_at
 from packer.sources.trees.find import tree_at
 from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
@@ -49,7 +49,7 @@ def plan_members(
     table = table_at(path, tree)
     members: Iterable[Members | Skipped]
     if table is not None:
-        members, what = Rows.of(table, options, known, path), "a table of members"
+        members, what = members_of_rows(table, options, known, path), "a table of members"
         files = Files(getattr(table, "folder", path.parent))
     elif tree is not None:
         members, what = members_of_files(tree, known), f"files of members{tree.form}"

@@ -78,35 +78,24 @@ class JsonTable(Table):
         return (Record(f"{name}: entry {n}", row) for n, row in enumerate(self.rows))
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The members of a table's rows."""
-
-    table: Table
-    key: str  # the column that names the sample
-    arrays: Mapping[str, tuple[str, str]]  # column -> its member's extension, and the array's type
-
-    @classmethod
-    def of(cls, table: Table, options: SourceOptions, known: KnownSamples, where: Path) -> "Rows":
-        """Find the column that names samples, and those of arrays."""
-        if table.fault:
-            raise UnusableInput(table.fault)
-        key = _key_column(table, options, known, where)
-        members: dict[str, tuple[str, str]] = {}
-        for column, dtype in table.array_columns().items():
-            ext = f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.npy"
-            if ext in (own for own, _ in members.values()):
-                raise UnusableInput(
-                    f"{where}: two of its columns would be members .{ext}. Rename {column!r}."
-                )
-            members[column] = ext, dtype
-        return cls(table, key, members)
-
-    def __iter__(self) -> Iterator[Members | Skipped]:
-        yield from self.table.skipped
-        newest = max(file.mtime_ns for file in self.table.files)
-        read = partial(_members, key=self.key, arrays=self.arrays, newest=newest)
-        yield from self.table.through(read)
+def members_of_rows(
+    table: Table, options: SourceOptions, known: KnownSamples, where: Path
+) -> Iterator[Members | Skipped]:
+    """Yield the members in the rows of a table: its arrays, and all other columns as JSON."""
+    if table.fault:
+        raise UnusableInput(table.fault)
+    key = _key_column(table, options, known, where)
+    arrays: dict[str, tuple[str, str]] = {}  # column -> its member's extension, the array's type
+    for column, dtype in table.array_columns().items():
+        ext = f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.npy"
+        if ext in (own for own, _ in arrays.values()):
+            raise UnusableInput(
+                f"{where}: two of its columns would be members .{ext}. Rename {column!r}."
+            )
+        arrays[column] = ext, dtype
+    newest = max(file.mtime_ns for file in table.files)
+    read = partial(_members, key=key, arrays=arrays, newest=newest)
+    return chain(table.skipped, table.through(read))
 
 
 def _members(

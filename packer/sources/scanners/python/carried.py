@@ -5,7 +5,6 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO, Any, TypeVar
 
@@ -25,7 +24,7 @@ class Carried:
     """
 
     def __init__(self, parts: Mapping[str, Any], what: str) -> None:
-        self.parts = parts
+        self._parts: Mapping[str, Any] | None = parts  # None: in a packing process
         self._what = what
         self._parcel: bytes | tuple[int, int] | None = None
 
@@ -54,27 +53,21 @@ class Carried:
             os.close(self._parcel[1])
         self._parcel = None
 
-    def __reduce__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         assert self._parcel is not None, "it was not pickled"
-        return Sent, (self._parcel, self._what)
-
-
-@dataclass(frozen=True)
-class Sent:
-    """The datasets in a packing process."""
-
-    parcel: bytes | tuple[int, int]
-    what: str
+        return {**self.__dict__, "_parts": None}
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """A dataset for each split, made once in each process."""
+        """A dataset for each split, made once in each packing process."""
+        if self._parts is not None:
+            return self._parts
         try:
             with _making:
-                return _made(self.parcel)
+                return _made(self._parcel)
         except Exception as error:
             raise UnusableInput(
-                f"The source, {self.what}, cannot be unpickled in a packing process: "
+                f"The source, {self._what}, cannot be unpickled in a packing process: "
                 f"{type(error).__name__}, {message_of(error)}. Define its classes in a module that "
                 "can be imported there. Or pass jobs=1 to read it in this process."
             ) from error

@@ -25,7 +25,7 @@ from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order
 from packer.samples.records import Content, Facts, Late, Sample, Skipped
 from packer.sources.interpretation import Interpretation
-from packer.sources.scanners.python.carried import Carried, Sent
+from packer.sources.scanners.python.carried import Carried
 from packer.sources.scanners.python.items import Fields, Item
 from packer.sources.scanners.python.known import is_map_style, know, parts_of
 from packer.sources.scanners.python.probes import Probed, probe
@@ -42,7 +42,7 @@ _reading = threading.Lock()  # datasets are not made for several threads
 class DatasetSource:
     """The items of a dataset, or of one for each split."""
 
-    carried: Carried | Sent  # a dataset for each split
+    carried: Carried  # a dataset for each split
     lengths: Mapping[str, int]  # of each split
     fields: Fields
     probed: Probed
