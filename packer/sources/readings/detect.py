@@ -22,7 +22,7 @@ from packer.sources.readings.folders.ambiguities import open_folders
 from packer.sources.readings.foreign import refuse_foreign
 from packer.sources.readings.published.containers import webdataset
 from packer.sources.scanners.arrays.one_each import OneEach
-from packer.sources.scanners.lists import Recognise
+from packer.sources.scanners.rows.source import Recognise
 from packer.sources.scanners.templates.chosen import Templates
 from packer.sources.scanners.templates.source import TemplateSource, surveyed_once
 from packer.sources.trees.compressed import unpacks

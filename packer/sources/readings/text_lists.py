@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from packer.errors import BadImage, UnusableInput
 from packer.samples.labels import Objects, in_json
-from packer.samples.records import Skipped
-from packer.sources.scanners.lists import Row, Rows
+from packer.samples.records import Facts, Skipped
+from packer.sources.scanners.rows.lists import Row, Rows
 from packer.sources.trees.tree import Tree
 
-ONE_BOX = in_json("xywh", labels=False)  # of `one_box`
+ONE_BOX = Facts(boxes=in_json("xywh", labels=False))  # of `one_box`
 
 
 def records(

@@ -21,8 +21,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from packer.errors import BadImage, first_of
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.outside import Made
-from packer.samples.records import Skipped
-from packer.sources.scanners.lists import ListedSource, Lists, Row
+from packer.samples.records import Facts, Skipped
+from packer.sources.scanners.rows.lists import Lists, Parsed, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.columns import size_of
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
@@ -54,7 +55,7 @@ def open_parts(
     ignored: Mapping[str, str],
     leftover_reason: str,
     classes: Sequence[str] | None,
-) -> ListedSource:
+) -> RowSource:
     """Open images with annotations in VOC's form; see `Lists` for the arguments."""
     lists = Lists(partial(_rows, tree, parts), ignored=ignored, leftover_reason=leftover_reason)
     return open_objects(tree, lists, parsed, classes)
@@ -62,13 +63,13 @@ def open_parts(
 
 def open_objects(
     tree: Tree, lists: Lists, parse: Parse, classes: Sequence[str] | None
-) -> ListedSource:
+) -> RowSource:
     """Open images whose ``json`` is what `parse` gives for the rows' sources, if any."""
     names: set[str] = set()
     for row in lists.rows():
-        if isinstance(row, Row) and row.source:
+        if isinstance(row, Row) and isinstance(path := row.members.get("json"), Parsed):
             try:
-                data, _ = tree.read(row.source, tree.measure(row.source)[0])
+                data, _ = tree.read(path, tree.measure(path)[0])
                 names.update(parse(data).categories or ())
             except BadImage:
                 continue  # the scan names it
@@ -81,8 +82,8 @@ def open_objects(
         except KeyError as error:
             raise BadImage(f"class {error} is not in the list of classes") from None
 
-    found = replace(lists, classes=order, boxes=in_json("xyxy"), parse=made)
-    return ListedSource.open(tree, found)
+    facts = Facts(boxes=in_json("xyxy"))
+    return RowSource.open(tree, replace(lists, classes=order, facts=facts, parse=made))
 
 
 def rows_of_parts(tree: Tree, parts: Sequence[Part], ext: str) -> Iterator[Row | Skipped]:
@@ -94,10 +95,10 @@ def rows_of_parts(tree: Tree, parts: Sequence[Part], ext: str) -> Iterator[Row |
             stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
         for stem in stems:
             masks = {of: inside(folder, f"{stem}.png") for of, folder in part.masks.items()}
-            members = {of: path for of, path in masks.items() if tree.has(path)}
+            files = {"json": Parsed(inside(part.annotations, stem + ext)), **masks}
             image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
-            source = inside(part.annotations, stem + ext)
-            yield Row(image, None, part.split, members, source if tree.has(source) else "")
+            members = {of: path for of, path in files.items() if tree.has(path)}
+            yield Row(image, None, part.split, members)
         if not part.list:
             yield from _strays(tree, part.annotations, ext, image_of)
 

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
@@ -193,11 +194,16 @@ class Columns:
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that go into the sample's JSON unchanged."""
-        named = {self.image, self.label, self.split, *(self.box.names if self.box else ())}
-        named.update(self.pictures, self.rule.splits if self.rule else ())
+        named = self._named
         if self.answer and fields.get(self.answer) != ACCEPTED:
-            named.discard(self.label)
+            named = named - {self.label}
         return {name: value for name, value in fields.items() if name not in named}
+
+    @cached_property
+    def _named(self) -> frozenset[str | None]:
+        of_box = self.box.names if self.box else ()
+        of_split = self.rule.splits if self.rule else ()
+        return frozenset((self.image, self.label, self.split, *of_box, *self.pictures, *of_split))
 
 
 def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:

@@ -88,6 +88,8 @@ class TableView:
 
     def further(self, fields: Fields) -> dict[str, str]:
         """Return the further images that a row names: member -> path."""
+        if not self.columns.pictures:
+            return {}
         named = {member: fields.get(name) for name, member in self.columns.pictures.items()}
         paths = {m: self.resolver.name(value) for m, value in named.items() if value}
         return {m + os.path.splitext(path)[1].lower(): path for m, path in paths.items()}
@@ -105,11 +107,11 @@ class TableView:
         text = label_text(self.columns.label_of(fields))
         return labels_in(text, self.separator) if self.separator else [text]
 
-    def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
-        """Return the class number of an image; -1 if it has none, or several."""
+    def label_of(self, rows: Sequence[Fields]) -> str | None:
+        """Return the label of an image; None if it has none, or several."""
         if self.grouped or self.has_several:
-            return -1
-        return number_of((self._labels(rows[0]) or [""])[0])
+            return None
+        return next(iter(self._labels(rows[0])), None)
 
     def json_of(self, records: Sequence[Record], number_of: Callable[[str], int]) -> bytes:
         """The JSON of what is stored of an image beside its label; empty if that is nothing."""

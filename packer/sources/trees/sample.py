@@ -14,12 +14,14 @@ from packer.sources.trees.tree import Tree
 class SampleParts:
     """An image of a tree and its members, measured when they are added; raises BadImage."""
 
-    __slots__ = ("_image", "_places", "_tree", "newest", "size")
+    __slots__ = ("_held", "_image", "_places", "_tree", "newest", "size")
 
-    def __init__(self, tree: Tree, image: str) -> None:
+    def __init__(self, tree: Tree, image: str, held: tuple[Place, int, int] | None = None) -> None:
+        """`held`: place, size and time of an image that is no file of the tree."""
         self._tree, self._image = tree, image
         self._places: dict[str, Place] = {}
-        self.size, self.newest = tree.measure(image)
+        self._held = held
+        self.size, self.newest = held[1:] if held else tree.measure(image)
         if not self.size:
             raise Damaged("it is empty")
 
@@ -27,10 +29,6 @@ class SampleParts:
         """Add a file of the tree."""
         size, mtime_ns = self._tree.measure(path)
         self.add_place(ext, self._tree.place(path), size, mtime_ns)
-
-    def add_made(self, ext: str, data: bytes, mtime_ns: int, files: Sequence[str] = ()) -> None:
-        """Add what the scan has made of `files`; `mtime_ns`: when the newest was written."""
-        self.add_place(ext, [data, *files], len(data), mtime_ns)
 
     def add_place(self, ext: str, place: Place, size: int, mtime_ns: int) -> None:
         """Add what is measured already."""
@@ -44,7 +42,7 @@ class SampleParts:
         """Return the sample; `is_beside`: all its files are found by its name."""
         places: Sequence[Place] = ()
         if not is_beside:
-            at = self._tree.place(self._image)
+            at = self._held[0] if self._held else self._tree.place(self._image)
             places = (None if at == self._image else at, *self._places.values())
         return Sample(
             name=self._image,
@@ -95,7 +93,8 @@ def sample_of_files(
             continue
         is_beside = is_beside and path == f"{stem}.{ext}"
     if json:
-        parts.add_made("json", *json)
+        data, mtime_ns = json
+        parts.add_place("json", [data], len(data), mtime_ns)
         is_beside = False
     key = escape(image if keep_extension else stem)
     yield parts.sample(key, label, split, is_beside=is_beside)

@@ -24,7 +24,7 @@ _BY_FIELD = {  # the first field that occurs decides
     "category_id": CLASSES,
     "caption": CAPTIONS,
 }
-_NAMES = 5  # of images that are kept
+_NAMES = 5  # of images that are looked for
 
 
 @dataclass
@@ -73,7 +73,6 @@ class Annotations:
         kind: of its annotations, one of the constants above.
         categories: the name of each category id.
         keypoints: the names of the key points of each object, if all categories have the same.
-        names: of the first few images.
         images: the folder of its images, relative to the source's root; "" for the root.
         split: of its images.
     """
@@ -81,11 +80,15 @@ class Annotations:
     file: Watched
     kind: str
     categories: Mapping[int, str]
-    names: tuple[str, ...]
     entries: Entries = field(repr=False, compare=False)
     keypoints: tuple[str, ...] = ()
     images: str = ""
     split: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the first few images."""
+        return tuple(self.entries.names[:_NAMES])
 
     @classmethod
     def read(cls, file: Watched) -> "Annotations":
@@ -93,7 +96,6 @@ class Annotations:
         lists: set[str] = set()
         fields: set[str] = set()
         used: set[int] = set()
-        names: list[str] = []
         categories: dict[int, Any] = {}
         entries, path = Entries(), file.path
         for element in elements(file):
@@ -109,10 +111,7 @@ class Annotations:
             if element.of not in ("annotations", "images"):
                 continue
             entries.add(element, path.name)
-            if element.of == "images":
-                if len(names) < _NAMES and (name := file_name_of(element)):
-                    names.append(name)
-            elif isinstance(element.value, dict):
+            if element.of == "annotations" and isinstance(element.value, dict):
                 fields.update(element.value)
                 if isinstance(category_id := element.value.get("category_id"), int):
                     used.add(category_id)
@@ -127,7 +126,7 @@ class Annotations:
         if (project := _project(categories)) is not None and project not in used:
             del named[project]
         kind = [*by_name, *by_field, OBJECTS][0]
-        return cls(file, kind, named, tuple(names), entries, _keypoints(categories))
+        return cls(file, kind, named, entries, _keypoints(categories))
 
 
 class Index:

@@ -23,13 +23,14 @@ from packer.errors import BadImage, UnusableInput, first_of
 from packer.files.snapshot import Watched
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
-from packer.samples.records import Skipped
+from packer.samples.records import Facts, Skipped
 from packer.sources.readings.coco.folders import find
 from packer.sources.readings.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.readings.coco.json_stream import parsed
-from packer.sources.scanners.lists import ListedSource, Lists, Row
+from packer.sources.scanners.rows.lists import Held, Lists, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.columns import size_of
-from packer.sources.tables.images import path_inside
+from packer.sources.tables.images import Keys, path_inside
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree, aside
@@ -37,14 +38,14 @@ from packer.sources.trees.tree import Tree, aside
 PICTURE = "panoptic.png"
 
 
-def open_file(path: Path, options: SourceOptions, classes: Sequence[str] | None) -> ListedSource:
+def open_file(path: Path, options: SourceOptions, classes: Sequence[str] | None) -> RowSource:
     """Open one annotation file; `root` of the options is the folder of its images."""
     root = Path(os.path.realpath(path.parent / (options.root or "")))
     part = Annotations.read(Watched.of(path))
     return _open(FolderTree(root), (part,), (), classes, is_whole=False)
 
 
-def open_folder(tree: Tree, files: Sequence[str], classes: Sequence[str] | None) -> ListedSource:
+def open_folder(tree: Tree, files: Sequence[str], classes: Sequence[str] | None) -> RowSource:
     """Open a folder with annotation files and their images, such as COCO's own."""
     return _open(tree, *find(tree, files), classes, is_whole=True)
 
@@ -56,7 +57,7 @@ def _open(
     classes: Sequence[str] | None,
     *,
     is_whole: bool,
-) -> ListedSource:
+) -> RowSource:
     order, class_of = _numbered(parts, classes)
     images = _Images(tree, parts, unused, order, class_of)
     files = [os.path.relpath(part.file.path, tree.root) for part in parts]
@@ -69,11 +70,11 @@ def _open(
         order,
         (*files, *(item.name for item in unused)),
         aside(tree, used, "no annotation file lists the images in it", _names_a_split),
-        boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {},
-        mtime_ns=max(part.file.mtime_ns for part in parts),
+        facts=Facts(boxes=in_json("xywh", keypoints=keypoints) if has_boxes else {}),
         is_whole=is_whole,
+        keys=images.keys,
     )
-    return ListedSource.open(tree, lists)
+    return RowSource.open(tree, lists)
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ class _Images:
                 complete = partial(self._completed, places)
                 yield Row(path, split=split, where=where, complete=complete)
 
+    def keys(self) -> Keys:
+        """Return the keys of all images."""
+        return Keys.among(row.image for row in self.rows() if isinstance(row, Row))
+
     def folders(self) -> Iterator[str]:
         """Yield the folders of images and of panoptic segments."""
         for part in self.parts:
@@ -137,10 +142,11 @@ class _Images:
         described = _described(entry, annotations, self.class_of, not is_class)
         data = replace(described, size=size_of(entry)).json()
         label = _class_of_image(annotations, self.class_of) if is_class else -1
-        members: dict[str, str | bytes] = {"json": data}
+        newest = max(part.file.mtime_ns for part in self.parts)
+        members: dict[str, str | bytes | Held] = {"json": Held.made(data, newest)}
         if part.kind == PANOPTIC and annotations:
             members[PICTURE] = os.path.join(self._pictures(part), _picture_of(annotations))
-        return replace(row, label=self.classes[label] if label >= 0 else None, members=members)
+        return row._replace(label=self.classes[label] if label >= 0 else None, members=members)
 
     def _entries(self, places: Sequence[Sequence[int]]) -> list[Any]:
         entries: list[Any] = []

@@ -20,10 +20,11 @@ from packer.errors import BadImage, Damaged, Repeated, UnusableInput
 from packer.files.snapshot import Watched
 from packer.samples.labels import Encodings, Objects, class_order, to_json
 from packer.samples.outside import FRACTIONS
-from packer.samples.records import Skipped
+from packer.samples.records import Facts, Skipped
 from packer.sources.readings.exports.form import Described, Form, NoImage, dig
 from packer.sources.readings.exports.open_images import descriptions
-from packer.sources.scanners.lists import ListedSource, Lists, Row
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.columns import size_of
 from packer.sources.tables.find import split_of_name
 from packer.sources.tables.images import ImageIndex
@@ -41,7 +42,7 @@ _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 
 def open_export(
     tree: Tree, form_of: Mapping[str, Form], classes: Sequence[str] | None
-) -> ListedSource:
+) -> RowSource:
     """Open the images that files describe, all of forms that go together."""
     paths, form = list(form_of), next(iter(form_of.values()))
     export = _Export(tree, form, ImageIndex(tree))
@@ -71,10 +72,9 @@ def open_export(
             *(path for path in files_of_classes if form.names and tree.has(path)),
             *listing,
         ),
-        boxes=export.boxes,
-        advice=_SEVERAL if is_several else "",
+        facts=Facts(remarks=(_SEVERAL,) if is_several else (), boxes=export.boxes),
     )
-    return ListedSource.open(tree, lists)
+    return RowSource.open(tree, lists)
 
 
 @dataclass
@@ -232,7 +232,7 @@ class _Export:
         if self.form.joins:
             found = [_joined(found, [self.files[file].path.name for file in spans[:, 1]])]
         label, data = self._json(found)
-        return replace(row, label=label, members={"json": data} if data else {})
+        return row._replace(label=label, members={"json": data} if data else {})
 
     def _json(self, found: Sequence[Described]) -> tuple[str | None, bytes | None]:
         """Return the class of an image and its ``json``."""

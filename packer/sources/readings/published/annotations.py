@@ -20,7 +20,8 @@ from packer.sources.readings.voc import (
     rows_of_parts,
 )
 from packer.sources.readings.yolo.find import DATA_FILES, by_data_file, by_folders
-from packer.sources.scanners.lists import ListedSource, Lists
+from packer.sources.scanners.rows.lists import Lists
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import IMAGES, inside, plain
@@ -100,7 +101,7 @@ def kitti(candidate: Candidate) -> Interpretation | None:
     lists = Lists(partial(rows_of_parts, tree, parts, ".txt"), ignored=ignored)
     opening = partial(open_objects, tree, lists, _kitti_objects)
     if "label_2" not in training:
-        return Interpretation("pairs", what, lambda _: ListedSource.open(tree, lists))
+        return Interpretation("pairs", what, lambda _: RowSource.open(tree, lists))
     return Interpretation("pairs", what, opening)
 
 
@@ -254,4 +255,4 @@ def yolo(candidate: Candidate) -> Interpretation | None:
                 f"Pack one of them: {command(path / files[0])}"
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
-    return Interpretation("yolo", found.what, found.open) if found else None
+    return found

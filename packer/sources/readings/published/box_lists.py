@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 
-from packer.samples.records import Skipped
+from packer.samples.records import Facts, Skipped
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.text_lists import ONE_BOX, one_box, records, rows_of, table_of
-from packer.sources.scanners.lists import Lists, Row, by_lists, published
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import by_lists, published
 from packer.sources.trees.tree import Tree
 
 _SPLITS = ("train", "val", "test")
@@ -43,7 +44,7 @@ def aircraft(tree: Tree) -> Lists:
         (*further["family"], *further["manufacturer"], boxes),
         dict.fromkeys(copies, "its lines are those of train and val")
         | dict.fromkeys(others, "the lists of variants name the same images"),
-        boxes=ONE_BOX if tree.has(boxes) else {},
+        facts=ONE_BOX if tree.has(boxes) else Facts(),
     )
 
 
@@ -77,8 +78,8 @@ def cub(tree: Tree) -> Lists:
         "parts/": "the places of an image's parts are not packed",
         "attributes/": "the attributes of an image are not packed",
     }
-    rows, encodings = rows_of(tree, {"": images}, 2, row), ONE_BOX if box_of else {}
-    return Lists(rows, tuple(names.values()), (boxes,), ignored, boxes=encodings)
+    rows, facts = rows_of(tree, {"": images}, 2, row), ONE_BOX if box_of else Facts()
+    return Lists(rows, tuple(names.values()), (boxes,), ignored, facts=facts)
 
 
 def gtsrb(candidate: Candidate) -> Interpretation | None:
@@ -119,7 +120,7 @@ def gtsrb(candidate: Candidate) -> Interpretation | None:
                     )
 
         reason = "its boxes are those of GT-final_test.csv, where that is there"
-        return Lists(rows, folders, tuple(paths), {unlabelled: reason}, boxes=ONE_BOX)
+        return Lists(rows, folders, tuple(paths), {unlabelled: reason}, facts=ONE_BOX)
 
     return by_lists(candidate, "GTSRB with its official lists", of_train[:1], lists)
 
@@ -155,4 +156,4 @@ def tiny_imagenet(tree: Tree) -> Lists:
         for image in tree.images("test/images"):
             yield Row(f"test/images/{image}", None, "test")
 
-    return Lists(rows, tuple(sorted(tree.lines("wnids.txt"))), tuple(boxes.values()), boxes=ONE_BOX)
+    return Lists(rows, tuple(sorted(tree.lines("wnids.txt"))), tuple(boxes.values()), facts=ONE_BOX)

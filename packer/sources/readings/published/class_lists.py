@@ -8,7 +8,8 @@ from packer.errors import UnusableInput
 from packer.samples.records import Skipped
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.text_lists import records, rows_of, table_of
-from packer.sources.scanners.lists import Lists, Row, by_lists, published
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import by_lists, published
 from packer.sources.trees.tree import Tree
 
 _SPLITS = ("train", "val", "test")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from packer.samples.records import Skipped
 from packer.sources.interpretation import Candidate, Interpretation
-from packer.sources.scanners.lists import Lists, Row, by_lists
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import by_lists
 from packer.sources.trees.names import splits_of
 
 _KIND = "pairs"

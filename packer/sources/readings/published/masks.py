@@ -9,7 +9,8 @@ from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.sources.interpretation import Candidate, Interpretation
-from packer.sources.scanners.lists import Lists, Row, by_lists
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import by_lists
 from packer.sources.trees.meaning import Layout, interpret, refuse_doubtful_classes
 from packer.sources.trees.names import are_counters, share_a_word, splits_of
 from packer.sources.trees.outright import FLAT, by_templates, literal

@@ -10,7 +10,8 @@ from packer.samples.records import Skipped
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.text_lists import ONE_BOX, one_box, table_of
 from packer.sources.scanners.arrays.matlab import read_matlab
-from packer.sources.scanners.lists import Lists, Row, by_lists, published
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import by_lists, published
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 
@@ -91,7 +92,7 @@ def stanford_cars(tree: Tree) -> Lists:
                 raise UnusableInput(f"{tree.root / path} is not a list of cars.") from error
 
     ignored = dict.fromkeys(tests, "another list has more")
-    return Lists(rows, tuple(names), tuple(best), ignored, boxes=ONE_BOX)
+    return Lists(rows, tuple(names), tuple(best), ignored, facts=ONE_BOX)
 
 
 @published("Stanford Dogs with its lists", "train_list.mat", "test_list.mat", "Images/*/")

@@ -10,6 +10,7 @@ from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.records import Skipped, Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.folders.ambiguities import certain_layout
+from packer.sources.scanners.rows.tables import Leftovers, open_tables
 from packer.sources.tables.classes import NONE
 from packer.sources.tables.find import (
     find,
@@ -21,7 +22,6 @@ from packer.sources.tables.find import (
 )
 from packer.sources.tables.find import parquet as parquet_table
 from packer.sources.tables.images import ImageIndex
-from packer.sources.tables.source import Leftovers, TableSource
 from packer.sources.tables.table import Record, Table
 from packer.sources.tables.view import TableView
 from packer.sources.trees.folder import FolderTree
@@ -62,7 +62,7 @@ def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> In
         images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
         part = found.view or plain_view(table, path, images, options)
-        return TableSource.open(path, [part], options, classes)
+        return open_tables(path, [part], options, classes)
 
     what = f"a list of images ({candidate.suffix[1:].upper()})"
     return Interpretation("table", what, open_one, general=True, columns=True)
@@ -134,7 +134,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     leftovers = Leftovers(images, frozenset(names), aside)
 
-    def open_tables(classes: Sequence[str] | None) -> Source:
+    def opening(classes: Sequence[str] | None) -> Source:
         if errors:
             text, without = str(errors[0]), {}
             if not options.of_table:
@@ -149,10 +149,10 @@ def tables(candidate: Candidate) -> Interpretation | None:
             folders = _class_folders(images.tree, parts)
             if folders is None:
                 _refuse_other_classes(candidate, images.tree, parts)
-        return TableSource.open(candidate.path, parts, options, classes, leftovers, folders)
+        return open_tables(candidate.path, parts, options, classes, leftovers, folders)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
-    return Interpretation("table", what, open_tables, general=True, columns=True)
+    return Interpretation("table", what, opening, general=True, columns=True)
 
 
 def _tables(tree: Tree) -> Iterator[str]:
@@ -275,14 +275,14 @@ def _of_files(
     src, options, tree = candidate.path, candidate.options, candidate.tree
     folder = src if tree else src.parent
     table = parquet_table(folder, files)
-    from packer.sources.tables.parquet_images import ParquetImages, image_columns, split_of
+    from packer.sources.scanners.rows.parquet import image_columns, open_images, split_of
 
     if not tree and not image_columns(table.schema, options.image_column):
         return _of_table(candidate, lambda *_: table)
     named = zip(files, found, strict=True)
     splits = [split_of(file) if split is None else split for file, split in named]
 
-    def open_images(classes: Sequence[str] | None) -> Source:
+    def opening(classes: Sequence[str] | None) -> Source:
         if tree and "" in splits and any(splits):
             stray = files[splits.index("")].relative_to(folder)
             raise UnusableInput(
@@ -290,11 +290,13 @@ def _of_files(
                 "it separately, or rename it, such as train-00000-of-00001.parquet."
             )
         leftovers = tuple(_beside_files(tree, files)) if tree else ()
-        return ParquetImages.open(src, table, options, classes, leftovers, splits)
+        return open_images(
+            src, tree or FolderTree(folder), table, options, classes, splits, leftovers
+        )
 
     form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
     what = f"images in {form}, as Hugging Face has them"
-    return Interpretation("hf", what, open_images, columns=True)
+    return Interpretation("hf", what, opening, columns=True)
 
 
 def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:

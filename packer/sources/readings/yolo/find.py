@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.samples.labels import YOLO
-from packer.samples.records import Skipped
+from packer.samples.records import Facts, Skipped
+from packer.sources.interpretation import Interpretation
 from packer.sources.readings.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.sources.readings.yolo.lines import BOX, OUTLINE, check
 from packer.sources.readings.yolo.yolo import (
@@ -20,7 +21,8 @@ from packer.sources.readings.yolo.yolo import (
     rows,
     to_tree,
 )
-from packer.sources.scanners.lists import ListedSource, Lists, Row
+from packer.sources.scanners.rows.lists import Lists, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.trees.folder import FolderTree
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside
@@ -36,34 +38,7 @@ _DATA = ("data.yaml", "data.yml", "dataset.yaml")  # which may say only how clas
 _NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/classes.txt")
 
 
-@dataclass(frozen=True)
-class Found:
-    """YOLO's images in a tree; `what` they are is for a person."""
-
-    tree: Tree
-    lists: Lists
-    what: str
-
-    def open(self, classes: Sequence[str] | None) -> ListedSource:
-        """Open them; `classes` may only continue those that the label files number."""
-        tree, names = self.tree, self.lists.classes
-        if classes and names and tuple(classes[: len(names)]) != names:
-            raise UnusableInput(
-                f"{tree.root}: its labels are the numbers of the classes "
-                f"{', '.join(names[:20])}, which keep their order."
-            )
-        images = (row for row in self.lists.rows() if isinstance(row, Row))
-        first = next(images, None)
-        if first and not (first.members or any(row.members for row in images)):
-            raise UnusableInput(
-                f"{tree.root}: no image has a label file: that of {first.image} would be "
-                f"{label_of(tree, first.image)}. Choose:"
-                f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
-            )
-        return ListedSource.open(tree, self.lists, classes)
-
-
-def by_data_file(tree: Tree, path: str) -> Found | None:
+def by_data_file(tree: Tree, path: str) -> Interpretation | None:
     """Return the images that a data file in a tree names; None if it is another kind of file."""
     where, text = tree.root / path, tree.text(path)
     content = of_lines(text) if path.endswith(".data") else of_yaml(text, where)
@@ -84,7 +59,7 @@ def by_data_file(tree: Tree, path: str) -> Found | None:
     )
 
 
-def by_folders(tree: Tree) -> Found | None:
+def by_folders(tree: Tree) -> Interpretation | None:
     """Return those of ``images`` and ``labels``, here or in splits, or of labels beside images."""
     level = tree.level()
     splits = splits_of(level.folders)
@@ -111,7 +86,7 @@ def by_folders(tree: Tree) -> Found | None:
 
 def _of_data_file(
     tree: Tree, content: DataFile, rule: Callable[[str], str], file: str, name: str
-) -> Found:
+) -> Interpretation:
     """The images that a data file names; `file`: its path if it is in the tree, otherwise ""."""
     part_at: dict[str, Part] = {}
     missing = []
@@ -157,7 +132,7 @@ def _of_data_file(
     return _found(tree, found, parts, name, content.keypoints)
 
 
-def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
+def _of_folders(tree: Tree, parts: Sequence[Part]) -> Interpretation:
     folders = [part.path for part in parts]
     around = ["", *folders, *map(os.path.dirname, folders)]
     file = _names_file(tree, around)
@@ -175,15 +150,37 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
     return _found(tree, lists, parts, file)
 
 
-def _found(tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints: int = 0) -> Found:
+def _found(
+    tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints: int = 0
+) -> Interpretation:
     """Return the finding; `file` is the one that names the classes."""
     count = len(lists.classes)
     names = f"{many(count, 'name')} from {file}" if count else "its classes without names"
     kinds = _kinds(tree, parts, keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""
-    lists = replace(lists, boxes=YOLO, advice=_READ_OTHERS if kinds else "")
-    return Found(tree, lists, f"YOLO{lines}, {names}")
+    facts = Facts(remarks=(_READ_OTHERS,) if kinds else (), boxes=YOLO)
+    opening = partial(_open, tree, replace(lists, facts=facts))
+    return Interpretation("yolo", f"YOLO{lines}, {names}", opening)
+
+
+def _open(tree: Tree, lists: Lists, classes: Sequence[str] | None) -> RowSource:
+    """Open the images; `classes` may only continue those that the label files number."""
+    names = tuple(lists.classes)
+    if classes and names and tuple(classes[: len(names)]) != names:
+        raise UnusableInput(
+            f"{tree.root}: its labels are the numbers of the classes "
+            f"{', '.join(names[:20])}, which keep their order."
+        )
+    images = (row for row in lists.rows() if isinstance(row, Row))
+    first = next(images, None)
+    if first and not (first.members or any(row.members for row in images)):
+        raise UnusableInput(
+            f"{tree.root}: no image has a label file: that of {first.image} would be "
+            f"{label_of(tree, first.image)}. Choose:"
+            f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
+        )
+    return RowSource.open(tree, lists, classes)
 
 
 def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:

@@ -13,7 +13,7 @@ from itertools import islice
 from packer.errors import BadImage
 from packer.samples.records import Skipped
 from packer.sources.readings.yolo.lines import kind_of
-from packer.sources.scanners.lists import Row
+from packer.sources.scanners.rows.lists import Parsed, Row
 from packer.sources.tables.images import name_hash
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
@@ -90,9 +90,7 @@ def rows(tree: Tree, parts: Sequence[Part], missing: Iterable[Skipped]) -> Itera
             if (folder := os.path.dirname(image)) not in folders:
                 folders[folder] = labels_of(tree, folder)
             label = _text_of(image, folders[folder])
-            source = label if tree.has(label) else ""
-            members = {"txt": label} if source else {}
-            yield Row(image, None, part.split, members, source)
+            yield Row(image, None, part.split, {"txt": Parsed(label)} if tree.has(label) else {})
     used = set(folders.values())
     further = [
         (_images_of(folder), folder)

@@ -16,10 +16,11 @@ from packer.keys import Hashes, are_among, hashes_of
 from packer.options.declared import SourceOptions
 from packer.samples.records import Facts, Sample, Skipped
 from packer.samples.table import SampleTable
+from packer.sources.scanners.rows.source import RowSource
+from packer.sources.scanners.rows.tables import open_tables
 from packer.sources.tables.columns import is_usual
 from packer.sources.tables.find import find, known_columns, open_table, split_of_name
 from packer.sources.tables.images import ImageIndex
-from packer.sources.tables.source import TableSource
 from packer.sources.tables.view import TableView
 from packer.sources.trees.archive import ArchiveTree
 from packer.sources.trees.shape import plain
@@ -51,7 +52,7 @@ class Labelled:
 
     listing: SampleTable  # of the archives
     tables: tuple[str, ...]  # their names
-    rows: TableSource
+    rows: RowSource
     images: _Images
     hashes: Hashes  # of the names in `listing`
     checksum: str  # of the tables: samples are as new as their archives, whatever these are
@@ -69,7 +70,8 @@ class Labelled:
         yield from (item for item in self.listing.skipped if item.name not in self.tables)
         for folder, _ in self.images.walk():
             yield from self.images.repeated(folder)
-        is_named = are_among(self.hashes, self.rows.survey.known)
+        assert self.rows.lists.known, "tables have been read"
+        is_named = are_among(self.hashes, self.rows.lists.known())
         for found in self.rows.scan():
             if isinstance(found, Sample):
                 found = _joined(self.listing[self.images.number(found.name)], found)
@@ -113,16 +115,15 @@ def labelled(
         views = list(_views(tree, names, index, options))
         if not views:
             return None
-        rows = TableSource.open(tree.root, views, options, classes)
+        rows = open_tables(tree.root, views, options, classes)
     except UnusableInput as error:
         readings = getattr(error, "readings", {})
         without = {f"Pack without {name}": ("--ignore", name) for name in names}
         raise Ambiguous(str(error), {**readings, **without}) from error
     hashes = hashes_of(os.fsencode(listing.name_of(row)) for row in range(len(listing)))
-    if are_among(hashes, rows.survey.known).mean() < _MOST:
+    if not rows.lists.known or are_among(hashes, rows.lists.known()).mean() < _MOST:
         return None
     tables = tuple(view.where.name for view in views)
-    rows = replace(rows, searched="")
     return Labelled(listing, tables, rows, images, hashes, _checksum(views))
 
 

@@ -4,7 +4,6 @@ import contextlib
 import datetime
 import decimal
 import os
-import pickle
 import random
 import signal
 from collections.abc import Callable, Iterator
@@ -15,8 +14,8 @@ from typing import Any
 import pytest
 
 from packer.errors import BadImage, PackingFailed, ShardfeedError, UnusableInput
-from packer.samples.records import Sample, Source
-from packer.sources.tables.parquet_images import ParquetImages
+from packer.samples.records import Sample, Skipped, Source
+from packer.sources.tables.parquet import ParquetTable
 from packer.sources.tables.table import Record
 
 pa = pytest.importorskip("pyarrow")
@@ -55,7 +54,7 @@ def test_a_parquet_manifest_gives_paths_labels_splits_and_json(
         },
         row_group_size=2,
     )
-    source = pickle.loads(pickle.dumps(opened(path)))
+    source = opened(path)
     samples, skipped = scanned(source)
     assert not skipped
     assert source.classes == ("cat", "dog")
@@ -151,16 +150,11 @@ def test_what_is_no_parquet_is_refused(images: Path, opened: Opened) -> None:
             opened(images / "list.parquet")
 
 
-def with_limit(source: Any, most: int) -> Any:
-    if isinstance(source, ParquetImages):
-        return replace(source, table=replace(source.table, most=most))
-    (view,) = source.views
-    return replace(source, views=(replace(view, table=replace(view.table, most=most)),))
+def read_with_limit(path: Path, most: int) -> list[Record | Skipped]:
+    return list(replace(ParquetTable.open(path.parent, [path]), most=most).records())
 
 
-def test_a_row_group_that_inflates_too_far_is_refused_unread(
-    write: Callable[..., Path], opened: Opened, scanned: Scanned
-) -> None:
+def test_a_row_group_that_inflates_too_far_is_refused_unread(write: Callable[..., Path]) -> None:
     path = write(
         {"path": ["0.jpg", "1.jpg"], "x": [b"", bytes(5_000_000)]},
         row_group_size=1,
@@ -169,19 +163,22 @@ def test_a_row_group_that_inflates_too_far_is_refused_unread(
         write_statistics=False,
     )
     assert path.stat().st_size < 10_000
-    samples, skipped = scanned(with_limit(opened(path, image_column="path"), 1_000_000))
-    assert "takes more than" in skipped["list.parquet: row group 1"]
-    assert len(samples) + len(skipped) == 2
+    record, skipped = read_with_limit(path, 1_000_000)
+    assert isinstance(record, Record)
+    assert isinstance(skipped, Skipped)
+    assert skipped.name == "list.parquet: row group 1"
+    assert "takes more than" in skipped.reason
 
 
 def test_one_value_that_a_dictionary_repeats_too_often_is_refused(
-    write: Callable[..., Path], opened: Opened, scanned: Scanned
+    write: Callable[..., Path],
 ) -> None:
     path = write({"image": pa.array([b"x" * 10_000] * 3000, pa.binary())}, compression="zstd")
     assert path.stat().st_size < 50_000
-    samples, skipped = scanned(with_limit(opened(path), 1_000_000))
-    assert not samples
-    assert "takes more than" in skipped["list.parquet: row group 0"]
+    (skipped,) = read_with_limit(path, 1_000_000)
+    assert isinstance(skipped, Skipped)
+    assert skipped.name == "list.parquet: row group 0"
+    assert "takes more than" in skipped.reason
 
 
 def end_at_the_second_row(records: Iterator[Record]) -> Iterator[str]:
@@ -192,11 +189,12 @@ def end_at_the_second_row(records: Iterator[Record]) -> Iterator[str]:
 
 
 def test_a_row_group_that_ends_the_process_is_named_and_the_others_are_read(
-    write: Callable[..., Path], opened: Opened
+    write: Callable[..., Path],
 ) -> None:
     """As Arrow does where a damaged file takes it by surprise."""
     path = write({"path": ["0.jpg", "1.jpg", "2.jpg"]}, row_group_size=1)
-    first, ended, last = opened(path).views[0].table.through(end_at_the_second_row)
+    table = ParquetTable.open(path.parent, [path])
+    first, ended, last = table.through(end_at_the_second_row)
     assert (first, last) == ("list.parquet: row 0", "list.parquet: row 2")
     assert ended.name == "list.parquet: row group 1"
     assert ended.reason == "reading it ends the process (Aborted (signal 6))"

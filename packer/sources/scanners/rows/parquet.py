@@ -6,125 +6,101 @@ Files named
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from packer.errors import BadImage, UnusableInput
 from packer.images.probe import extension_of
-from packer.keys import escape
 from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import to_json
-from packer.samples.places import Files
-from packer.samples.records import Facts, Sample, Skipped
+from packer.samples.records import Facts, Skipped
+from packer.sources.scanners.rows.lists import Held, Lists, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.classes import Labels, label_text
 from packer.sources.tables.columns import Columns, split_text
+from packer.sources.tables.images import Keys
 from packer.sources.tables.names import BOXES, IMAGE, LABEL
 from packer.sources.tables.parquet import ParquetTable
 from packer.sources.tables.table import Record
 from packer.sources.tables.view import could_have_labels
 from packer.sources.trees.names import SPLITS
 from packer.sources.trees.shape import plain
+from packer.sources.trees.tree import Tree
 from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that is in several files
 
 
+def open_images(
+    src: Path,
+    tree: Tree,
+    table: ParquetTable,
+    options: SourceOptions,
+    classes: Sequence[str] | None,
+    splits: Sequence[str],
+    leftovers: Sequence[Skipped] = (),
+) -> RowSource:
+    """Find the columns and the classes; `splits` are those of the files."""
+    images = image_columns(table.schema, options.image_column)
+    if not images:
+        raise UnusableInput(
+            f"{src} has no column of images, or not that of {option('image_column')}: it "
+            f"has {', '.join(table.columns)}."
+        )
+    image = next((name for name in IMAGE if name in images), images[0])
+    further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
+    columns = Columns.find(table, options, src, image)
+    cells = _Cells(table, columns, tuple(splits), tuple(further))
+    facts = Facts(
+        tuple(filter(None, map(_boxes_in, table.schema))),
+        lambda: [could_have_labels(table, columns)],
+        root=src,
+    )
+    lists = Lists(
+        lambda: chain(table.skipped, leftovers, table.through(cells.rows)),
+        facts=facts,
+        is_whole=False,
+        labels=_labels(table, columns.label, classes, src),
+        keys=lambda: Keys(np.empty(0, np.uint64)),  # names are numbered
+    )
+    return RowSource.open(tree, lists)
+
+
 @dataclass(frozen=True)
-class ParquetImages:
-    """Images in Parquet files."""
+class _Cells:
+    """What becomes of the rows, in the process that reads them."""
 
     table: ParquetTable
     columns: Columns
-    labels: Labels
     splits: tuple[str, ...]  # the split of each file
-    leftovers: tuple[Skipped, ...] = ()  # what else is there
-    pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
+    pictures: tuple[str, ...]  # further columns of images: members such as ``mask.png``
 
-    @classmethod
-    def open(
-        cls,
-        folder: Path,
-        table: ParquetTable,
-        options: SourceOptions,
-        classes: Sequence[str] | None,
-        leftovers: Sequence[Skipped] = (),
-        splits: Sequence[str] | None = None,
-    ) -> "ParquetImages":
-        """Find the columns and the classes."""
-        images = image_columns(table.schema, options.image_column)
-        if not images:
-            raise UnusableInput(
-                f"{folder} has no column of images, or not that of {option('image_column')}: it "
-                f"has {', '.join(table.columns)}."
-            )
-        image = next((name for name in IMAGE if name in images), images[0])
-        further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
-        columns = Columns.find(table, options, folder, image)
-        labels = _labels(table, columns.label, classes, folder)
-        if splits is None:
-            splits = [split_of(file.path) for file in table.files]
-        return cls(table, columns, labels, tuple(splits), tuple(leftovers), tuple(further))
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Class names in label order."""
-        return self.labels.classes
-
-    @property
-    def facts(self) -> Facts:
-        """How a Loader reads boxes, and which columns could be labels, where there are none."""
-        return Facts(
-            tuple(filter(None, map(_boxes_in, self.table.schema))),
-            lambda: [could_have_labels(self.table, self.columns)],
-        )
-
-    @property
-    def files(self) -> Files:
-        """The reader of the samples."""
-        return Files(self.table.folder)
-
-    def scan(self) -> Iterator[Sample | Skipped]:
-        """Yield the image of each row, in the order of the files' names."""
-        yield from self.table.skipped
-        yield from self.leftovers
-        yield from self.table.through(self._samples)
-
-    def _samples(self, records: Iterator[Record]) -> Iterator[Sample | Skipped]:
-        number_of = self.labels.number_of
+    def rows(self, records: Iterator[Record]) -> Iterator[Row | Skipped]:
+        """Yield the image of each row."""
         for record in records:
-            file, group, place, row = record.place
+            file, *_, row = record.place
             try:
-                size, members = self._members(record.fields)
-                label = number_of(label_text(self.columns.label_of(record.fields)))
+                image, members = self._members(record)
+                label = label_text(self.columns.label_of(record.fields))
                 split = split_text(self.columns.split_of(record.fields))
             except BadImage as error:
                 yield Skipped.of(record.where, error)
                 continue
-            path = self.table.name(file)
-            stem = os.path.splitext(path)[0]
-            name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
-            yield Sample(
-                name=name,
-                key=escape(os.path.splitext(name)[0]),
-                label=label,
-                size=size,
-                mtime_ns=self.table.files[file].mtime_ns,
-                members=tuple(members),
-                split=split or self.splits[file],
-                places=[
-                    [held] if isinstance(held, bytes) else [path, group, place, held]
-                    for held in (self.columns.image, *members.values())
-                ],
-                block=record.block,
-            )
+            name = f"{os.path.splitext(self.table.name(file))[0]}/{row:08d}"
+            name += _file_name(record.fields[self.columns.image])
+            split = split or self.splits[file]
+            yield Row(name, label, split, members, record.where, "", image, record.block)
 
-    def _members(self, fields: Mapping[str, Any]) -> tuple[int, dict[str, str | bytes]]:
+    def _members(self, record: Record) -> tuple[Held, dict[str, str | bytes | Held]]:
+        fields = record.fields
         value = fields[self.columns.image]
         image = value["bytes"] if isinstance(value, dict) else value
         if image is None:
@@ -134,22 +110,24 @@ class ParquetImages:
         if not image:
             raise BadImage("its image is empty")
         others = self.columns.others(fields)
-        size = len(image)
-        members: dict[str, str | bytes] = {}
+        members: dict[str, str | bytes | Held] = {}
         for name in self.pictures:
             value = others.pop(name) or {}
             if data := value.get("bytes"):
                 ext = _member_name(name, data)
                 if ext in members:
                     raise BadImage(f"two of its columns would be its member .{ext}")
-                members[ext] = name
-                size += len(data)
+                members[ext] = self._held(record, name, data)
             elif value.get("path"):
                 raise BadImage(f"its column {name!r} holds no image, only a path")
         if others:
-            members["json"] = text = to_json(others)
-            size += len(text)
-        return size, members
+            members["json"] = to_json(others)
+        return self._held(record, self.columns.image, image), members
+
+    def _held(self, record: Record, column: str, data: bytes) -> Held:
+        file, group, place, _ = record.place
+        at = [self.table.name(file), group, place, column]
+        return Held(at, len(data), self.table.files[file].mtime_ns)
 
 
 def _labels(

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,20 +15,19 @@ import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.text import LATIN
-from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
-from packer.samples.records import Facts, Reader, Sample, Skipped
+from packer.samples.records import Facts, Sample, Skipped
+from packer.sources.scanners.rows.lists import Held, Lists, Members, Row
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.tables.classes import NONE, Labels
-from packer.sources.tables.images import ImageIndex, Keys, name_hash
+from packer.sources.tables.images import ImageIndex, name_hash
 from packer.sources.tables.survey import Survey
 from packer.sources.tables.table import LineTable, Record
 from packer.sources.tables.view import TableView, could_have_labels
 from packer.sources.trees.meaning import Layout
-from packer.sources.trees.sample import SampleParts, sample_of_files
+from packer.sources.trees.sample import sample_of_files
 from packer.sources.trees.shape import IMAGES, inside, plain
-from packer.sources.trees.tree import Tree, unnamed
-from packer.sources.trees.walk import names_an_image
 from packer.words import many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
@@ -48,30 +47,20 @@ class Leftovers:
     tables: frozenset[str]  # that are read, relative to it
     aside: Mapping[str, str]  # further files -> why nothing is taken from them
 
-    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[Sample | Skipped]:
-        """Yield the images of splits without a table, without labels; name all others."""
-        tree = self.images.tree
-        for found in unnamed(tree, known, {}):
-            if isinstance(found, Skipped):
-                yield found
-                continue
-            folder, paths = found
-            split = self.images.splits.get(folder, "")
-            images = [path for path in paths if names_an_image(os.path.basename(path))]
-            is_new = split and split not in splits and not self._may_be_class(folder)
-            if is_new or inside(folder, _OBJECTS_ALONE) in self.tables:
-                for path in images:
-                    yield from sample_of_files(tree, path, {}, label=-1, split=split)
-            elif images and len(images) == tree.level(folder).images:
-                count = "image" if len(images) == 1 else f"{len(images)} images"
-                yield Skipped(f"{folder}/", f"no table names its {count}")
-            else:
-                yield from (Skipped(path, "no table names it") for path in images)
-            for path in sorted(set(paths).difference(images) - self.tables):
-                if reason := self.aside.get(path):
-                    yield Skipped(path, reason, ignored=True)
-                else:
-                    yield tree.ignored(path) or Skipped(path, "no table names it")
+    def unnamed(
+        self, folder: str, images: Sequence[str], splits: Set[str]
+    ) -> Iterator[Sample | Skipped]:
+        """Yield the images of a split without a table, without labels; name all others."""
+        tree, split = self.images.tree, self.images.splits.get(folder, "")
+        is_new = split and split not in splits and not self._may_be_class(folder)
+        if is_new or inside(folder, _OBJECTS_ALONE) in self.tables:
+            for path in images:
+                yield from sample_of_files(tree, path, {}, label=-1, split=split)
+        elif images and len(images) == tree.level(folder).images:
+            count = "image" if len(images) == 1 else f"{len(images)} images"
+            yield Skipped(f"{folder}/", f"no table names its {count}")
+        else:
+            yield from (Skipped(path, "no table names it") for path in images)
 
     def _may_be_class(self, folder: str) -> bool:
         """Whether a folder in one of a split is named in words, as those beside it are."""
@@ -81,63 +70,67 @@ class Leftovers:
         return is_inside and len(siblings) > 1 and all(map(_WORD.fullmatch, siblings))
 
 
+def open_tables(
+    where: Path,
+    views: Sequence[TableView],
+    options: SourceOptions,
+    classes: Sequence[str] | None,
+    leftovers: Leftovers | None = None,
+    folders: Layout | None = None,
+) -> RowSource:
+    """Understand the tables, by a pass over each; of the layout `folders`, folders are classes."""
+    survey = Survey()
+    known = tuple(survey.look_at(view, options, classes or ()) for view in views)
+    known = survey.without_doubtful_flags(known)
+    survey.check_apart(known)
+    pictures = survey.pictures_of_classes(known)
+    known = _all_in_splits([view for view in known if view not in pictures])
+    if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
+        raise UnusableInput(
+            f"{where}: the boxes of one table are fractions of the image, those of another "
+            "are pixels. Pack each table separately."
+        )
+    if any(view.grouped for view in known):
+        known = tuple(replace(view, grouped=view.can_group) for view in known)
+    tree = views[0].resolver.images.tree
+    if folders is None:
+        labels = _labels(known, survey.texts, classes, where)
+    else:
+        labels = Labels(class_order(where, folders.classes(tree.shape), classes), named=True)
+    tables = _Tables(known, labels, tuple(pictures), folders, survey)
+    files = tuple(sorted(leftovers.tables)) if leftovers else ()
+    facts = tables.facts(is_unlabelled=options.label_column == NONE)
+    is_given = options.root is not None or leftovers is not None or tree.form
+    if searched := "" if is_given else _searched(views[0]):
+        remark = f"The images are in {searched}. {option('root')} chooses another folder."
+        facts = replace(facts, remarks=(*facts.remarks, remark))
+    lists = Lists(
+        tables.rows,
+        sources=files,
+        ignored=leftovers.aside if leftovers else {},
+        facts=replace(facts, lists=files),
+        is_whole=leftovers is not None,
+        labels=labels,
+        keys=lambda: survey.keys(known),
+        known=lambda: survey.known,
+        unnamed=leftovers.unnamed if leftovers else None,
+        not_listed="no table names it",
+    )
+    return RowSource.open(tree, lists)
+
+
 @dataclass(frozen=True)
-class TableSource:
-    """The images that tables name."""
+class _Tables:
+    """The tables of a source, and what its labels are."""
 
-    tree: Tree  # in which all of them lie
-    views: tuple[TableView, ...]  # the tables
+    views: tuple[TableView, ...]
     labels: Labels
-    leftovers: Leftovers | None = None
-    is_unlabelled: bool = False  # a person has said that there are no labels
-    pictures: tuple[TableView, ...] = ()  # tables of the pictures of classes
-    searched: str = ""  # where images were found that are named without their folder; "": nowhere
-    folders: Layout | None = None  # whose folders are the classes; None: the tables have these
-    survey: Survey = field(default_factory=Survey, repr=False, compare=False)
+    pictures: tuple[TableView, ...]  # tables of the pictures of classes
+    folders: Layout | None  # whose folders are the classes; None: the tables have these
+    survey: Survey
 
-    @classmethod
-    def open(
-        cls,
-        where: Path,
-        views: Sequence[TableView],
-        options: SourceOptions,
-        classes: Sequence[str] | None,
-        leftovers: Leftovers | None = None,
-        folders: Layout | None = None,
-    ) -> "TableSource":
-        """Understand the tables, by a pass over each."""
-        survey = Survey()
-        known = tuple(survey.look_at(view, options, classes or ()) for view in views)
-        known = survey.without_doubtful_flags(known)
-        survey.check_apart(known)
-        pictures = survey.pictures_of_classes(known)
-        known = _all_in_splits([view for view in known if view not in pictures])
-        if len({box.normalized for view in known if (box := view.columns.box)}) > 1:
-            raise UnusableInput(
-                f"{where}: the boxes of one table are fractions of the image, those of another "
-                "are pixels. Pack each table separately."
-            )
-        if any(view.grouped for view in known):
-            known = tuple(replace(view, grouped=view.can_group) for view in known)
-        tree = views[0].resolver.images.tree
-        if folders is None:
-            labels = _labels(known, survey.texts, classes, where)
-        else:
-            labels = Labels(class_order(where, folders.classes(tree.shape), classes), named=True)
-        is_unlabelled = options.label_column == NONE
-        is_given = options.root is not None or leftovers is not None
-        searched = "" if is_given else _searched(views[0])
-        more = (tuple(pictures), searched, folders, survey)
-        return cls(tree, known, labels, leftovers, is_unlabelled, *more)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Class names in label order."""
-        return self.labels.classes
-
-    @property
-    def facts(self) -> Facts:
-        """How a Loader reads what it has; without labels, which columns could be these."""
+    def facts(self, *, is_unlabelled: bool) -> Facts:
+        """How a Loader reads what they have; without labels, which columns could be these."""
         columns = [view.columns for view in self.views if view.columns.box]
         labels = all(column.label for column in columns)
         normalized = any(column.box and column.box.normalized for column in columns)
@@ -145,35 +138,8 @@ class TableSource:
         return Facts(
             remarks=((_SEVERAL,) if several and not columns else ()) + tuple(self._remarks()),
             boxes=in_json("xywh", labels=labels, normalized=normalized) if columns else {},
-            unlabelled=self._without_labels,
-            root=None if self.tree.unpack else self.tree.root,
-            lists=tuple(sorted(self.leftovers.tables)) if self.leftovers else (),
+            unlabelled=tuple if is_unlabelled else self._without_labels,
         )
-
-    @property
-    def files(self) -> Reader:
-        """The reader of the samples."""
-        return self.tree.files
-
-    def scan(self) -> Iterator[Sample | Skipped]:
-        """Yield the image of each record, in the tables' order."""
-        keys = self.survey.keys(self.views)
-        splits: set[str] = set()
-        for view in self.views:
-            yield from view.table.skipped
-            for rows in self._images(view):
-                found = rows if isinstance(rows, Skipped) else self._sample(view, rows, keys)
-                if isinstance(found, Sample):
-                    splits.add(found.split)
-                yield found
-        for view in self.pictures:
-            reason = f"it is the picture of a class in {view.where.name}"
-            for record in view.table.records():
-                if isinstance(record, Record):
-                    with suppress(BadImage):
-                        yield Skipped(view.name(record.fields), reason, ignored=True)
-        if self.leftovers is not None:
-            yield from self.leftovers.scan(self.survey.known, splits)
 
     def _remarks(self) -> Iterator[str]:
         if self.folders is not None:
@@ -198,15 +164,28 @@ class TableSource:
                     f"Labels of {view.where.name} that were not accepted "
                     f"({view.columns.answer!r}) are only in the json."
                 )
-        if self.searched:
-            yield f"The images are in {self.searched}. {option('root')} chooses another folder."
 
     def _without_labels(self) -> Iterator[str]:
-        if self.is_unlabelled or any(view.has_targets for view in self.views):
-            return
-        labelled = [view for view in self.views if view.columns.label]
-        for view in labelled or self.views:
-            yield could_have_labels(view.table, view.columns)
+        if not any(view.has_targets for view in self.views):
+            labelled = [view for view in self.views if view.columns.label]
+            for view in labelled or self.views:
+                yield could_have_labels(view.table, view.columns)
+
+    def rows(self) -> Iterator[Row | Skipped]:
+        """Yield the image of each record, in the tables' order, then the pictures of classes."""
+        for view in self.views:
+            yield from view.table.skipped
+            mtime_ns = max(file.mtime_ns for file in view.table.files)
+            for records in self._images(view):
+                yield (
+                    records if isinstance(records, Skipped) else self._row(view, records, mtime_ns)
+                )
+        for view in self.pictures:
+            reason = f"it is the picture of a class in {view.where.name}"
+            for record in view.table.records():
+                if isinstance(record, Record):
+                    with suppress(BadImage):
+                        yield Skipped(view.name(record.fields), reason, ignored=True)
 
     def _images(self, view: TableView) -> Iterator[list[Record] | Skipped]:
         """Yield the rows of each image together, in the order of their last ones."""
@@ -235,26 +214,24 @@ class TableSource:
                     f"{view.columns.image!r}."
                 )
 
-    def _sample(self, view: TableView, records: Sequence[Record], keys: Keys) -> Sample | Skipped:
+    def _row(self, view: TableView, records: Sequence[Record], mtime_ns: int) -> Row | Skipped:
         first = records[0]
-        rows = [record.fields for record in records]
+        value = first.fields.get(view.columns.image)
+        written = str(value)[:200] if value else ""
         try:
             name = view.name(first.fields)
-            parts = SampleParts(self.tree, name)
+            fields = [record.fields for record in records]
             if self.folders is None:
-                label = view.label_of(rows, self.labels.number_of)
+                label = view.label_of(fields)
             else:
-                label = self.labels.number_of(self.folders.class_in(os.path.dirname(name)))
-            split = view.split_of(rows, name)
-            for ext, path in view.further(first.fields).items():
-                parts.add(ext, path)
+                label = self.folders.class_in(os.path.dirname(name))
+            members: Members = view.further(first.fields)
             if data := view.json_of(records, self.labels.number_of):
-                parts.add_made("json", data, max(file.mtime_ns for file in view.table.files))
-            return parts.sample(keys.of(name, first.where), label, split, block=first.block)
+                members = {**members, "json": Held.made(data, mtime_ns)}
+            split = view.split_of(fields, name)
         except BadImage as error:
-            value = first.fields.get(view.columns.image)
-            reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
-            return replace(Skipped.of(first.where, error), reason=reason)
+            return Row("", where=first.where, written=written).rejected(error)
+        return Row(name, label, split, members, first.where, written, block=first.block)
 
 
 def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
