@@ -89,6 +89,7 @@ class Lists:
         unnamed: what becomes of the images of a folder that no row names, with the splits of all
             samples; None: each is skipped.
         not_listed: the reason why a file that no row names is skipped.
+        joined: adds what a row has to a sample that is known.
     """
 
     rows: Rows
@@ -104,3 +105,4 @@ class Lists:
     known: Callable[[], Hashes] | None = None
     unnamed: Callable[[str, Sequence[str], Set[str]], Iterator[Sample | Skipped]] | None = None
     not_listed: str = "it is in no list"
+    joined: Callable[[Sample], Sample] | None = None

@@ -26,15 +26,7 @@ Recognise = Callable[[Candidate], Interpretation | None]
 
 def published(what: str, *needs: str) -> Callable[[Callable[[Tree], Lists]], Recognise]:
     """Make a recogniser of the function that gives a tree's lists; see `by_lists`."""
-
-    def recogniser(lists: Callable[[Tree], Lists]) -> Recognise:
-        @wraps(lists)
-        def recognise(candidate: Candidate) -> Interpretation | None:
-            return by_lists(candidate, what, needs, lists)
-
-        return recognise
-
-    return recogniser
+    return lambda lists: wraps(lists)(lambda candidate: by_lists(candidate, what, needs, lists))
 
 
 def by_lists(
@@ -159,7 +151,8 @@ class RowSource:
             else:
                 with _naming(ext, member):
                     parts.add(ext, member)
-        return parts.sample(keys.of(row.image, row.where), label, row.split, block=row.block)
+        sample = parts.sample(keys.of(row.image, row.where), label, row.split, block=row.block)
+        return self.lists.joined(sample) if self.lists.joined else sample
 
     def _number(self, label: str) -> int:
         try:

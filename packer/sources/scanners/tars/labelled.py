@@ -5,17 +5,19 @@ Their rows give labels, splits and JSON, as those of a folder do; all else is th
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import xxhash
 
 from packer.errors import Ambiguous, UnusableInput
-from packer.keys import Hashes, are_among, hashes_of
+from packer.keys import are_among, hashes_of
 from packer.options.declared import SourceOptions
-from packer.samples.records import Facts, Sample, Skipped
+from packer.samples.places import Files
+from packer.samples.records import Sample, Skipped
 from packer.samples.table import SampleTable
+from packer.sources.scanners.rows.lists import Row
 from packer.sources.scanners.rows.source import RowSource
 from packer.sources.scanners.rows.tables import open_tables
 from packer.sources.tables.columns import is_usual
@@ -39,64 +41,28 @@ class _Images(ArchiveTree):
         sizes = listing.sizes.tolist()
         entries = ((listing.name_of(n), (n, size, -1, 0)) for n, size in enumerate(sizes))
         super().__init__(folder, entries=entries)
-        self.form = " in archives"
+        self.form, self._listing = " in archives", listing
 
-    def number(self, path: str) -> int:
-        """Return the number of the sample."""
-        return self._found(path)[1][0]
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """The samples of archives, with what tables beside these have of them."""
-
-    listing: SampleTable  # of the archives
-    tables: tuple[str, ...]  # their names
-    rows: RowSource
-    images: _Images
-    hashes: Hashes  # of the names in `listing`
-    checksum: str  # of the tables: samples are as new as their archives, whatever these are
-
-    def facts(self, remarks: tuple[str, ...]) -> Facts:
-        """Return those of the tables, with the remarks of the archives."""
-        own = self.rows.facts
-        named = f"The images are those that {' and '.join(self.tables)} "
-        named += "name." if self.tables[1:] else "names."
-        remarks = (*remarks, *own.remarks, *[named] * (not own.boxes))
-        return replace(own, root=None, remarks=remarks, lists=self.tables)
-
-    def scan(self) -> Iterator[Sample | Skipped]:
-        """Yield the sample of each row, in the tables' order; name images without a row."""
-        yield from (item for item in self.listing.skipped if item.name not in self.tables)
-        for folder, _ in self.images.walk():
-            yield from self.images.repeated(folder)
-        assert self.rows.lists.known, "tables have been read"
-        is_named = are_among(self.hashes, self.rows.lists.known())
-        for found in self.rows.scan():
-            if isinstance(found, Sample):
-                found = _joined(self.listing[self.images.number(found.name)], found)
-            yield found
-        for row in np.flatnonzero(~is_named).tolist():
-            yield Skipped(self.listing.name_of(row), "no table names it")
-
-
-def _joined(sample: Sample, row: Sample) -> Sample:
-    return replace(
-        sample,
-        label=row.label,
-        split=row.split or sample.split,
-        size=row.size,
-        members=(*sample.members, *row.members),
-        places=(*sample.places, *row.places[1:]),
-    )
+    def joined(self, row: Sample) -> Sample:
+        """Return the sample of an image, with what its row has."""
+        sample = self._listing[self._found(row.name)[1][0]]
+        return replace(
+            sample,
+            label=row.label,
+            split=row.split or sample.split,
+            size=row.size,
+            members=(*sample.members, *row.members),
+            places=(*sample.places, *row.places[1:]),
+        )
 
 
 def labelled(
     samples: Iterable[Sample | Skipped],
+    remarks: Sequence[str],
     tree: Tree,
     options: SourceOptions,
     classes: Sequence[str] | None,
-) -> Labelled | None:
+) -> RowSource | None:
     """Join archives with the tables in the folder `tree` that name nearly all their images.
 
     Return None where samples have labels or JSON of their own.
@@ -121,10 +87,27 @@ def labelled(
         without = {f"Pack without {name}": ("--ignore", name) for name in names}
         raise Ambiguous(str(error), {**readings, **without}) from error
     hashes = hashes_of(os.fsencode(listing.name_of(row)) for row in range(len(listing)))
-    if not rows.lists.known or are_among(hashes, rows.lists.known()).mean() < _MOST:
+    assert rows.lists.known, "tables have been read"
+    is_named = are_among(hashes, rows.lists.known())
+    if is_named.mean() < _MOST:
         return None
     tables = tuple(view.where.name for view in views)
-    return Labelled(listing, tables, rows, images, hashes, _checksum(views))
+    named = f"The images are those that {' and '.join(tables)} name{'s' * (len(tables) < 2)}."
+    own = rows.facts
+    remarks = (*remarks, *own.remarks, *[named] * (not own.boxes))
+    facts = replace(own, remarks=remarks, lists=tables)
+    # Samples are as new as their archives, whatever tables are.
+    images.files = Files(tree.root, identity=_checksum(views))
+
+    def scan() -> Iterator[Row | Skipped]:
+        yield from (item for item in listing.skipped if item.name not in tables)
+        for folder, _ in images.walk():
+            yield from images.repeated(folder)
+        yield from rows.lists.rows()
+        for number in np.flatnonzero(~is_named).tolist():
+            yield Skipped(listing.name_of(number), "no table names it")
+
+    return replace(rows, lists=replace(rows.lists, rows=scan, facts=facts, joined=images.joined))
 
 
 def _is_table(tree: Tree, name: str) -> bool:

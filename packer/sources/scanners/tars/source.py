@@ -20,8 +20,9 @@ from packer.options.declared import SourceOptions
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Sample, Skipped
+from packer.sources.scanners.rows.source import RowSource
 from packer.sources.scanners.tars.dots import is_doubtful, keys_end_at_last_dot, runs_of
-from packer.sources.scanners.tars.labelled import Labelled, labelled
+from packer.sources.scanners.tars.labelled import labelled
 from packer.sources.scanners.tars.splits import splits_of_tars
 from packer.sources.trees.find import is_index, split_parts
 from packer.sources.trees.folder import FolderTree
@@ -52,7 +53,6 @@ class WebDatasetSource:
     parts: Mapping[str, str] = field(default_factory=dict)  # the same, where names begin with it
     boxes: Encodings = field(default_factory=dict)
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
-    join: Labelled | None = None  # the tables beside them
 
     @classmethod
     def recognises(cls, path: Path, tree: Tree | None = None) -> bool:
@@ -82,10 +82,10 @@ class WebDatasetSource:
         tree: Tree | None,
         options: SourceOptions,
         classes: Sequence[str] | None = None,
-    ) -> "WebDatasetSource":
+    ) -> "WebDatasetSource | RowSource":
         """Return the tar at `path`, or those in it; what packer wrote has its classes beside it.
 
-        `tree` is that of a folder, where some of its files are ignored.
+        `tree` is that of a folder, where some of its files are ignored, and tables may be.
         """
         if path.is_dir():
             tree = tree or FolderTree(path)
@@ -102,15 +102,12 @@ class WebDatasetSource:
         if not source.classes:
             found = _class_names(source.folder, source.tars, source.dotted)
             source = replace(source, classes=found)
-        if tree is None or not (join := labelled(source.scan(), tree, options, classes)):
+        if tree is None:
             return source
-        return replace(source, classes=join.rows.classes, join=join)
+        return labelled(source.scan(), source.facts.remarks, tree, options, classes) or source
 
     def scan(self) -> Iterator[Sample | Skipped]:
-        """Go through the tars in the order of their names, or through the tables."""
-        return self.join.scan() if self.join else self._scan()
-
-    def _scan(self) -> Iterator[Sample | Skipped]:
+        """Go through the tars in the order of their names."""
         number_of = {name: number for number, name in enumerate(self.classes)}
         if self.tree is not None:
             for folder in {"": None} | dict.fromkeys(map(os.path.dirname, self.tars)):
@@ -137,13 +134,12 @@ class WebDatasetSource:
             f"Keys in {listed(sorted(self.dotted), 3)} end at the last dot, because by the "
             "first dot several images would be one sample."
         )
-        remarks = (remark,) if self.dotted else ()
-        return self.join.facts(remarks) if self.join else Facts(remarks, boxes=self.boxes)
+        return Facts((remark,) if self.dotted else (), boxes=self.boxes)
 
     @property
     def files(self) -> Files:
         """The reader of the samples."""
-        return Files(self.folder, identity=self.join.checksum if self.join else "")
+        return Files(self.folder)
 
     def _beside(self, tree: Tree, folder: str) -> Iterator[Skipped]:
         """Yield what lies in a folder beside its tars."""
