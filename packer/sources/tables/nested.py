@@ -5,7 +5,7 @@ They are read as rows of one object each, with what else is said of the image.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -49,13 +49,13 @@ class Unfolded(Table):
     def _of(cls, table: Table, column: str) -> "Unfolded":
         names = {name: None for name in table.columns if name != column}
         compound = {name: kind for name, kind in table.compound.items() if name != column}
-        found = cls(table.files, (), compound, table.class_names, table.fault, table.skipped)
-        found = cls(**{**vars(found), "base": table, "column": column})
+        own = (table.files, (), compound, table.class_names, table.fault, table.skipped)
+        found = cls(*own, table, column)
         for record in found.records():
             if isinstance(record, Record):
                 names |= dict.fromkeys(record.fields)
                 compound = {n: k for n, k in compound.items() if _is_nested(record.fields.get(n))}
-        return cls(**{**vars(found), "columns": tuple(names), "compound": compound})
+        return replace(found, columns=tuple(names), compound=compound)
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Yield a record for each object, and one for a row without objects."""

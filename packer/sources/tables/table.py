@@ -9,7 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
@@ -22,8 +22,7 @@ csv.field_size_limit(MAX_RECORD)
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One record; Parquet's have a place and a block."""
 
     where: str  # the file and the line or row, for a person
