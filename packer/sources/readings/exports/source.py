@@ -63,18 +63,10 @@ def open_export(
     export.number_of = {name: number for number, name in enumerate(order)}
     is_several = export.most > 1 or (export.labels and export.has_objects)
     files_of_classes = {inside(os.path.dirname(path), name) for path in paths for name in _CLASSES}
-    lists = Lists(
-        export.rows,
-        order,
-        (
-            *paths,
-            *export.described,
-            *(path for path in files_of_classes if form.names and tree.has(path)),
-            *listing,
-        ),
-        facts=Facts(remarks=(_SEVERAL,) if is_several else (), boxes=export.boxes),
-    )
-    return RowSource.open(tree, lists)
+    named = [path for path in files_of_classes if form.names and tree.has(path)]
+    sources = (*paths, *export.described, *named, *listing)
+    facts = Facts(remarks=(_SEVERAL,) if is_several else (), boxes=export.boxes)
+    return RowSource.open(tree, Lists(export.rows, order, sources, facts=facts))
 
 
 @dataclass
@@ -240,8 +232,7 @@ class _Export:
         if form.several:
             rests = [one.rest for one in found]
             parts = [part for rest in rests for part in dig(rest, form.gather)]
-            parts = parts if form.gather else rests
-            return None, to_json({form.several: parts})
+            return None, to_json({form.several: parts if form.gather else rests})
         image: dict[str, Any] = {"image": one.rest} if one.rest else {}
         is_one = self.most < 2 and not self.has_objects
         label = one.labels[0] if is_one and one.labels else None

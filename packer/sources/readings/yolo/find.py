@@ -102,8 +102,8 @@ def _of_data_file(
                 is_list = Part(split, path).is_list  # else a folder that was not exported
                 missing.append(Skipped(path, reason, ignored=not is_list))
     parts = list(part_at.values())
-    names, lists = content.names, [part.path for part in parts if part.is_list]
-    sources = [file, *lists]
+    names, texts = content.names, [part.path for part in parts if part.is_list]
+    sources = [*filter(None, [file]), *texts]
     if content.names_file:
         to_names = to_tree([content.names_file], _folders(tree, content), tree.has)
         if to_names is None:
@@ -115,7 +115,7 @@ def _of_data_file(
         sources.append(to_names(content.names_file))
         names = tuple(tree.lines(sources[-1]))
     ignored = {}
-    if not lists:
+    if not texts:
         folders = [part.path for part in parts]
         reason = f"{name} lists it for no split"
         above = {os.path.dirname(folder) for folder in folders}
@@ -124,10 +124,9 @@ def _of_data_file(
     found = Lists(
         partial(rows, tree, parts, missing),
         names,
-        tuple(filter(None, sources)),
+        sources,
         ignored,
-        partial(check, len(names), content.keypoints),
-        "it is in no list" if lists else "",
+        leftover_reason="it is in no list" if texts else "",
     )
     return _found(tree, found, parts, name, content.keypoints)
 
@@ -141,12 +140,7 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Interpretation:
         if not file and tree.has(path):
             found = of_yaml(tree.text(path), tree.root / path, needs_parts=False)
             file, names = (path, found.names) if found and found.names else ("", ())
-    lists = Lists(
-        partial(rows, tree, parts, ()),
-        names,
-        (file,) if file else (),
-        parse=partial(check, len(names), 0),
-    )
+    lists = Lists(partial(rows, tree, parts, ()), names, (file,) if file else ())
     return _found(tree, lists, parts, file)
 
 
@@ -160,8 +154,8 @@ def _found(
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""
     facts = Facts(remarks=(_READ_OTHERS,) if kinds else (), boxes=YOLO)
-    opening = partial(_open, tree, replace(lists, facts=facts))
-    return Interpretation("yolo", f"YOLO{lines}, {names}", opening)
+    found = replace(lists, facts=facts, parse=partial(check, count, keypoints))
+    return Interpretation("yolo", f"YOLO{lines}, {names}", partial(_open, tree, found))
 
 
 def _open(tree: Tree, lists: Lists, classes: Sequence[str] | None) -> RowSource:
