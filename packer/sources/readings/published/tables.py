@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from packer.errors import Ambiguous, BadImage, UnusableInput
-from packer.samples.records import Skipped, Source
+from packer.samples.records import Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.folders.ambiguities import certain_layout
 from packer.sources.scanners.rows.tables import Leftovers, open_tables
@@ -30,7 +30,7 @@ from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import masks_refusal
 from packer.sources.trees.shape import inside, masks
 from packer.sources.trees.tree import Tree
-from packer.sources.trees.walk import PARQUET, TEXT_TABLES, not_entered
+from packer.sources.trees.walk import PARQUET, TEXT_TABLES
 from packer.words import command, listed, option
 
 _ARROW = ".arrow"
@@ -289,23 +289,8 @@ def _of_files(
                 f"{src}: {stray} does not have the name of a split, unlike other files. Pack "
                 "it separately, or rename it, such as train-00000-of-00001.parquet."
             )
-        leftovers = tuple(_beside_files(tree, files)) if tree else ()
-        return open_images(
-            src, tree or FolderTree(folder), table, options, classes, splits, leftovers
-        )
+        return open_images(src, tree or FolderTree(folder), table, options, classes, splits)
 
     form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
     what = f"images in {form}, as Hugging Face has them"
     return Interpretation("hf", what, opening, columns=True)
-
-
-def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:
-    """Yield the other files."""
-    known = {str(file.relative_to(tree.root)) for file in files}
-    for folder, level in tree.walk():
-        for name, reason in level.skipped.items():
-            yield not_entered(inside(folder, name), reason)
-        for path in (inside(folder, name) for name in tree.names(folder)):
-            if path not in known:
-                reason = f"it is not a part of {os.path.basename(tree.root)}"
-                yield tree.ignored(path) or Skipped(path, reason)

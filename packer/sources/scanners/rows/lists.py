@@ -1,6 +1,6 @@
 """The lists of a layout: a `Row` for each image, and what is known of all of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -94,7 +94,7 @@ class Lists:
 
     rows: Rows
     classes: Sequence[str] = ()
-    sources: Sequence[str] = ()
+    sources: Collection[str] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[bytes], bytes | None] = lambda _: None
     leftover_reason: str = ""

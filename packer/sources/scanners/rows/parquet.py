@@ -46,9 +46,11 @@ def open_images(
     options: SourceOptions,
     classes: Sequence[str] | None,
     splits: Sequence[str],
-    leftovers: Sequence[Skipped] = (),
 ) -> RowSource:
-    """Find the columns and the classes; `splits` are those of the files."""
+    """Find the columns and the classes; `splits` are those of the files.
+
+    `src` is the folder of `tree`, or the only file that is meant.
+    """
     images = image_columns(table.schema, options.image_column)
     if not images:
         raise UnusableInput(
@@ -58,6 +60,7 @@ def open_images(
     image = next((name for name in IMAGE if name in images), images[0])
     further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
     columns = Columns.find(table, options, src, image)
+    none = np.empty(0, np.uint64)  # rows name no files, and what they are called is numbered
     cells = _Cells(table, columns, tuple(splits), tuple(further))
     facts = Facts(
         tuple(filter(None, map(_boxes_in, table.schema))),
@@ -65,11 +68,14 @@ def open_images(
         root=src,
     )
     lists = Lists(
-        lambda: chain(table.skipped, leftovers, table.through(cells.rows)),
+        lambda: chain(table.skipped, table.through(cells.rows)),
+        sources=frozenset(map(table.name, range(len(table.files)))),
         facts=facts,
-        is_whole=False,
+        is_whole=src == tree.root,
         labels=_labels(table, columns.label, classes, src),
-        keys=lambda: Keys(np.empty(0, np.uint64)),  # names are numbered
+        keys=lambda: Keys(none),
+        known=lambda: none,
+        not_listed=f"it is not a part of {src.name}",
     )
     return RowSource.open(tree, lists)
 
