@@ -75,7 +75,7 @@ def _refused() -> list[Row]:
         Row(
             "a stray image beside a folder of classes",
             "animals/cat/1.jpg animals/dog/2.jpg screenshot.png",
-            "all images are in animals, which would be the only class",
+            "animals has no images, only the folders cat, dog",
         ),
         Row(
             "a class in two forms of Unicode",

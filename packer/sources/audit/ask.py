@@ -4,14 +4,19 @@ from collections.abc import Callable
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.audit import copies, divided, endings, named, parts
+from packer.sources.audit import copies, divided, endings, named, parts, scenes
 from packer.sources.audit.outcome import Outcome, Question
 from packer.words import choices
 
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.partly_split,
-    parts.scenes,
-    parts.affixed_folders,
+    copies.same_names,
+    copies.copied_folder,
+    scenes.scenes,
+    parts.parallel_folders,
+    endings.masks_alone,
+    divided.domains,
+    divided.numbered_parts,
     endings.variants,
     divided.unlabelled_folders,
     divided.deeper_folders,
@@ -33,4 +38,5 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
         return
     where = outcome.where
     if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
-        raise UnusableInput(f"{where}: {found.text} Choose:{choices(where, found.readings)}")
+        chosen = f" Choose:{choices(where, found.readings)}" if found.readings else ""
+        raise UnusableInput(f"{where}: {found.text}{chosen}")

@@ -1,14 +1,62 @@
-"""Class folders that hold the same images as others (pure)."""
+"""Folders that hold the same images as others, or have the same name (pure)."""
 
+import unicodedata
 from collections import Counter, defaultdict
+from glob import escape
 from itertools import pairwise
 
 from packer.sources.audit.outcome import Outcome, Question
+from packer.sources.trees.names import are_counters, is_role, nearly_all
 from packer.sources.trees.shape import plain
 
 _LEAST, _NEARLY = 3, 0.9  # files of both, and their share of the fewer
 _MOST = 500  # folders that are compared
 _COMPARED = 5  # files of each two
+
+
+def same_names(outcome: Outcome) -> Question | None:
+    """Classes whose names look the same: in two forms of Unicode, or with a space around."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in outcome.classes:
+        found[unicodedata.normalize("NFC", name).strip()].append(name)
+    same = next((names for names in found.values() if len(names) > 1), None)
+    if same is None:
+        return None
+    return Question(
+        f"the folders {' and '.join(map(ascii, sorted(same)))} have names that look the same, but "
+        f"would be {len(same)} classes. If they are one class, rename them to one name. "
+        "Otherwise, rename them to names that differ."
+    )
+
+
+def copied_folder(outcome: Outcome) -> Question | None:
+    """A folder repeats the one that holds it: an archive unpacked twice, or thumbnails."""
+    known = {(one.folders, one.stem) for one in outcome.seen}
+    size, copied = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+    for one in outcome.seen:
+        for at in range(len(one.folders) + 1):
+            size[one.folders[:at]] += 1
+        for at in range(len(one.folders)):
+            without = one.folders[:at] + one.folders[at + 1 :]
+            copied[one.folders[: at + 1]] += (without, one.stem) in known
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for folder, count in copied.items():
+        least = nearly_all(max(size[folder], size[folder[:-1]] - size[folder]))
+        own = [one.stem for one in outcome.by_folder.get(folder, ())]
+        is_copy = min(count, size[folder]) >= max(_LEAST, least)
+        if is_copy and (is_role(folder[-1]) or not own or not are_counters(own)):
+            found[folder[-1]].append(folder)
+    for name, (first, *others) in found.items():
+        held = next(one for one in outcome.seen if one.folders[: len(first)] == first)
+        up = len(held.folders) - len(first) + 1  # the file's own name, too
+        path = "/".join([*filter(None, [outcome.prefix]), *held.name.split("/")[:-up]])
+        glob = f"**/{name}/**" if others else f"{escape(path)}/**"
+        return Question(
+            f"{path} has images of the same names as the folder that holds it.",
+            {"It is a copy": ("--ignore", glob), "All are samples": ("--as", "folder")},
+        )
+    return None
+
 
 _Files = dict[tuple[object, ...], int]  # -> the number of the sample
 

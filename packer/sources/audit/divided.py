@@ -12,6 +12,7 @@ from packer.sources.trees.shape import IMAGES, plain
 from packer.sources.trees.walk import names_an_image
 from packer.words import listed, many
 
+_SPLITS = ("train", "test", "val", "valid", "validation")
 _FEW = 0.1  # of the samples that most classes have
 _LEAST = 5  # samples that most classes have, beside which few are strange
 _SEVERAL = 10  # classes: of so many, most have more than one sample
@@ -47,6 +48,43 @@ def _mean_nothing(outcome: Outcome) -> bool:
         return True
     in_parts = chunks(names, lambda name: [(name, one.stem) for one in by_folder[(name,)]])
     return bool(in_parts) or are_counters(names)
+
+
+def domains(outcome: Outcome) -> Question | None:
+    """The names of folders are splits and domains: trainA, trainB, testA and testB."""
+    found: dict[str, set[str]] = defaultdict(set)  # split -> domains
+    for name in outcome.names:
+        split = next((word for word in _SPLITS if name.lower().startswith(word)), "")
+        found[name[: len(split)]].add(name[len(split) :])
+    first, *others = found.values() or [set()]
+    if any(outcome.listing.by_split()) or "" in found or not others or len(first) < 2:
+        return None
+    if "" in first or any(other != first for other in others):
+        return None
+    ways = [
+        f"{{split={splits_of([s])[s]}}}{outcome.start}{literal(s)}{{label}}/{{key}}" for s in found
+    ]
+    return Question(
+        f"the names of the folders {listed(outcome.names)} start with names of splits.",
+        {
+            "They are splits of classes": by_templates(ways),
+            "They are classes": ("--as", "folder"),
+        },
+    )
+
+
+def numbered_parts(outcome: Outcome) -> Question | None:
+    """Folders divide the samples without a meaning: numbers, dates, letters of a hash."""
+    below: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for one in outcome.seen:
+        below["".join(one.folders[:1])].append(("/".join(one.folders), one.stem))
+    what = chunks(outcome.names, below.__getitem__) if outcome.label_depth else ""
+    if not what:
+        return None
+    return Question(
+        f"the folders {listed(outcome.names)} look like {what} instead of classes.",
+        {"Folders mean nothing": ("--as", "flat"), "They are classes": ("--as", "folder")},
+    )
 
 
 def deeper_folders(outcome: Outcome) -> Question | None:

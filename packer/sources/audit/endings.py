@@ -3,11 +3,19 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from packer.sources.audit.outcome import Outcome, Question, as_parts, member_of
-from packer.sources.trees.names import endings, infixes, is_of_masks, windows
+from packer.sources.audit.outcome import Outcome, Question, as_parts, member_of, within
+from packer.sources.trees.names import (
+    endings,
+    have_roles,
+    infixes,
+    is_named_as_mask,
+    is_of_masks,
+    windows,
+)
 from packer.sources.trees.outright import literal
 from packer.words import listed
 
+_LEAST = 3  # pictures
 _FEW = 4  # interpretations of one kind
 _FOLDERS = 20  # that are looked at
 
@@ -51,3 +59,22 @@ def _ways(outcome: Outcome, *, is_infix: bool) -> Mapping[str, str]:
         f"{start}{{label}}/{rest}": ", and folders are classes",
         f"{start}{'{folder}/' * is_infix}{rest}": ", and folders mean nothing",
     }
+
+
+def masks_alone(outcome: Outcome) -> Question | None:
+    """All pictures of some folders are named as masks, ``x_mask.png``, and others are not."""
+    each: dict[str, list[str]] = defaultdict(list)
+    for one in outcome.seen:
+        folder, _, name = one.name.rpartition("/")
+        each[folder].append(name)
+    alone = [path for path, names in each.items() if all(map(is_named_as_mask, names))]
+    alone = [path for path in alone if len(each[path]) >= _LEAST]
+    if not alone or len(alone) == len(each) or have_roles([p.rpartition("/")[2] for p in alone]):
+        return None
+    above = within(outcome.prefix or "")
+    ignoring = [word for path in alone for word in ("--ignore", f"{above}{path}/*")]
+    return Question(
+        f"{alone[0]}/{each[alone[0]][0]} and all files beside it have names of masks, and others "
+        "do not.",
+        {"They are masks without images": ignoring, "They are samples": ("--as", "folder")},
+    )

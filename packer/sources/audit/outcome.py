@@ -16,9 +16,9 @@ from packer.errors import BadImage
 from packer.samples.records import Reader, Source
 from packer.samples.table import SampleTable
 from packer.sources.audit.tokens import shared
-from packer.sources.readings.folders.contents import member
 from packer.sources.trees.names import splits_of
-from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.outright import by_templates, literal, member
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 
 _MOST = 20_000  # samples that are looked at
 _OF_EACH = 1_000  # of one folder
@@ -40,7 +40,7 @@ class Question(NamedTuple):
     """What the outcome could have lost, and each interpretation as the options of a command."""
 
     text: str
-    readings: Mapping[str, Sequence[str]]
+    readings: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -228,3 +228,8 @@ def as_parts(
 def within(*names: str) -> str:
     """Return the beginning of templates for what folders hold."""
     return "".join(f"{literal(name)}/" for name in names if name)
+
+
+def rank(name: str) -> tuple[bool, bool]:
+    """Sort what is called as images are first, and as masks last."""
+    return plain(name) not in IMAGES, may_be_masks(name)

@@ -1,148 +1,184 @@
-"""Pictures of one sample that would be samples of their own (pure).
+"""Folders beside each other that hold the parts of one sample each (pure).
 
-The folders of scenes hold the same few names each; folders beside each other hold the same names,
-but for what all names of a folder begin or end with.
+The images in them have the same names, but for what all names of a folder begin or end with. As
+class folders whose images are counted have them, too, roles and pictures decide.
 """
 
-import os
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
+from io import BytesIO
+from typing import NamedTuple
 
-from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, within
-from packer.sources.audit.tokens import Affix, tokens, unpadded
-from packer.sources.trees.names import have_roles
-from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from PIL import Image
+
+from packer.images.probe import PILLOW_ERRORS
+from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, rank, within
+from packer.sources.audit.tokens import Affix, shared, tokens, unpadded
+from packer.sources.trees.names import are_counters, have_roles, nearly_all
+from packer.sources.trees.shape import IMAGES, plain
 from packer.words import listed
 
-_LEAST = 3  # names in common, or folders
+_LEAST = 3  # names in common
 _MOST = 12  # folders that may be parts of one sample
-_IN_SCENE = 6  # pictures
-_FILES = 10_000  # that are no images and are looked at
-_NEARLY, _MOSTLY = 0.9, 0.8
 _SHOWN = 3  # readings of one kind
-_NONE = frozenset[str]()
+_PICTURES = 8  # of a folder that are looked at
+_ROUNDED = 0.02  # of a side
 
 
-def scenes(outcome: Outcome) -> Question | None:
-    """Most folders with images hold the same few names: ``scene1/image.png``, ``mask.png``.
+class _Part(NamedTuple):
+    """A folder that may hold a part of each sample."""
 
-    A number in these may be another one in each folder: ``GT_010.png``, ``NOISY_010.png``. Files
-    that are no images may be parts, too.
-    """
-    inner = {folders: some for folders, some in outcome.by_folder.items() if folders}
-    depth, *depths = {len(folders) for folders in inner} or {0}
-    others = map(os.path.split, (item.name for item in outcome.listing.skipped[:_FILES]))
-    beside = Counter(name for folder, name in others if folder in outcome.paths)
-    files = sorted(name for name, count in beside.items() if count >= max(2, _MOSTLY * len(inner)))
-    found = _alike(inner, files, is_numbered=True) or _alike(inner, files, is_numbered=False)
-    if depths or not found:
-        return None
-    names, count, is_numbered = found
-    above = [f"{{folder{n}}}/" for n in range(1, depth)]
-    nothing = "".join([*above, "{scene}/" if is_numbered else "{key}/"])
-    ways = {"": nothing}
-    if depth == 2:
-        classes, none = ", and folders above are classes", ", and folders above mean nothing"
-        ways = {classes: f"{{label}}/{nothing[len(above[0]) :]}", none: nothing}
-    ordered = sorted(names, key=lambda name: (*_rank(name.rpartition(".")[0]), name))
-    readings: dict[str, Sequence[str]] = {}
-    for meaning, way in ways.items():
-        each = {name: f"{outcome.start}{way}{name.replace('#', '{key}')}" for name in ordered}
-        each |= {name: f"{outcome.start}{way}{name}" for name in files}
-        members = {name: member_of(*name.rpartition(".")[::2]) for name in each}
-        said = f"Each folder is a sample, its image {{}}{meaning}"
-        readings |= as_parts(said, each, members, *ordered[:_SHOWN])
-    folders = "/".join(next(iter(inner)))
-    return Question(
-        f"{count} of {len(inner)} folders, such as {folders}, hold "
-        f"{listed(sorted([*names, *files]))}: they "
-        "may be the parts of one sample each.",
-        readings | {"Folders are classes": ("--as", "folder")},
-    )
+    way: str  # the template of its images
+    images: Mapping[str, Seen]  # by what is left of their names
+    own: str = ""  # what only the names in it begin or end with
 
 
-def _alike(
-    inner: Mapping[tuple[str, ...], Sequence[Seen]], files: Sequence[str], *, is_numbered: bool
-) -> tuple[frozenset[str], int, bool] | None:
-    """Return the names that most folders hold, and how many do; None for class folders."""
-    sets = Counter(_names_in(some, is_numbered=is_numbered) for some in inner.values())
-    del sets[_NONE]
-    names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
-    stems = {name.rpartition(".")[0] for name in names}
-    if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
-        return None
-    texts = {re.sub(r"[\d#]+", "", stem) for stem in stems}
-    if "" in texts or len(stems) + len(files) < 2:
-        return None  # class folders whose images are counted
-    is_counted = len(texts) < len(stems) and (len(stems) > 2 or count <= _LEAST)
-    return (names, count, is_numbered) if files or not is_counted else None
+_Parts = Mapping[str, _Part]  # by the names of folders
 
 
-def _names_in(some: Sequence[Seen], *, is_numbered: bool) -> frozenset[str]:
-    """Return the names in a folder, with ``#`` for the one number in each; none if it differs."""
-    if not is_numbered:
-        return frozenset(f"{one.stem}.{one.ext}" for one in some)
-    numbers = {tuple(re.findall(r"\d+", one.stem)) for one in some}
-    names = frozenset(re.sub(r"\d+", "#", f"{one.stem}") + f".{one.ext}" for one in some)
-    return names if len(numbers) == 1 and len(numbers.pop()) == 1 else _NONE
-
-
-def _rank(name: str) -> tuple[bool, bool]:
-    """Sort what is called as images are first, and as masks last."""
-    return plain(name) not in IMAGES, may_be_masks(name)
-
-
-def affixed_folders(outcome: Outcome) -> Question | None:
+def parallel_folders(outcome: Outcome) -> Question | None:
     """Folders whose images have the same names, but for an affix: ``HR/1.png``, ``LR/1x4.png``."""
-    where = {folders[0] if folders else "": folders for folders in outcome.by_folder}
-    each = dict(zip(where, outcome.by_folder.values(), strict=False))
-    counts = list(map(len, outcome.by_folder.values()))
-    if not 2 <= len(where) == len(counts) <= _MOST or "" in where:
-        return None
-    if min(counts) < max(_LEAST, _NEARLY * max(counts)) or any(n.endswith(".tar") for n in where):
-        return None
-    affixes = {name: Affix.of([one.stem for one in some]) for name, some in each.items()}
-    keys = {name: {affixes[name].strip(one.stem) for one in each[name]} for name in where}
-    shared = frozenset.intersection(*(frozenset(map(unpadded, own)) for own in keys.values()))
-    if len(shared) < max(_LEAST, _NEARLY * max(counts)) or _are_of_classes(affixes, each):
-        return None
-    names = sorted(where, key=_rank)
-    ways = {
-        name: f"{outcome.start}{within(*where[name])}{affixes[name].put('{key}')}" for name in names
-    }
+    by_split: dict[str, dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
+    for one in outcome.seen:
+        by_split[one.split]["".join(one.folders[:1])].append(one)
+    for each in by_split.values():
+        if 2 <= len(each) <= _MOST and not any(n == "" or n.endswith(".tar") for n in each):
+            parts = _of_several(each) or _of_one_each(each)
+            if "{scene}" in next(iter(parts.values())).way or _are_of_samples(outcome, parts):
+                return _asked(outcome, parts, set.intersection(*map(set, by_split.values())))
+    return None
+
+
+def _asked(outcome: Outcome, parts: _Parts, in_all: Collection[str]) -> Question:
+    names = sorted(parts, key=rank)
+    mains = [name for name in names if plain(name) in IMAGES] or names[:_SHOWN]
+    if several := [name for name in names if "{scene}" in parts[name].way]:
+        mains = [name for name in several if "{key}" in parts[name].way]
+    ways = {name: f"{outcome.start}{parts[name].way}" for name in names}
     readings: dict[str, Sequence[str]] = {}
-    for main in names[:_SHOWN]:
-        if all(len(keys[name] & keys[main]) >= len(shared) for name in names):
-            lacks = any(keys[main] - keys[name] for name in names)
-            members = {name: member_of(name, is_optional=lacks) for name in names}
+    for main in mains:
+        keys, hidden = parts[main].images.keys(), list[str]()
+        common = keys & set.intersection(*(set(parts[name].images) for name in names))
+        if several or len(common) >= min(_LEAST, len(keys)):
+            lacking = {n for n in names if n not in in_all or keys - parts[n].images.keys()}
+            lacking -= {*several}
+            members = {n: member_of(n, is_optional=n in lacking) for n in names}
             readings |= as_parts("Each image in {} has members of the others", ways, members, main)
+        for name in names:
+            hidden += ["--ignore", f"**/{name}/**"] * (name != main)
+        readings[f"Only {main} is meant"] = [*hidden, "--as", "flat"]
     return Question(
         f"the images in {listed(names)} have the same names, such as "
-        f"{each[names[0]][0].name}, but for what all names of a folder begin or end "
-        "with: they may be parts of one sample.",
+        f"{next(iter(parts[names[0]].images.values())).name}, but for what all names of a folder "
+        "begin or end with: they may be parts of one sample.",
         readings | {"They are classes": ("--as", "folder")},
     )
 
 
-def _are_of_classes(affixes: Mapping[str, Affix], each: Mapping[str, Sequence[Seen]]) -> bool:
-    """Return whether names begin or end alike in all folders, or as their folder is called.
+def _of_one_each(each: Mapping[str, Sequence[Seen]]) -> _Parts:
+    """Return the folders as parts of which each sample has one."""
+    affixes = {name: Affix.of([one.stem for one in some]) for name, some in each.items()}
+    counts = {name: Counter([*tokens(a.before), *tokens(a.after)]) for name, a in affixes.items()}
+    common = reduce(Counter.__and__, counts.values())
+    is_common = [len(set(texts)) == 1 for texts in zip(*affixes.values(), strict=True)]
+    found = {}
+    for name, affix in affixes.items():
+        own = plain("".join((counts[name] - common).elements()))
+        affix = Affix(*("" if same else text for same, text in zip(is_common, affix, strict=True)))
+        above = shared([one.folders for one in each[name]])
+        keys = ("/".join([*one.folders[len(above) :], affix.strip(one.stem)]) for one in each[name])
+        way = within(*above) + affix.put("{key}")
+        found[name] = _Part(way, dict(zip(keys, each[name], strict=True)), own)
+    return found
 
-    Those that are alike may be parts if they are padded numbers from one on that is not the first.
+
+def _of_several(each: Mapping[str, Sequence[Seen]]) -> _Parts:
+    """Return two folders if pictures in one are named after one in the other: ``1_2_0.9``, ``1``.
+
+    None has another count of words.
     """
-    counts = [Counter([*tokens(one.before), *tokens(one.after)]) for one in affixes.values()]
-    common = reduce(Counter.__and__, counts)
-    own = [plain("".join((count - common).elements())) for count in counts]
-    if not any(own):
-        numbers = [[one.stem for one in some if one.stem.isdecimal()] for some in each.values()]
-        begin_late = (
-            len(some) == len(all_of) > _LEAST and max(some)[0] == "0" and min(map(int, some)) > 1
-            for some, all_of in zip(numbers, each.values(), strict=True)
-        )
-        return not all(begin_late)
-    are_names = all(
-        text and (text in plain(name) or plain(name)[:1] == text[0])
-        for name, text in zip(affixes, own, strict=True)
+    if len(each) != 2 or not have_roles(list(each)):
+        return {}
+    (one, few), (other, many) = sorted(each.items(), key=lambda item: len(item[1]))
+    known = {image.stem: image for image in few}
+    stems = {image.stem: image for image in many}
+    rests = {re.sub(r"[^\W_]+|\.", "*", stem.partition("_")[2]) for stem in stems}
+    are_named = len(few) < len(many) >= _LEAST and all(s.partition("_")[0] in known for s in stems)
+    if not are_named or "" in rests or len(rests) != 1:
+        return {}
+    further = "_{_}" * (next(iter(stems)).count("_") - 1)
+    return {
+        one: _Part(f"{within(one)}{{scene}}", known),
+        other: _Part(f"{within(other)}{{scene}}{further}_{{key}}", stems),
+    }
+
+
+def _are_of_samples(outcome: Outcome, parts: _Parts) -> bool:
+    """Return whether nearly all names are in all folders, and these are no classes."""
+    counts = [len(one.images) for one in parts.values()]
+    every = [{unpadded(name) for name in one.images} for one in parts.values()]
+    least = max(_LEAST, nearly_all(max(counts)))
+    if min(*counts, len(set.intersection(*every))) < least:
+        return False
+    if any(one.own for one in parts.values()):
+        are_names = all(_is_called(plain(name), one.own) for name, one in parts.items())
+        return not are_names or have_roles(list(parts))
+    same = set.intersection(*(set(one.images) for one in parts.values()))
+    return all(map(_begin_late, parts.values())) or (
+        len(same) >= least and _are_of_one(outcome, parts, sorted(same))
     )
-    return are_names and not have_roles(list(affixes))
+
+
+def _is_called(folder: str, own: str) -> bool:
+    """Return whether the names in a folder begin or end as it is called."""
+    return bool(own) and (own in folder or folder[:1] == own[0] or unpadded(own) == folder)
+
+
+def _begin_late(part: _Part) -> bool:
+    """Return whether names are padded numbers from another one on than the first."""
+    names = list(part.images)
+    is_padded = all(map(str.isdecimal, names)) and len(names) > _LEAST and max(names)[0] == "0"
+    return is_padded and min(map(int, names)) > 1
+
+
+def _are_of_one(outcome: Outcome, parts: _Parts, same: Sequence[str]) -> bool:
+    """Return whether images of the same name belong together, by their folders and pictures."""
+    names = list(parts)
+    is_counted = len({len(one.images) for one in parts.values()}) > 1 and are_counters(same)
+    if have_roles(names) and not (is_counted and all(len(name) == 1 for name in names)):
+        return True
+    words = re.findall(r"[^\W\d_]+", same[0].lower())
+    kinds = [{one.ext.lower() for one in part.images.values()} for part in parts.values()]
+    if any(plain(name) in words for name in names) or (
+        len(set.union(*kinds)) == sum(map(len, kinds))
+    ):
+        return True  # another folder's name, or each folder has an extension of its own
+    return not is_counted and _are_alike(outcome, parts, same)
+
+
+def _are_alike(outcome: Outcome, parts: _Parts, same: Sequence[str]) -> bool:
+    """Return whether images of the same name, and only these, share a size, or have two modes."""
+    sizes: list[list[tuple[int, int]]] = []
+    modes: list[tuple[str, ...]] = []
+    for name in same[:: len(same) // _PICTURES + 1]:
+        found = [_picture(outcome, one.images[name].number) for one in parts.values()]
+        if not all(found):
+            return False
+        sizes.append([one[0] for one in found if one])
+        modes.append(tuple(one[1] for one in found if one))
+    ratios = {(width * one[0][1], one[0][0] * height) for one in sizes for width, height in one}
+    if any(abs(a - b) > _ROUNDED * max(a, b) for a, b in ratios):
+        return False
+    scales = {round(size[0] / one[0][0], 1) for one in sizes for size in one[1:]}
+    differ = len({one[0] for one in sizes}) >= _LEAST and len(scales) <= len(parts) - 1
+    return differ or (len(set(modes)) == 1 and len(set(modes[0])) == len(parts))
+
+
+def _picture(outcome: Outcome, number: int) -> tuple[tuple[int, int], str] | None:
+    try:
+        with Image.open(BytesIO(outcome.read(number) or b"")) as image:
+            return image.size, image.mode
+    except PILLOW_ERRORS:
+        return None

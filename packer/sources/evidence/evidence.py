@@ -26,7 +26,7 @@ from packer.sources.evidence.advice import refusal, relative
 from packer.sources.evidence.classes import ClassNumbers
 from packer.sources.evidence.folders import Folders
 from packer.sources.evidence.named_text import Decision
-from packer.sources.evidence.readings import Unread, readings
+from packer.sources.evidence.readings import Scanned, readings
 from packer.sources.evidence.rows import in_order
 from packer.sources.tables.name_tokens import (
     CHUNK,
@@ -75,9 +75,8 @@ def refuse_evidence(
     found, remarks = find_evidence(tree, leftovers, listing, has_boxes=bool(source.facts.boxes))
     if not found:
         return remarks, None
-    folders = [relative(tree, folder, src) for folder in Packed(listing).folders]
-    unread = Unread(listing, source.classes, source.facts, folders)
-    ways = list(readings(found, tree, src, options, unread))
+    unread = Scanned(listing, source, tree, src)
+    ways = [way for way, _ in readings(found, options, unread)]
     asked = options.kind or options.has_templates or options.pairs or options.of_table
     if ways and ways[0].is_clear and not asked and not _has_siblings(tree, found, leftovers):
         return (), ways[0].options(options)

@@ -11,24 +11,27 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import Ambiguous, UnusableInput
+from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.samples.records import Facts, Sample
+from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
 from packer.sources.readings.detect import read
 from packer.sources.tables.classes import separator_of
+from packer.sources.tables.name_tokens import Packed
 from packer.sources.tables.names import LABEL as LABELS
 from packer.sources.tables.names import may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
+from packer.sources.trees.find import tree_at
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.tree import Tree
@@ -41,13 +44,26 @@ _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
 _NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 
 
-class Unread(NamedTuple):
-    """What is packed without the texts."""
+@dataclass(frozen=True)
+class Scanned:
+    """What a source packs.
+
+    Attributes:
+        tree: to which the names of its images are relative.
+        is_flat: whether JSON that it makes has no objects in it, which may hold labels.
+    """
 
     listing: SampleTable
-    classes: Sequence[str]
-    facts: Facts
-    folders: Sequence[str]  # that hold images
+    source: Source
+    tree: Tree
+    src: Path
+    is_flat: bool = True
+
+    @cached_property
+    def folders(self) -> Sequence[str]:
+        """The folders that hold images, relative to what was given."""
+        names = Packed(self.listing).folders
+        return sorted(os.path.relpath(self.tree.root / name, self.src) for name in names)
 
 
 @dataclass(frozen=True)
@@ -78,12 +94,13 @@ class Reading:
 
 
 def readings(
-    found: Sequence[Evidence], tree: Tree, src: Path, options: SourceOptions, unread: Unread
-) -> Iterator[Reading]:
-    """Yield the readings that pack all images, what keeps all first."""
-    base = unread.facts.outright or by_templates(options.images, options.members)
-    if len(unread.classes) == 1:  # which says nothing beside a text
-        base = tuple(_LABEL.sub(lambda _: literal(unread.classes[0]), word) for word in base)
+    found: Sequence[Evidence], options: SourceOptions, unread: Scanned
+) -> Iterator[tuple[Reading, Scanned]]:
+    """Yield the readings that pack all images, what keeps all first, and what they pack."""
+    tree, src, classes = unread.tree, unread.src, unread.source.classes
+    base = unread.source.facts.outright or by_templates(options.images, options.members)
+    if len(classes) == 1:  # which says nothing beside a text
+        base = tuple(_LABEL.sub(lambda _: literal(classes[0]), word) for word in base)
     given = [word for one in options.labels for word in ("--labels", one)]
     samples = [one.paths[0] for one in found if "submission" in one.paths[0].lower()]
     needless = sums_of_others(found, tree) + samples * (len(samples) < len(found))
@@ -98,31 +115,29 @@ def readings(
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
-            is_doubtful = lists.level < 0 and _are_numbered(unread.classes)
+            is_doubtful = lists.level < 0 and _are_numbered(classes)
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(lists.meaning + meaning, words, is_clear)
-            made = _packed(reading, src, options)
-            if made and _keeps_all(made[0], unread.listing):
+            made = scanned(reading, src, options)
+            if made and _keeps_all(made.listing, unread.listing):
                 count += 1
-                table, classes, is_flat = made
-                agrees = _agree(unread, table, classes) or (lists.level >= 0 and lists.has("label"))
-                yield replace(reading, is_clear=reading.is_clear and agrees and is_flat)
+                agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
+                yield replace(reading, is_clear=reading.is_clear and agrees and made.is_flat), made
 
 
-def _packed(
-    reading: Reading, src: Path, options: SourceOptions
-) -> tuple[SampleTable, Sequence[str], bool] | None:
-    """Return what a reading packs, its classes, and whether values are flat; None if it rejects."""
+def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | None:
+    """Return what a reading packs; None if it rejects a file."""
     table, is_flat = SampleTable(), True
     try:
-        source = read(src, reading.options(options)).open(None)
+        source = read(src, chosen := reading.options(options)).open(None)
         for record in source.scan():
             if isinstance(record, Sample) and len(table) < _LOOKED_AT:
                 is_flat &= not any(map(_is_nested, record.places))
             table.add(record, ())
-    except UnusableInput:
+        tree = getattr(source, "tree", None) or tree_at(src, chosen.ignore)
+    except (UnusableInput, BadImage, OSError):
         return None
-    return None if table.rejected else (table, source.classes, is_flat)
+    return None if table.rejected or tree is None else Scanned(table, source, tree, src, is_flat)
 
 
 def _keeps_all(table: SampleTable, before: SampleTable) -> bool:
@@ -141,18 +156,18 @@ def _is_nested(place: object) -> bool:
     return any("{" in json.dumps(value) for value in fields.values())
 
 
-def _agree(unread: Unread, table: SampleTable, classes: Sequence[str]) -> bool:
+def _agree(unread: Scanned, made: Scanned) -> bool:
     """Return whether classes and splits are as without the texts, or new and clear."""
-    before = unread.listing
+    before, table, classes = unread.listing, made.listing, made.source.classes
     orders = [np.argsort(one.key_hashes, kind="stable") for one in (before, table)]
     labels = [
         np.array([*names, ""])[one.labels][order]
         for one, names, order in zip(
-            (before, table), (unread.classes, classes), orders, strict=True
+            (before, table), (unread.source.classes, classes), orders, strict=True
         )
     ]
     splits = [one.splits[order] for one, order in zip((before, table), orders, strict=True)]
-    if len(unread.classes) > 1:
+    if len(unread.source.classes) > 1:
         is_same = _are_equal(*labels)
     else:
         are_words = not all(re.fullmatch(r"[\d.+-]+", name) for name in classes)
@@ -192,7 +207,7 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 
 def _ways(
-    lists: Lists, base: Sequence[str], unread: Unread
+    lists: Lists, base: Sequence[str], unread: Scanned
 ) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
     """Yield a meaning, the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
@@ -200,7 +215,7 @@ def _ways(
         yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
         return
     if lists.level >= 0:
-        is_label = len(unread.classes) > 1
+        is_label = len(unread.source.classes) > 1
         field = "{label}" if is_label and not lists.has("label") else FOLDER
         texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
         if folders := _by_level(unread, lists.level, field):
@@ -211,7 +226,7 @@ def _ways(
     both = [role for role in roles if lists.has(role)]
     nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
     if not base:
-        if len(unread.classes) < 2 and not any(listing.by_split()):
+        if len(unread.source.classes) < 2 and not any(listing.by_split()):
             yield "", (), texts, True
         return
     beside = " beside the classes of folders" if "label" in roles else ""
@@ -252,7 +267,7 @@ def _renamed(text: str, roles: Sequence[str], what: str) -> str:
     return text
 
 
-def _by_level(unread: Unread, level: int, field: str) -> tuple[str, ...]:
+def _by_level(unread: Scanned, level: int, field: str) -> tuple[str, ...]:
     """Return the template of images whose folder at a level is a field; none if levels differ."""
     paths = [path.split("/") for path in unread.folders]
     if len(set(map(len, paths))) != 1 or paths == [["."]]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from packer.sources.proposals.groups import Group
-from packer.sources.readings.folders.contents import member
-from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import may_be_masks, plain
 from packer.words import listed
 

@@ -4,22 +4,17 @@ A command is named only if it rejects nothing, and no file that it leaves names 
 files are named with it.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.samples.records import Sample
-from packer.samples.table import SampleTable
-from packer.sources.evidence.advice import relative
 from packer.sources.evidence.evidence import find_evidence
-from packer.sources.evidence.readings import Reading, Unread, readings
+from packer.sources.evidence.readings import Reading, Scanned, readings, scanned
 from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
-from packer.sources.readings.detect import read
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE, is_litter
@@ -62,9 +57,8 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
         return
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
     each = islice(bases(groups), _TRIED)
-    left = [
-        (base, _with_lists(Reading("", base.words, False), tree, src, options)) for base in each
-    ]
+    plain = [(base, Reading("", base.words, False)) for base in each]
+    left = [(base, _with_lists(one, scanned(one, src, options), options)) for base, one in plain]
     while left:  # the first of each, then the second ones
         again = []
         for base, found in left:
@@ -86,35 +80,21 @@ def _paths(tree: Tree) -> list[str]:
 
 
 def _with_lists(
-    reading: Reading, tree: Tree, src: Path, options: SourceOptions, deep: int = _DEEP
+    reading: Reading, scan: Scanned | None, options: SourceOptions, deep: int = _DEEP
 ) -> Iterator[Reading]:
     """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
-    chosen = reading.options(options)
-    try:
-        source = read(src, chosen).open(None)
-        listing = SampleTable()
-        for record in source.scan():
-            listing.add(record, () if isinstance(record, Sample) else None)
-        if listing.rejected or not len(listing):
-            return
-        left = [item.name for item in listing.skipped if item.reason == NOT_AN_IMAGE]
-        own = getattr(source, "tree", tree)
-        found, _ = find_evidence(own, left, listing)
-        if not found:
-            without = f", without {listed(left, _NAMED)}" if left else ""
-            yield replace(reading, meaning=f"{reading.meaning}{without}")
-        if not found or not deep:
-            return
-        folders = sorted({_folder(own, listing.name_of(n), src) for n in range(len(listing))})
-        unread = Unread(listing, source.classes, source.facts, folders)
-        for one in readings(found, own, src, chosen, unread):
-            ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
-            words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
-            further = replace(one, meaning=f"{reading.meaning}{one.meaning}", words=words)
-            yield from _with_lists(further, tree, src, options, deep - 1)
-    except (UnusableInput, BadImage, OSError):
+    if scan is None or not len(scan.listing):
         return
-
-
-def _folder(tree: Tree, name: str, src: Path) -> str:
-    return os.path.dirname(relative(tree, name, src)) or "."
+    left = [item.name for item in scan.listing.skipped if item.reason == NOT_AN_IMAGE]
+    found, _ = find_evidence(scan.tree, left, scan.listing)
+    if not found:
+        without = f", without {listed(left, _NAMED)}" if left else ""
+        yield replace(reading, meaning=f"{reading.meaning}{without}")
+        return
+    ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
+    for one, further in readings(found, reading.options(options), scan) if deep else ():
+        words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
+        meaning = f"{reading.meaning}{one.meaning}"
+        yield from _with_lists(
+            replace(one, meaning=meaning, words=words), further, options, deep - 1
+        )

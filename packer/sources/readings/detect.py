@@ -18,7 +18,7 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings import published
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.reading import open_folders
 from packer.sources.readings.foreign import refuse_foreign
 from packer.sources.readings.published.containers import webdataset
 from packer.sources.scanners.arrays.one_each import OneEach

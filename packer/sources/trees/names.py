@@ -69,6 +69,11 @@ def split_of(name: str) -> str:
     return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
 
 
+def nearly_all(count: int) -> float:
+    """Return how many of so many names are nearly all: nine of ten, and of few all but one."""
+    return min(_NEARLY * count, count - 1)
+
+
 def are_counters(stems: Collection[str]) -> bool:
     """Return whether names only count: one text, and numbers at equal steps with few gaps.
 

@@ -49,6 +49,11 @@ def without(role: str, templates: Sequence[str]) -> list[str]:
     return [re.sub(rf"\{{{role}(:\w+)?\}}", "{_}", word) for word in templates]
 
 
+def member(name: str) -> str:
+    """Return the name of a member from that of a folder."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
 def literal(text: str) -> str:
     """Return a text as a template has it."""
     return text.replace("{", "{{").replace("}", "}}").replace("*", "[*]")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packer.inspect.index import index_tar
 from packer.options.declared import SourceOptions
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.reading import open_folders
 from packer.sources.scanners.tars.source import WebDatasetSource
 from packer.sources.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError

@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.reading import open_folders
 from packer.sources.trees.archive import ArchiveTree
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch

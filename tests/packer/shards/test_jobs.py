@@ -10,7 +10,7 @@ from packer.images.encode import Policy
 from packer.plan.work import ShardJob
 from packer.samples.records import Sample
 from packer.shards.jobs import pack_shard, run_jobs
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.reading import open_folders
 from packer.sources.trees.folder import FolderTree
 from reader.format import Index
 from reader.processes import fork_server

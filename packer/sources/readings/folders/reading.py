@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.readings.folders.labels import refuse_labels
 from packer.sources.scanners.templates.chosen import Templates
+from packer.sources.scanners.templates.source import TemplateSource
 from packer.sources.scanners.templates.survey import describes, words_of
 from packer.sources.trees.meaning import Layout, interpret
 from packer.sources.trees.outright import by_templates
@@ -20,6 +21,19 @@ from packer.sources.trees.sidecars import MAPS
 from packer.sources.trees.tree import Tree
 
 BESIDE = "."  # the folder of a pair whose files are beside the images
+
+
+def open_folders(
+    tree: Tree,
+    classes: Sequence[str] | None = None,
+    pairs: Mapping[str, str] = {},
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+) -> TemplateSource:
+    """Open a source of folders; raise UnusableInput where folders may be two things."""
+    layout = layout_of(tree, pairs, kind, depth)
+    return TemplateSource(tree, templates_of(tree, layout, pairs, kind), classes)
 
 
 def layout_of(

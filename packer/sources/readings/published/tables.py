@@ -9,7 +9,7 @@ from pathlib import Path
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.records import Source
 from packer.sources.interpretation import Candidate, Interpretation
-from packer.sources.readings.folders.ambiguities import certain_layout
+from packer.sources.readings.folders.reading import layout_of
 from packer.sources.scanners.rows.tables import Leftovers, open_tables
 from packer.sources.tables.classes import NONE
 from packer.sources.tables.find import (
@@ -168,7 +168,7 @@ def _class_folders(tree: Tree, parts: Sequence[TableView]) -> Layout | None:
     if any(part.columns.label or part.columns.box or part.flags for part in parts):
         return None
     try:
-        layout = certain_layout(tree)
+        layout = layout_of(tree)
     except UnusableInput:
         return None
     are_numbered = len(_unnumbered(layout.classes(tree.shape))) < 2  # patients

@@ -16,7 +16,7 @@ from packer.samples.records import Sample
 from packer.samples.table import SampleTable
 from packer.sources.audit.ask import QUESTIONS, ask
 from packer.sources.audit.outcome import Outcome
-from packer.sources.readings.folders.ambiguities import open_folders
+from packer.sources.readings.folders.reading import open_folders
 from packer.sources.trees.folder import FolderTree
 
 Write = Callable[[list[str]], Path]

@@ -1,0 +1,80 @@
+"""Folders that hold the same few names each: those of scenes, a sample each (pure)."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, rank
+from packer.words import listed
+
+_LEAST = 3  # names in common, or folders
+_IN_SCENE = 6  # pictures
+_FILES = 10_000  # that are no images and are looked at
+_MOSTLY = 0.8
+_SHOWN = 3  # readings of one kind
+_NONE = frozenset[str]()
+
+
+def scenes(outcome: Outcome) -> Question | None:
+    """Most folders with images hold the same few names: ``scene1/image.png``, ``mask.png``.
+
+    A number in these may be another one in each folder: ``GT_010.png``, ``NOISY_010.png``. Files
+    that are no images may be parts, too.
+    """
+    inner = {folders: some for folders, some in outcome.by_folder.items() if folders}
+    depth, *depths = {len(folders) for folders in inner} or {0}
+    others = map(os.path.split, (item.name for item in outcome.listing.skipped[:_FILES]))
+    beside = Counter(name for folder, name in others if folder in outcome.paths)
+    files = sorted(name for name, count in beside.items() if count >= max(2, _MOSTLY * len(inner)))
+    found = _alike(inner, files, is_numbered=True) or _alike(inner, files, is_numbered=False)
+    if depths or not found:
+        return None
+    names, count, is_numbered = found
+    above = [f"{{folder{n}}}/" for n in range(1, depth)]
+    nothing = "".join([*above, "{scene}/" if is_numbered else "{key}/"])
+    ways = {"": nothing}
+    if depth == 2:
+        classes, none = ", and folders above are classes", ", and folders above mean nothing"
+        ways = {classes: f"{{label}}/{nothing[len(above[0]) :]}", none: nothing}
+    ordered = sorted(names, key=lambda name: (*rank(name.rpartition(".")[0]), name))
+    readings: dict[str, Sequence[str]] = {}
+    for meaning, way in ways.items():
+        each = {name: f"{outcome.start}{way}{name.replace('#', '{key}')}" for name in ordered}
+        each |= {name: f"{outcome.start}{way}{name}" for name in files}
+        members = {name: member_of(*name.rpartition(".")[::2]) for name in each}
+        said = f"Each folder is a sample, its image {{}}{meaning}"
+        readings |= as_parts(said, each, members, *ordered[:_SHOWN])
+    folders = "/".join(next(iter(inner)))
+    return Question(
+        f"{count} of {len(inner)} folders, such as {folders}, hold "
+        f"{listed(sorted([*names, *files]))}: they "
+        "may be the parts of one sample each.",
+        readings | {"Folders are classes": ("--as", "folder")},
+    )
+
+
+def _alike(
+    inner: Mapping[tuple[str, ...], Sequence[Seen]], files: Sequence[str], *, is_numbered: bool
+) -> tuple[frozenset[str], int, bool] | None:
+    """Return the names that most folders hold, and how many do; None for class folders."""
+    sets = Counter(_names_in(some, is_numbered=is_numbered) for some in inner.values())
+    del sets[_NONE]
+    names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
+    stems = {name.rpartition(".")[0] for name in names}
+    if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
+        return None
+    texts = {re.sub(r"[\d#]+", "", stem) for stem in stems}
+    if "" in texts or len(stems) + len(files) < 2:
+        return None  # class folders whose images are counted
+    is_counted = len(texts) < len(stems) and (len(stems) > 2 or count <= _LEAST)
+    return (names, count, is_numbered) if files or not is_counted else None
+
+
+def _names_in(some: Sequence[Seen], *, is_numbered: bool) -> frozenset[str]:
+    """Return the names in a folder, with ``#`` for the one number in each; none if it differs."""
+    if not is_numbered:
+        return frozenset(f"{one.stem}.{one.ext}" for one in some)
+    numbers = {tuple(re.findall(r"\d+", one.stem)) for one in some}
+    names = frozenset(re.sub(r"\d+", "#", f"{one.stem}") + f".{one.ext}" for one in some)
+    return names if len(numbers) == 1 and len(numbers.pop()) == 1 else _NONE
