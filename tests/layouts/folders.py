@@ -349,8 +349,7 @@ ROWS = [
     Row(
         "images and some masks",
         "images/1.jpg images/2.jpg masks/1.png",
-        r"masks has the name of a folder of masks.* --images 'images/\{key\}' --member "
-        r"'mask\?=masks/\{key\}'",
+        "masks has the name of a folder of masks",
     ),
     Row(
         "images and masks in splits",
@@ -376,14 +375,14 @@ ROWS = [
     Row(
         "YOLO",
         "images/train/1.jpg labels/train/1.txt",
-        r"labels has labels.*--member 'txt\?=labels/\{split\}/\{key\}'",
+        "labels/train/1.txt names 1 of the 1 images",
     ),
-    Row("Roboflow", "train/images/1.jpg train/labels/1.txt data.yaml", "train/labels has labels"),
+    Row("Roboflow", "train/images/1.jpg train/labels/1.txt data.yaml", "labels/1.txt names 1"),
     # host.robots.ox.ac.uk/pascal/VOC
     Row(
         "VOC",
         "JPEGImages/1.jpg Annotations/1.xml ImageSets/Main/train.txt",
-        r"Annotations has labels of the images in JPEGImages.*--member 'xml\?=Annotations/\{key\}'",
+        "Annotations/1.xml names 1 of the 1 images",
     ),
     Row(
         "faces with and without masks",

@@ -173,14 +173,14 @@ ROWS = [
     Row(
         "images and masks in folders that may be sets",
         "ds1/images/1.png ds1/masks/1.png ds2/images/2.png ds2/masks/2.png",
-        r"ds1, ds2.*--images '\{label\}/images/\{key\}'.*--images '\{set\}/images/\{key\}'",
+        "ds1, ds2.* may be classes, or parts of one set.*--class-depth 1",
     ),
     # davischallenge.org
     Row(
         "videos and the masks of their frames",
         "JPEGImages/480p/bear/0.jpg JPEGImages/480p/bear/1.jpg JPEGImages/480p/swan/0.jpg "
         "Annotations/480p/bear/0.png Annotations/480p/bear/1.png Annotations/480p/swan/0.png",
-        r"--class-depth 1.*videos.*--images 'JPEGImages/480p/\{key\}' --member 'mask=Annot",
+        "they may be frames of videos.*--class-depth 1",
     ),
     # saliencydetection.net/duts
     Row(

@@ -16,7 +16,7 @@ from packer.words import command, many
 _SHOWN = 5  # files
 
 
-def _glob(tree: Tree, paths: Sequence[str]) -> str:
+def glob_of(tree: Tree, paths: Sequence[str]) -> str:
     """Return the glob of files of one extension in a folder."""
     if len(paths) == 1:
         return glob.escape(paths[0])
@@ -61,7 +61,7 @@ def refusal(
     )
     globs = [
         *options.ignore,
-        *dict.fromkeys(relative(tree, _glob(tree, one.paths), src) for one in found),
+        *dict.fromkeys(relative(tree, glob_of(tree, one.paths), src) for one in found),
     ]
     if any(pattern.startswith("..") for pattern in globs):
         return UnusableInput(

@@ -133,7 +133,7 @@ def find_evidence(
     for paths, each in sides if len(known) else ():
         names = packed.stems if listing.members else known  # polygons of masks lack an affix
         named, of = max((int(np.isin(hashes, names).sum()), len(hashes)) for hashes in each)
-        if named >= min(2, len(listing)) and 2 * named >= of:
+        if named >= min(2, len(listing), of) and 2 * named >= of:
             found.append(Evidence(tuple(paths), named))
     folders = Folders(packed.folders if texts else {})
     classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)

@@ -35,6 +35,7 @@ from packer.sources.trees.find import tree_at
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.tree import Tree
+from packer.sources.trees.walk import NOT_AN_IMAGE
 
 _MOST = 3  # readings that are named
 _TRIED = 12
@@ -58,6 +59,11 @@ class Scanned:
     tree: Tree
     src: Path
     is_flat: bool = True
+
+    @property
+    def left(self) -> list[str]:
+        """The files that are no images and are ignored."""
+        return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
 
     @cached_property
     def folders(self) -> Sequence[str]:

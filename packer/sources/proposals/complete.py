@@ -11,20 +11,21 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
+from packer.sources.evidence.advice import glob_of, relative
 from packer.sources.evidence.evidence import find_evidence
 from packer.sources.evidence.readings import Reading, Scanned, readings, scanned
 from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
-from packer.sources.trees.walk import NOT_AN_IMAGE, is_litter
+from packer.sources.trees.walk import is_litter
 from packer.words import choices, command, listed
 
-_MOST_FILES = 20_000  # of a source
+_MOST_FILES = 200_000  # of a source
 _MOST_GROUPS = 50  # of files
 _LEAST, _MOST = 3, 4  # commands, with those of the refusal
 _NAMED = 2  # files that a command leaves
-_TRIED = 12  # readings of folders
+_TRIED, _MOST_TRIED = 12, 240_000  # readings of folders, and files of these
 _DEEP = 2  # times that lists are found
 
 
@@ -56,16 +57,21 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
     except (UnusableInput, OSError):
         return
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
-    each = islice(bases(groups), _TRIED)
+    each = islice(bases(groups), min(_TRIED, max(1, _MOST_TRIED // len(paths))))
     plain = [(base, Reading("", base.words, False)) for base in each]
-    left = [(base, _with_lists(one, scanned(one, src, options), options)) for base, one in plain]
+    left = [(base, _with_lists(one, src, options)) for base, one in plain]
+    has_any = False
     while left:  # the first of each, then the second ones
         again = []
         for base, found in left:
             if (reading := next(found, None)) is not None:
                 yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
                 again.append((base, found))
-        left = again
+        left, has_any = again, has_any or bool(again)
+    for base, one in plain if not has_any else ():
+        if "{label" not in " ".join(base.words) and (reading := _without_lists(one, src, options)):
+            yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+            return
 
 
 def _paths(tree: Tree) -> list[str]:
@@ -80,12 +86,17 @@ def _paths(tree: Tree) -> list[str]:
 
 
 def _with_lists(
-    reading: Reading, scan: Scanned | None, options: SourceOptions, deep: int = _DEEP
+    reading: Reading,
+    src: Path,
+    options: SourceOptions,
+    scan: Scanned | None = None,
+    deep: int = _DEEP,
 ) -> Iterator[Reading]:
     """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
+    scan = scan or scanned(reading, src, options)
     if scan is None or not len(scan.listing):
         return
-    left = [item.name for item in scan.listing.skipped if item.reason == NOT_AN_IMAGE]
+    left = scan.left
     found, _ = find_evidence(scan.tree, left, scan.listing)
     if not found:
         without = f", without {listed(left, _NAMED)}" if left else ""
@@ -94,7 +105,18 @@ def _with_lists(
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
     for one, further in readings(found, reading.options(options), scan) if deep else ():
         words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
-        meaning = f"{reading.meaning}{one.meaning}"
-        yield from _with_lists(
-            replace(one, meaning=meaning, words=words), further, options, deep - 1
-        )
+        one = replace(one, meaning=f"{reading.meaning}{one.meaning}", words=words)
+        yield from _with_lists(one, src, options, further, deep - 1)
+
+
+def _without_lists(reading: Reading, src: Path, options: SourceOptions) -> Reading | None:
+    """Return a reading that ignores the lists that it leaves."""
+    scan = scanned(reading, src, options)
+    found, _ = find_evidence(scan.tree, scan.left, scan.listing) if scan else ([], ())
+    if scan is None or not found:
+        return None
+    globs = dict.fromkeys(relative(scan.tree, glob_of(scan.tree, one.paths), src) for one in found)
+    words = (*reading.words, *(word for glob in globs for word in ("--ignore", glob)))
+    return replace(
+        reading, meaning=f", and to ignore {listed(list(globs), len(globs))}", words=words
+    )

@@ -24,7 +24,6 @@ from packer.sources.trees.outright import (
 )
 from packer.sources.trees.shape import (
     IMAGES,
-    OfOthers,
     Shape,
     certain_pair,
     enclosing,
@@ -98,11 +97,11 @@ def interpret(
     """
     top = _top(shape)
     if kind is None:
-        for folder, images in masks(shape):
+        for folder, _ in masks(shape):
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = interpret(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise OfOthers(masks_refusal(shape, folder, images, where, splits_of))
+            raise UnusableInput(masks_refusal(folder, where))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packer.sources.trees.names import is_role
-from packer.sources.trees.shape import Shape, inside, masks
+from packer.sources.trees.shape import Shape, inside
 from packer.words import choices
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
@@ -113,7 +113,7 @@ def in_each(
     ways = {part: _put(joined, depth, f"{{folder}}/{literal(part)}")[1::2] for part in parts}
     readings = {}
     for main in sorted(parts, key=is_role)[:_MAINS]:
-        members = {re.sub(r"[^a-z0-9]+", "_", part.lower()) + "?": ways[part] for part in parts}
+        members = {member(part) + "?": ways[part] for part in parts}
         others = {name: way[0] for name, way in members.items() if way != ways[main]}
         readings[f"Each image in {main} has members of the others"] = by_templates(
             ways[main], others
@@ -125,66 +125,11 @@ def _put(joined: Collection[str], depth: int, folders: str) -> tuple[str, ...]:
     return tuple(word.replace(f"{{label:{depth}}}", folders) for word in joined)
 
 
-def paired(
-    shape: Shape,
-    pairs: Collection[tuple[str, str]],
-    name: str,
-    what: str,
-    splits_of: SplitsOf,
-) -> dict[str, tuple[str, ...]]:
-    """Return the readings of folders of images, each with one of `what` they have: (images, files).
-
-    They are one template if they differ by the splits that they are named after.
-    """
-    ways = set()
-    for images, files in pairs:
-        marks = dict.fromkeys(part for part in images.split("/") if splits_of([part]))
-        mark = next(iter(marks), "")
-        folders = [_marked(literal(folder), mark) for folder in (images, files)]
-        end = end_of(shape, images, splits_of)
-        ways.add((*folders, end.replace("{split}/", "{_}/") if mark else end))
-    if len(ways) != 1:
-        return {}
-    ((images, files, end),) = ways
-    if "{_}" in end:
-        return {}
-    readings = {}
-    for meaning, each in _meanings(end).items():
-        template, member = inside(images, each), inside(files, each)
-        readings[f"Each image has a {what}{meaning}"] = by_templates([template], {name: member})
-        some = by_templates([template], {f"{name}?": member})
-        readings[f"Some images have a {what}{meaning}"] = some
-    return readings
-
-
-def _meanings(end: str) -> dict[str, str]:
-    """Return the templates of images in folders, which may be classes or, as videos, none."""
-    if "{label}" not in end:
-        return {"": end}
-    return {
-        ", and folders are classes": end,
-        ", and folders mean nothing": end.replace("{label}/", ""),
-    }
-
-
-def _marked(folder: str, mark: str) -> str:
-    return folder.replace(mark, "{split}", 1) if mark else folder
-
-
-def masks_refusal(
-    shape: Shape, folder: str, images: str | None, where: object, splits_of: SplitsOf
-) -> str:
-    """Why a folder of masks stops packing, and what to type."""
-    above, _, name = folder.rpartition("/")
-    others = [inside(above, other) for other in shape.with_images(above) if other != name]
-    text = f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:"
-    readings: dict[str, tuple[str, ...]] = {}
-    alone = ""
-    if images := images or next(iter(others), None):
-        pairs = [(of or images, path) for path, of in masks(shape)]
-        readings = paired(shape, pairs, "mask", "mask", splits_of)
-        if readings:
-            readings["The names of masks end in another way"] = ("--as", "pairs")
-        alone = choices(f"{where}/{images}", {f"Pack only {images}": ("--as", "folder")})
-    readings["All folders are classes"] = by_templates([inside(literal(above), "{label}/{key}")])
-    return f"{text}{choices(where, readings)}{alone}"
+def masks_refusal(folder: str, where: object) -> str:
+    """Return why a folder of masks stops packing."""
+    above = literal(folder.rpartition("/")[0])
+    readings = {"All folders are classes": by_templates([inside(above, "{label}/{key}")])}
+    return (
+        f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:"
+        f"{choices(where, readings)}"
+    )

@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from packer.errors import UnusableInput
-
 IMAGES = frozenset(
     {"image", "images", "img", "imgs", "jpegimages", "leftimg8bit", "rgb", "frames", "photos"}
     | {"pictures", "jpg", "jpeg", "jpegs", "png", "pngs", "input", "inputs", "imagery", "image2"}
@@ -111,10 +109,6 @@ def enclosing(path: str, folders: Container[str]) -> str | None:
 def plain(name: str) -> str:
     """Return only the letters and digits of a name, in lower case."""
     return _OTHER_SIGNS.sub("", name.lower())
-
-
-class OfOthers(UnusableInput):
-    """The files of a folder belong to the images of another one."""
 
 
 def masks(shape: Shape) -> Iterator[tuple[str, str | None]]:

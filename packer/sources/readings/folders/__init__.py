@@ -1,4 +1,1 @@
-"""Folders of images.
-
-`reading` gives their templates, and `labels` refuses the labels of images in another folder.
-"""
+"""Folders of images: `reading` gives their templates."""

@@ -4,13 +4,12 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.readings.folders.labels import refuse_labels
 from packer.sources.scanners.templates.chosen import Templates
 from packer.sources.scanners.templates.source import TemplateSource
 from packer.sources.scanners.templates.survey import describes, words_of
@@ -52,8 +51,6 @@ def layout_of(
         raise UnusableInput(
             f"{error.filename or tree.root} is not a folder that can be read: {error.strerror}."
         ) from error
-    if kind is None and not folders:
-        refuse_labels(shape, tree.root, partial(_names, tree))
     stems = None if folders else partial(_stems, tree)
     shape = shape.without(_described(tree, shape) if kind is None else ())
     return interpret(shape, tree.root, kind=kind, depth=depth, stems=stems)
@@ -100,11 +97,6 @@ def _described(tree: Tree, shape: Shape) -> list[str]:
             break
         path = inside(path, filled[0])
     return found
-
-
-def _names(tree: Tree, path: str) -> Iterator[str]:
-    for folder, _ in tree.walk(path):
-        yield from tree.names(folder)
 
 
 def _stems(tree: Tree, path: str) -> frozenset[str]:

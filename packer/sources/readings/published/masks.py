@@ -13,7 +13,7 @@ from packer.sources.scanners.rows.lists import Lists, Row
 from packer.sources.scanners.rows.source import by_lists
 from packer.sources.trees.meaning import Layout, interpret, refuse_doubtful_classes
 from packer.sources.trees.names import are_counters, share_a_word, splits_of
-from packer.sources.trees.outright import FLAT, by_templates, literal
+from packer.sources.trees.outright import FLAT
 from packer.sources.trees.shape import certain_pair, enclosing, inside, is_within, may_be_masks
 from packer.sources.trees.shape import masks as mask_folders
 from packer.sources.trees.tree import Tree
@@ -111,12 +111,10 @@ def _refuse_videos(tree: Tree, layout: Layout, pair: _Pair, where: object) -> No
         return
     stems = [sorted(_stems(tree, inside(images, name))) for name in names]
     if len({some[0] for some in stems}) == 1 and all(map(are_counters, stems)):
-        template, member = (f"{literal(folder)}/{{key}}" for folder in (images, files))
-        readings = {"They are videos": by_templates([template], {"mask": member})}
         raise UnusableInput(
-            f"{where}: the images in each folder of {images} are numbered in the same way. If "
-            f"these folders are classes, pass {option('class_depth', 1)}. They may be videos "
-            f"of frames:{choices(where, readings)}"
+            f"{where}: the images in each folder of {images} are numbered in the same way: they "
+            "may be frames of videos. If these folders are classes, pass "
+            f"{option('class_depth', 1)}."
         )
 
 
@@ -133,16 +131,9 @@ def _with_classes(
     ends = {(pair.images.rpartition("/")[2], pair.masks.rpartition("/")[2]) for pair in pairs}
     if len(ends) > 1 or layout.splits.keys() != {""} or any("/" in name for name in above):
         return list(pairs)  # folders named after a set, as in DUTS-TR/DUTS-TR-Image
-    ((images, files),) = ends
-    top = f"{literal(layout.top)}/" if layout.top else ""
-    readings = {}
-    for meaning, name in {"They are classes": "label", "They are sets": "set"}.items():
-        start, end = f"{top}{{{name}}}/", f"/{{key}}{pairs[0].suffix}"
-        template = f"{start}{literal(images)}/{{key}}"
-        readings[meaning] = by_templates([template], {"mask": f"{start}{literal(files)}{end}"})
     raise UnusableInput(
         f"{where}: the folders {listed(above)}, which have images and masks, may be classes, "
-        f"or parts of one set. Choose:{choices(where, readings)}"
+        f"or parts of one set. If they are classes, pass {option('class_depth', 1)}."
     )
 
 

@@ -141,9 +141,8 @@ def tables(candidate: Candidate) -> Interpretation | None:
                 text += f" To pack without tables, pass {option('kind', 'folder')}."
                 without = {} if has else {"Pack without tables": ("--as", "folder")}
             raise Ambiguous(text, getattr(errors[0], "readings", without))
-        for folder, of in masks(images.tree.shape):
-            shape = images.tree.shape
-            raise UnusableInput(masks_refusal(shape, folder, of, candidate.path, splits_of))
+        for folder, _ in masks(images.tree.shape):
+            raise UnusableInput(masks_refusal(folder, candidate.path))
         folders = None
         if options.kind is None:
             folders = _class_folders(images.tree, parts)
