@@ -155,8 +155,10 @@ def find_evidence(
             found.append(one)
             covered.update(text.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
-    found += folders.named_as(text for text in texts if not covered.intersection(text.paths))
-    return _of_one_name(found), tuple(_remarks(groups.values(), few, texts))
+    left = [text for text in texts if not covered.intersection(text.paths)]
+    found += [*folders.named_as(left), *folders.divided_by(left)]
+    remarks = (*folders.remarks, *_remarks(groups.values(), few, texts))
+    return _of_one_name(found), remarks
 
 
 def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:

@@ -1,6 +1,7 @@
 """Tables that name the folders of images: patients, videos, products."""
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -10,10 +11,12 @@ from packer.errors import UnusableInput
 from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.scanners.templates.proposed import proposed
-from packer.sources.tables.texts import FOLDERS, LINE, Evidence, Text, as_number
+from packer.sources.tables.texts import FOLDERS, LINE, Evidence, Text, as_number, folder_of
 from packer.sources.trees.tree import Tree
 from packer.words import many, shortened
 
+_NEARLY = 0.9  # of the folders
+_SPLITS = re.compile(r"\d|training|train|validation|valid|val|testing|test|dev", re.IGNORECASE)
 _LOOKED_FOR = 12  # folders: a text that has no two of their names is passed over
 
 
@@ -22,6 +25,7 @@ class Folders:
 
     def __init__(self, images: Mapping[str, int]) -> None:
         self._images = images
+        self.remarks: list[str] = []  # on texts that have other names of the classes
 
     @cached_property
     def _levels(self) -> Sequence[Mapping[str, int]]:
@@ -59,6 +63,30 @@ class Folders:
         reason = f"lists {known:,} folders of images, and these have {many(classes, 'class')}"
         return Evidence(text.paths, known, lines=tuple(paths[:2]), reason=reason, kind=FOLDERS)
 
+    def divided_by(self, texts: Iterable[Text]) -> Iterator[Evidence]:
+        """Yield lists beside each other of which each names other folders: those of splits."""
+        alike: dict[tuple[str, ...], list[tuple[Text, list[str]]]] = defaultdict(list)
+        for text in texts:
+            folder, name = os.path.split(text.paths[0])
+            lines = text.text.decode("utf-8", "replace").split("\n")
+            firsts = [folder_of(line.split()[0]) for line in lines if line.strip()]
+            if text.share == 1 and not text.paths[1:] and len(firsts) > 1:
+                stem, ext = os.path.splitext(name)
+                alike[folder, ext, _SPLITS.sub("", stem)].append((text, firsts))
+        for some in alike.values() if len(self._images) > 1 else ():
+            for level, counts in enumerate(self._levels):
+                named = [(text, {*firsts} & counts.keys(), firsts) for text, firsts in some]
+                named = [(t, own, f) for t, own, f in named if own and len(own) >= len(f) - 1]
+                every = [name for _, own, _ in named for name in own]
+                if len(named) < 2 or not len(set(every)) == len(every) >= _NEARLY * len(counts):
+                    continue
+                for text, own, _ in named:
+                    reason = f"names {len(own):,} of the {len(counts):,} folders, and others do not"
+                    count, stems = sum(map(counts.__getitem__, own)), frozenset(own)
+                    yield Evidence(
+                        text.paths, count, stems=stems, reason=reason, kind=FOLDERS, level=level
+                    )
+
     def named_by(self, text: Text, tree: Tree) -> Evidence | None:
         """Return a text as a table that has more to say of folders than their class."""
         if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
@@ -74,12 +102,20 @@ class Folders:
             form = proposed(text.paths[0], content, one.has) or ""
             if form and "{value1" not in form:
                 named, columns = _columns(tree, form)
-                known = [as_number(name) for name in named if as_number(name) in counts]
-                own = [counts.get(as_number(name), 0) for name in named]
+                named = list(map(folder_of, named))
+                known = [name for name in named if name in counts]
+                own = [counts.get(name, 0) for name in named]
                 if _count_more(named, counts):
                     continue
                 is_of_split = form.partition(": ")[2].startswith("{key} {split=")
-                varied = 2 * is_of_split or sum(_varies(column, own) for column in columns)
+                values = list(columns)
+                varied = 2 * is_of_split or sum(_varies(column, own) for column in values)
+                if varied == 1 and len(known) == len(named) == len(counts):
+                    word = next(c for c in values if _varies(c, own))[0]
+                    self.remarks.append(
+                        f"{text.paths[0]} is not read: it has another name for each folder, such "
+                        f"as {word} for {named[0]}."
+                    )
                 if len(known) > 1 and varied >= 2:
                     shown = [line.strip() for line in content.split("\n") if line.strip()]
                     lines = tuple(shortened(line, LINE) for line in shown[:2])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from packer.errors import UnusableInput
 from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
-from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, text_of
+from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, folder_of, text_of
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree
 
@@ -81,7 +81,7 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
     for group in alike.values():
         together = list(_together(group, tree, src)) if group[1:] else []
         forms = [together] if together else [list(_forms(one, tree, src, stems)) for one in group]
-        count = sum(one.count for one in group) if group[0].kind == NAMES else images
+        count = sum(one.count for one in group) if group[0].kind != ORDER else images
         each += [[lists._replace(images=count) for lists in some] for some in forms]
     lists = [one for forms in each for one in forms]
     are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
@@ -183,8 +183,16 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
     elif one.paths[1:]:
         return
     elif one.kind == FOLDERS:
-        if form := proposed(paths[0], text, one.has):
+        form = proposed(paths[0], text, one.has, stems)
+        if not form and all(map(one.has, text.split("\n")[: -text.endswith("\n") or None])):
+            form = f"{paths[0]}: {{key}} {{split={_split_in(_stem(paths[0]))}}}"
+        if form:
             level = one.level + len(tree.root.relative_to(src).parts)
+            if video := next(
+                (w for w in text.split() if one.has(w) and folder_of(w) in w[:-3]), ""
+            ):
+                above, ext = "{_}/" * ("/" in video), os.path.splitext(video)[1]
+                form = form.replace("{key}", f"{above}{FOLDER}{ext}")
             yield Lists((form.replace("{key", FOLDER[:-1]),), level=level)
     elif form := proposed(paths[0], text, one.has, stems):
         yield Lists((form,), is_clear=not _UNCLEAR.search(form))
@@ -203,4 +211,6 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
 def _split_in(stem: str) -> str:
     """Return the split in the name of a list, such as TrainImages; the name if there is none."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
+    begun = _SPLIT.match(stem)
+    words += [begun[0]] if begun else []
     return next((split for word in words for split in splits_of([word]).values()), stem)

@@ -25,6 +25,8 @@ from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
 from packer.sources.readings.detect import read
+from packer.sources.scanners.templates.lines import ListTemplate
+from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.tables.classes import separator_of
 from packer.sources.tables.name_tokens import Packed
 from packer.sources.tables.names import LABEL as LABELS
@@ -34,6 +36,7 @@ from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
+from packer.sources.trees.shape import plain
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE
 
@@ -42,6 +45,7 @@ _TRIED = 12
 _LOOKED_AT = 100  # samples
 _LABEL = re.compile(r"\{label(?::\w+)?\}")
 _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
+_IDS = frozenset({"id", "pid", "personid", "identity", "individual", "individualid"})
 _NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 
 
@@ -128,7 +132,8 @@ def readings(
             if made and _keeps_all(made.listing, unread.listing):
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
-                yield replace(reading, is_clear=reading.is_clear and agrees and made.is_flat), made
+                is_clear &= agrees and made.is_flat and not _has_identities(src, options, texts)
+                yield replace(reading, is_clear=is_clear), made
 
 
 def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | None:
@@ -206,6 +211,23 @@ def _leaves_splits(texts: Sequence[str]) -> bool:
     """Return whether a column that no field reads as splits is called so."""
     columns = [column or name for text in texts for name, column in _COLUMN.findall(text)]
     return any(map(may_be_split, columns)) or bool(SplitSurvey(columns).flags)
+
+
+def _has_identities(src: Path, options: SourceOptions, texts: Sequence[str]) -> bool:
+    """Return whether a column has the numbers of persons or things, several images of each."""
+    tree = tree_at(src, options.ignore)
+    for text in texts:
+        names = [name for name, column in _COLUMN.findall(text) if plain(column or name) in _IDS]
+        try:
+            every = read_lists(tree, [ListTemplate.of(text)]) if tree and names else ()
+        except (UnusableInput, ValueError):
+            continue
+        for rows in every:
+            each = [rows[row] for row in range(len(rows))]
+            counts = (len({str(row.get(name)) for row in each}) for name in names)
+            if any(1 < count < len(each) for count in counts):
+                return True
+    return False
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:

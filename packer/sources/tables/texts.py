@@ -14,6 +14,7 @@ from packer.files.text import decoded
 from packer.sources.trees.walk import is_named_as_image
 
 NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
+_VIDEO = re.compile(r"(.+)\.(?:avi|mp4|mov|mkv|webm|mpe?g|m4v|wmv)", re.IGNORECASE)
 _NUMBER = re.compile(r"0*(\d+)(\.0)?")
 NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
 _NEARLY = 0.9  # of the lines
@@ -60,7 +61,7 @@ class Evidence:
         """Return whether a text is the name or the path of an image that it names."""
         name = text.replace("\\", "/").rpartition("/")[2]
         if self.kind == FOLDERS:
-            return as_number(text) in self.stems
+            return folder_of(text) in self.stems
         return bool({name, as_number(name)} & self.stems) or (
             is_named_as_image(name) and os.path.splitext(name)[0] in self.stems
         )
@@ -70,6 +71,15 @@ def as_number(text: str) -> str:
     """Return a whole number without zeros before or behind it; any other text as it is."""
     found = _NUMBER.fullmatch(text)
     return found[1] if found else text
+
+
+def folder_of(text: str) -> str:
+    """Return the folder that a text names: a number in one form, and a video by its stem.
+
+    The frames of ``Archery/v_1.avi`` are in ``v_1``.
+    """
+    video = _VIDEO.fullmatch(text.replace("\\", "/").rpartition("/")[2])
+    return video[1] if video else as_number(text)
 
 
 def text_of(data: bytes) -> bytes | None:

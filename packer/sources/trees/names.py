@@ -36,7 +36,8 @@ _DAY = re.compile(r"\b\d{1,2}\.? [^\W\d]+ (19|20)\d\d\b|\b[^\W\d]+ \d{1,2}, (19|
 _HEX = re.compile(r"[0-9a-f]+")
 _NUMBERED = re.compile(r"[A-Za-z]+\d{3,}")  # WA0001
 _STEP = 100  # between the numbers of chunks
-_FEW = 4  # pictures of one sample beside each other
+_FEW = 6  # pictures of one sample beside each other
+_LEAST = 4  # pictures
 _LOOKED_AT = 600  # names of a folder
 _NEARLY = 0.9  # of the names
 
@@ -232,11 +233,12 @@ def _last_token(stem: str) -> int:
 def infixes(names: Sequence[str]) -> tuple[str, ...]:
     """Return the words within names by which the pictures of one sample differ: ``_GT_``."""
     some = [name.split("_") for name in names[:: len(names) // _LOOKED_AT + 1]]
-    if len(names) < _FEW or len(set(map(len, some))) > 1:
+    if len(names) < _LEAST or len(set(map(len, some))) > 1:
         return ()
     for at in range(1, len(some[0]) - 1):
         words = sorted({tokens[at] for tokens in some})
-        if not (2 <= len(words) <= _FEW and all(map(str.isalpha, words))):
+        texts = {_unnumbered(word) for word in words}  # one text is a counter's
+        if not 2 <= len(words) <= _FEW or "" in texts or len(texts) < 2:
             continue
         known = set(names)
         others = ("_".join([*t[:at], word, *t[at + 1 :]]) for t in some for word in words)

@@ -16,7 +16,7 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.sources.scanners.templates.lists import Rows
-from packer.sources.scanners.templates.template import KEY
+from packer.sources.scanners.templates.template import KEY, PATH
 from packer.sources.tables.images import HashIndex, name_hash
 from packer.sources.tables.name_tokens import affixes_of
 from packer.sources.tables.texts import as_number
@@ -78,6 +78,11 @@ def _hash(form: str, fields: Mapping[str, Any], shared: Sequence[str]) -> int:
 
 def is_in_order(rows: Rows, shared: Sequence[str]) -> bool:
     """Return whether lines that share fields with paths differ: each is of one image."""
+    if PATH in rows.names:
+        raise UnusableInput(
+            f"{listed(rows.files, 3)}: {{{PATH}}} does not name images in lists. Write {{{KEY}}} "
+            f"for their names, such as {{{KEY}:COLUMN}}."
+        )
     if not shared:
         return True
     seen: dict[tuple[str, ...], Any] = {}
