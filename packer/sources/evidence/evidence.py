@@ -138,6 +138,7 @@ def find_evidence(
     folders = Folders(packed.folders if texts else {})
     classes, numbers = len(np.unique(listing.labels)), ClassNumbers(tree, listing)
     counts = _counts(packed.folders if texts else {})
+    found += folders.divided_by(texts)
     covered = {path for one in found for path in one.paths}
     sums: set[str] = set()  # of which a group with others is not judged
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
@@ -156,7 +157,7 @@ def find_evidence(
             covered.update(text.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
     left = [text for text in texts if not covered.intersection(text.paths)]
-    found += [*folders.named_as(left), *folders.divided_by(left)]
+    found += folders.named_as(left)
     remarks = (*folders.remarks, *_remarks(groups.values(), few, texts))
     return _of_one_name(found), remarks
 

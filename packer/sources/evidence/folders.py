@@ -69,7 +69,9 @@ class Folders:
         for text in texts:
             folder, name = os.path.split(text.paths[0])
             lines = text.text.decode("utf-8", "replace").split("\n")
-            firsts = [folder_of(line.split()[0]) for line in lines if line.strip()]
+            firsts = [
+                folder_of(re.split(r"[\s,;|]", line.strip())[0]) for line in lines if line.strip()
+            ]
             if text.share == 1 and not text.paths[1:] and len(firsts) > 1:
                 stem, ext = os.path.splitext(name)
                 alike[folder, ext, _SPLITS.sub("", stem)].append((text, firsts))

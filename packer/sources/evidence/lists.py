@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from packer.errors import UnusableInput
 from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
-from packer.sources.tables.texts import FOLDERS, NAMES, ORDER, Evidence, folder_of, text_of
+from packer.sources.tables.texts import FOLDERS, ORDER, Evidence, folder_of, text_of
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.tree import Tree
 
@@ -24,6 +24,7 @@ LABEL = re.compile(r"\{label(?=[:?}])")
 _UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
 _FIELD = re.compile(r"\{(\w+)")
 _SPLIT = re.compile(r"training|train|validation|valid|val|testing|test", re.IGNORECASE)
+_BEGUN = re.compile(rf"({_SPLIT.pattern})(?=list|set|[^a-zA-Z])", re.IGNORECASE)
 _CLASSES, _SPLITS, _FIELDS = " as classes", " as splits", " as a field of the json"
 
 
@@ -76,7 +77,7 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
     for one in found:
         folder, name = os.path.split(one.paths[0])
         kind = folder, os.path.splitext(name)[1], _without_split(_stem(name))
-        alike.setdefault(kind if one.kind == NAMES else one.paths, []).append(one)
+        alike.setdefault(kind if one.kind != ORDER else one.paths, []).append(one)
     each = []
     for group in alike.values():
         together = list(_together(group, tree, src)) if group[1:] else []
@@ -141,13 +142,30 @@ def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[List
     splits = [_split_in(_stem(path)) for path in paths]
     if paths[0].startswith("../") or len({*splits}) < len(group):
         return
-    form = form_of(paths[0], joined, lambda text: any(one.has(text) for one in group), " ")
+
+    def fields(text: str) -> str:
+        return form_of(paths[0], text, lambda name: any(o.has(name) for o in group), " ") or ""
+
+    form = fields(joined)
+    if len({fields(text).count("{") for text in texts}) > 1:
+        return  # a list of the test split may lack labels
     if form and "{split" not in form:
-        form = form.strip()
+        form, level = _of_folders(form.strip(), joined, group[0], tree, src)
         between = "" if form.startswith("#") else ": "
         pairs = zip(paths, splits, strict=True)
         found = tuple(f"{path}{between}{form} {{split={split}}}" for path, split in pairs)
-        yield Lists(found, is_clear=not _UNCLEAR.search(form))
+        yield Lists(found, is_clear=not _UNCLEAR.search(form), level=level)
+
+
+def _of_folders(form: str, text: str, one: Evidence, tree: Tree, src: Path) -> tuple[str, int]:
+    """Return a form with the field of the folders that it names, if it does, and their level."""
+    if one.kind != FOLDERS:
+        return form, -1
+    if video := next((w for w in text.split() if one.has(w) and folder_of(w) in w[:-3]), ""):
+        above, ext = "{_}/" * ("/" in video), os.path.splitext(video)[1]
+        form = form.replace("{key}", f"{above}{FOLDER}{ext}")
+    level = one.level + len(tree.root.relative_to(src).parts)
+    return form.replace("{key", FOLDER[:-1]), level
 
 
 def _stem(path: str) -> str:
@@ -162,9 +180,10 @@ def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:
     """Return lists with the splits that their names hold, if each has another."""
     stems = [_stem(text.partition(": ")[0]) for text in texts]
     splits = list(map(_split_in, stems))
-    if "{split" in "".join(texts) or len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
+    if len({*splits}) < max(len(texts), 2) or {*splits} & {*stems}:
         return tuple(texts)
-    return tuple(f"{text} {{split={one}}}" for text, one in zip(texts, splits, strict=True))
+    pairs = zip(texts, splits, strict=True)
+    return tuple(t if "{split" in t else f"{t} {{split={one}}}" for t, one in pairs)
 
 
 def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterator[Lists]:
@@ -187,13 +206,8 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
         if not form and all(map(one.has, text.split("\n")[: -text.endswith("\n") or None])):
             form = f"{paths[0]}: {{key}} {{split={_split_in(_stem(paths[0]))}}}"
         if form:
-            level = one.level + len(tree.root.relative_to(src).parts)
-            if video := next(
-                (w for w in text.split() if one.has(w) and folder_of(w) in w[:-3]), ""
-            ):
-                above, ext = "{_}/" * ("/" in video), os.path.splitext(video)[1]
-                form = form.replace("{key}", f"{above}{FOLDER}{ext}")
-            yield Lists((form.replace("{key", FOLDER[:-1]),), level=level)
+            form, level = _of_folders(form, text, one, tree, src)
+            yield Lists((form,), level=level)
     elif form := proposed(paths[0], text, one.has, stems):
         yield Lists((form,), is_clear=not _UNCLEAR.search(form))
     elif all(map(one.has, lines := text.split())) and len(lines) == len(
@@ -211,6 +225,6 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
 def _split_in(stem: str) -> str:
     """Return the split in the name of a list, such as TrainImages; the name if there is none."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", stem)
-    begun = _SPLIT.match(stem)
-    words += [begun[0]] if begun else []
+    begun = _BEGUN.match(stem)
+    words += [begun[1]] if begun else []
     return next((split for word in words for split in splits_of([word]).values()), stem)

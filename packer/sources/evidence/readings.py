@@ -271,6 +271,11 @@ def _ways(
         if "split" in both:
             numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
         yield ", its numbers as those of the sorted classes", base, numbered, False
+    persons = [name for name, column in _COLUMN.findall(" ".join(texts)) if plain(column) in _IDS]
+    if len(persons) == 1 and not lists.has("label"):
+        own = [re.sub(rf"\{{{persons[0]}(?=[:?}}])", "{label", text) for text in texts]
+        way = [_renamed(word, ["label"], "folder") for word in base]
+        yield f", its {persons[0]} as classes", way, own, True
     if both:
         way = [_renamed(word, both, "folder") for word in base]
         yield f" in place of the {nouns} of folders, which go into the json", way, texts, True

@@ -1,16 +1,18 @@
 """Templates of the images and their members, of the groups of a source's files (pure)."""
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
-from packer.sources.proposals.groups import Group
+from packer.sources.proposals.groups import File, Group
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import may_be_masks, plain
 from packer.words import listed
 
 _MAINS = 2  # groups of images of which each may be that of the samples
+_PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
 _FIELD = re.compile(r"\{.*?\}")
@@ -44,6 +46,7 @@ def bases(groups: Sequence[Group]) -> Iterator[Base]:
         while order:
             main, *order = order
             mains.append(main)
+            order = [part for one in order for part in _apart(one, main)]
             for one in [*order, *texts]:
                 if found := _joined(one, main):
                     members[_named(one, main, members)] = one, *found
@@ -119,6 +122,30 @@ def _named(one: Group, main: Group, known: Collection[str]) -> str:
 
 def _has(known: Collection[str], name: str) -> bool:
     return name in {one.removesuffix("?") for one in known}
+
+
+def _apart(one: Group, main: Group) -> list[Group]:
+    """Return files in folders of which each has parts of the same samples, a group for each."""
+    further = [name for name in one.fields if name not in main.fields]
+    if len(further) != 1 or further == ["split"] or set(main.fields) - set(one.fields):
+        return [one]
+    at = one.fields.index(further[0])
+    each: dict[str, list[File]] = defaultdict(list)
+    for file in one.files:
+        values = (*file.values[:at], *file.values[at + 1 :])
+        each[file.values[at]].append(file._replace(values=values))
+    fields = (*one.fields[:at], *one.fields[at + 1 :])
+    found = [
+        replace(
+            one,
+            folder=one.folder.replace(f"{{{further[0]}}}", literal(value)),
+            fields=fields,
+            files=files,
+        )
+        for value, files in each.items()
+    ]
+    are_parts = len(found) <= _PARTS and all(_joined(part, main) for part in found)
+    return found if are_parts else [one]
 
 
 def _joined(one: Group, main: Group) -> tuple[str, bool] | None:

@@ -6,6 +6,7 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -160,8 +161,12 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
 
 def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
     """Return both readings of the folders in a folder."""
-    start = inside(literal(folder), "{split}/")
-    paths = [inside(folder, name) for name in shape.with_images(folder)]
+    names = shape.with_images(folder)
+    begins = [re.match(r".*[_\-. ]", name) for name in names]
+    shared = {match[0] if match else "" for match in begins}
+    before = literal(shared.pop()) if len(shared) == 1 else ""
+    start = inside(literal(folder), f"{before}{{split}}/")
+    paths = [inside(folder, name) for name in names]
     ends = ["{label}/{key}"] if any(shape.with_images(path) for path in paths) else []
     ends += ["{key}"] if not ends or any(map(shape.images.__getitem__, paths)) else []
     return {
@@ -246,9 +251,12 @@ def refuse_doubtful_classes(
         f"{nested[0]}/{below[0]} is a class": _as_options(replace(layout, depth=2), shape),
         "Each folder that holds images is a class": _as_options(replace(layout, depth=ALL), shape),
     }
+    alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
+    has_others = names == nested and shape.images[folder]
     raise UnusableInput(
         f"{where}: {path} has no images, only the folders {listed(below)}. "
-        f"Choose:{choices(where, readings)}"
+        f"Choose:{choices(f'{where}/{path}', alone if has_others else {})}"
+        f"{choices(where, readings)}"
     )
 
 

@@ -22,6 +22,7 @@ from packer.sources.scanners.templates.loosely import (
     as_numbers,
     is_in_order,
 )
+from packer.sources.scanners.templates.places import ROLES
 from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.images import HashIndex, ImageIndex, name_hash
 from packer.sources.tables.texts import as_number
@@ -75,6 +76,8 @@ class Joined:
             rows = (linked or left)[0]
             left.remove(rows)
             shared = sorted(fields.intersection(rows.names))
+            if own := fields_of_paths.intersection(shared):  # roles of other lists are no keys
+                shared = [name for name in shared if name in own or name not in ROLES]
             if fields_of_paths.issuperset(shared) and is_in_order(rows, shared):
                 self._ordered.append(InOrder(rows, shared))
             else:
@@ -195,6 +198,8 @@ class Joined:
         for rows, shared, index in self._further:
             numbers = list(index.numbers(_hash(found, shared)))
             numbers = numbers or list(index.numbers(_hash(as_numbers(found), shared)))
+            if not numbers and rows.is_optional:
+                continue
             if not numbers:
                 values = ", ".join(f"{name} {found.get(name)!r}" for name in shared)
                 raise BadImage(f"{listed(rows.files, 3)} has no line with {values}")
