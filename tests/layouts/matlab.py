@@ -1,5 +1,6 @@
 """Writes MATLAB files of version 5, as the lists of older datasets are."""
 
+import json
 import struct
 import zlib
 from typing import Any
@@ -38,3 +39,12 @@ def mat(*, packed: bool = True, **variables: Any) -> bytes:
     if packed:
         body = (struct.pack("<II", 15, len(z := zlib.compress(item))) + z for item in body)
     return b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM" + b"".join(body)
+
+
+def said(text: str) -> bytes:
+    """A file with the variables of JSON; {"cells": ...} is a cell array."""
+
+    def meant(found: dict[str, Any]) -> Any:
+        return tuple(found["cells"]) if "cells" in found else found
+
+    return mat(**json.loads(text, object_hook=meant))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from layouts import ROWS
 from layouts.archives import image
+from layouts.scanned import ROWS
 from PIL import Image
 
 from packer.cli.main import main

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from called_packer import call_packer
-from layouts import ROWS
 from layouts.archives import image
 from layouts.grown import IMAGE
 from layouts.row import Read, Row
+from layouts.scanned import ROWS
 from sampled import sampled
 
 # Rows of folders of images, whose meaning a template says.

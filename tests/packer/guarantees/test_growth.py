@@ -16,11 +16,11 @@ from typing import Any
 
 import growth
 import pytest
-from layouts import ROWS
 from layouts.archives import image
 from layouts.grown import DIRECTIONS, IMAGE
 from layouts.kinds import KINDS, Kind
 from layouts.row import Row
+from layouts.scanned import ROWS
 
 from packer.errors import UnusableInput
 from packer.options.declared import PYTHON, PackOptions, SourceOptions

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pytest
 from called_packer import call_packer
-from layouts import ROWS
-from published.images import picture
-from published.outcome import commands_of, options_of
+from layouts.images import picture
+from layouts.outcome import commands_of, options_of
+from layouts.scanned import ROWS
 from remedies import forgotten
 from sampled import sampled
 
@@ -150,11 +150,11 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "reader.ClassBalanced()": "a hint on a Loader",
     "pass --box-format": "tests/packer/inspect/report",
     "Pack each file separately, with": "asks for a choice of files",
-    "Move all but one of them": "tests/published",
-    "Move the images that are neither": "tests/published",
-    "name no image in this source": "tests/published",
+    "Move all but one of them": "tests/layouts",
+    "Move the images that are neither": "tests/layouts",
+    "name no image in this source": "tests/layouts",
     "give its objects; leave one out": "a reason of a rejected file",
-    "may be .... Choose one with": "tests/published",
+    "may be .... Choose one with": "tests/layouts",
     "pass --classes FILE": "a reason of a rejected file",
     "Its lines are not all boxes": "a function of the user's",
     "Its boxes are read by": "tests/packer/guarantees/test_boxes_to_a_batch.py",

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from layouts import ROWS
 from layouts.archives import image
 from layouts.grown import IMAGE
 from layouts.row import Row
+from layouts.scanned import ROWS
 
 import packer
 from packer.errors import UnusableInput

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from layouts import ROWS
 from layouts.row import Read, Row
+from layouts.scanned import ROWS
 from sampled import sampled
 
 import packer
@@ -68,15 +68,11 @@ FORMS: dict[str, Mapping[str, str | bytes]] = {
             ]
         )
     },
-    "Labelbox": {
-        "x.ndjson": lines('{{"data_row": {{"external_id": "{0}"}}, "projects": "{1}"}}'),
-    },
+    "Labelbox": {"x.ndjson": lines('{{"data_row": {{"external_id": "{0}"}}, "projects": "{1}"}}')},
     "VIA": {
         "via.json": json.dumps({f"{f}123": {"filename": f, "regions": [], "t": "x"} for f in FILES})
     },
-    "SageMaker": {
-        "out.manifest": lines('{{"source-ref": "s3://bucket/a/{0}", "label": "{1}"}}'),
-    },
+    "SageMaker": {"out.manifest": lines('{{"source-ref": "s3://bucket/a/{0}", "label": "{1}"}}')},
     "FiftyOne": {
         "samples.json": json.dumps({"samples": [{"filepath": f"data/{f}"} for f in FILES[:4]]})
     },

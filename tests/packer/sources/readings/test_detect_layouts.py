@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from layouts import ROWS, coco, folders, masks, voc, yolo
 from layouts.archives import image
 from layouts.row import Read, Row
+from layouts.scanned import GROUPS, ROWS
 from sampled import sampled
 
 from packer.errors import UnusableInput
@@ -118,7 +118,9 @@ def test_every_recogniser_is_what_some_row_is_read_by(
 
 @pytest.mark.parametrize(
     "row",
-    sampled((row for row in folders.ROWS if not getattr(row.expected, "members", ())), every=3),
+    sampled(
+        (row for row in GROUPS["folders"] if not getattr(row.expected, "members", ())), every=3
+    ),
     ids=lambda row: row.name,
 )
 def test_a_zip_of_a_layout_is_read_as_the_layout(
@@ -152,7 +154,7 @@ def beside_their_images(row: Row) -> set[str]:
     "row",
     [
         row
-        for row in (*coco.ROWS, *yolo.ROWS, *voc.ROWS, *masks.ROWS)
+        for row in [*GROUPS["coco"], *GROUPS["yolo"], *GROUPS["voc"], *GROUPS["masks"]]
         if isinstance(row.expected, Read)
         and row.expected.members
         and not (row.options or row.src)
@@ -237,7 +239,8 @@ def test_what_is_made_of_layouts_by_chance_is_right_or_not_packed(
             assert base not in right or labels <= allowed | folders_of | {None}, base
     assert len(found.labels) == len(found.samples)
     splits = {s.split for s in found.samples}
-    assert splits == {""} or "" not in splits or row not in folders.ROWS  # a list may leave it open
+    may_be_open = row not in GROUPS["folders"]  # a list may leave it so
+    assert splits == {""} or "" not in splits or may_be_open
     words = {"train", "test", "val", "training", "testing", "valid", "masks"}
     assert len(words.intersection(map(str.lower, found.source.classes))) < 2
     root = found.source.facts.root or src

@@ -1,0 +1,98 @@
+"""Layouts of which a scan says all: keys, classes, splits, members, and what it leaves.
+
+Each ``.rows`` file or module has rows, and says for each where the layout is published.
+"""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from layouts import notation
+from layouts.row import Read, Row
+
+
+def row(said: notation.Lines) -> Row:
+    """Return the layout that a row of the table says.
+
+    Behind ``->`` is the class of a sample, ``@`` its split, ``.`` each of its members, and what
+    must be in its JSON; its key is the path behind the field ``below``. A line ``* KEY`` is a
+    sample that is no file.
+    """
+    fields = said.fields
+    src = fields.get("src", "")
+    files: dict[str, str | bytes] = {}
+    samples: dict[str, str] = {}
+    below = fields.get("below", f"{src}/" if src else "")
+    for path, sign, text in notation.each(said.files):
+        if path.startswith("* "):
+            samples[path.removeprefix("* ")] = text
+            continue
+        files[path] = notation.made(text) if sign == ":" else _IN_FILES
+        if sign == "->":
+            samples[key_of(path.removeprefix(below))] = text
+    for path in files:
+        if "!" in path and files[path] == _IN_FILES:
+            files[path] = ""
+    names = " ".join(path for path, text in files.items() if text == _IN_FILES)
+    contents = {path: text for path, text in notation.packed(files).items() if text != _IN_FILES}
+    expected = fields["said"] if said.outcome == "refused" else _read(fields, samples)
+    options = json.loads(fields.get("options", "{}"))
+    given = {name: tuple(one) if isinstance(one, list) else one for name, one in options.items()}
+    return Row(said.name, names, expected, given, contents, src)
+
+
+_IN_FILES = "\0"  # a file without contents
+
+
+def key_of(path: str) -> str:
+    """Return the key of the sample at `path`."""
+    stem = notation.called(path).rpartition(".")[0]
+    folder, slash, name = stem.rpartition("/")
+    return f"{folder}{slash}{name.replace('.', '%2E')}"
+
+
+def _read(fields: Mapping[str, str], samples: Mapping[str, str]) -> Read:
+    labels: dict[str, str | None] = {}
+    splits: dict[str, str] = {}
+    members: dict[str, tuple[str, ...]] = {}
+    contents: dict[str, Any] = {}
+    for key, text in samples.items():
+        labels[key], own = None, []
+        for one in map(notation.unescaped, filter(None, text.split("; "))):
+            if one[0] == "{":
+                contents[key] = json.loads(one)
+            elif one[0] == "@":
+                splits[key] = one[1:]
+            elif one[0] == ".":
+                own.append(one[1:])
+            else:
+                labels[key] = one.removeprefix("=")
+        members[key] = tuple(own)
+    alike = set(members.values())
+    return Read(
+        labels,
+        splits,
+        alike.pop() if len(alike) == 1 else members,
+        frozenset(_several(fields, "ignored")),
+        frozenset(_several(fields, "rejected")),
+        contents,
+        _several(fields, "classes") if "classes" in fields else None,
+        fields.get("what", ""),
+    )
+
+
+def _several(fields: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(notation.unescaped, fields.get(name, "").split(" | "))))
+
+
+GROUPS: dict[str, list[Row]] = {
+    file.stem: list(map(row, notation.read(file)))
+    for file in sorted(Path(__file__).parent.glob("*.rows"))
+}
+for _module in pkgutil.iter_modules(__path__):
+    GROUPS[_module.name] = importlib.import_module(f"{__name__}.{_module.name}").ROWS
+
+ROWS: list[Row] = [row for rows in GROUPS.values() for row in rows]

@@ -1,0 +1,24 @@
+"""Each published layout is read right, or refused with what to do.
+
+``PYTHONPATH=tests python -m layouts --write`` brings outcomes.txt up to date. The rows of it
+that are "wrong" are what is to be mended next; none is to be added.
+"""
+
+import pytest
+from sampled import sampled
+
+from layouts.outcome import outcome_of
+from layouts.packed import all_layouts, expected
+
+LAYOUTS = all_layouts()
+
+
+@pytest.mark.parametrize("name", sampled(LAYOUTS, every=3))
+def test_a_layout_is_read_right_or_refused(name, tmp_path):
+    outcome = outcome_of(LAYOUTS[name], tmp_path)
+    said = "\n".join([outcome.message, *outcome.faults])
+    assert outcome.verdict == expected().get(name), f"{LAYOUTS[name].source}\n{said}"
+
+
+def test_each_outcome_is_that_of_a_layout():
+    assert set(expected()) == set(LAYOUTS)
