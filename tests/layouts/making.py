@@ -7,6 +7,8 @@ import pickle
 import struct
 import tarfile
 import zipfile
+import zlib
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -179,5 +181,6 @@ MAKERS: Mapping[str, Callable[[str], bytes]] = {
     "npz": lambda said: npz(**json.loads(said)),
     "parquet": lambda said: parquet(json.loads(said)),
     "pickle": lambda said: pickle.dumps(json.loads(said), 4),
+    "zlib": lambda said: zlib.decompress(b64decode(said)),
     "xlsx": lambda said: xlsx(json.loads(said)),
 }

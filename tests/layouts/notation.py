@@ -11,13 +11,16 @@ A row begins with its name and outcome, and says who documents it. Behind ``|`` 
 (all paths are below it, but those that begin with ``/``), and behind another one what options are
 given. A path with alternatives is every path that they make, the first one slowest; ``$1`` is what
 stands for the first of them. ``a.tar!b.jpg`` lies in an archive; with ``!/`` the sample is called
-``a/b.jpg``. A line that begins with four blanks goes on with the one before.
+``a/b.jpg``. A line ``* b.jpg`` is a sample that is no file. A line that begins with four blanks
+goes on with the one before.
 
 Behind ``->`` is the truth about an image: the names that its class may have (``cat or Cat``),
 ``&`` one of several classes, ``@`` the split, ``~`` what its members hold, ``+`` a file that is a
 member, and is there for that. Behind ``:`` is what a file holds, ``¶`` for the end of each line. In
 both, alternatives take turns: over the paths if these are several, over lines otherwise. ``a*3`` is
-``a`` thrice. What begins with ``=`` is made: by one of `making.MAKERS`, or by a codec.
+``a`` thrice. A path with ``{image}`` is said for each image of a street, one with ``{pet}`` for
+each pet; `scenes` has their fields and loops. What begins with ``=`` is made: by one of
+`making.MAKERS`, or by a codec.
 """
 
 import re
@@ -28,6 +31,7 @@ from typing import NamedTuple
 
 from layouts.making import MAKERS, tar, zipped
 from layouts.row import Layout, Truth
+from layouts.scenes import fields_of, filled
 
 _GROUP = re.compile(r"<(\d+\.\.\d+|[^<>]*\|[^<>]*)>")
 _ESCAPED = re.compile(r"\\(?:([tr\\])|u([0-9a-f]{4})|x([0-9a-f]{2})(?:\{(\d+)\})?)")
@@ -67,6 +71,9 @@ def layout(row: Lines) -> Layout:
     src = row.fields.get("src", "")
     below = src and src + ("!" if src.endswith(_ARCHIVES) else "/")
     for path, sign, said in each(row.files):
+        if path.startswith("* "):
+            truths[path.removeprefix("* ")] = _truth(said)
+            continue
         top = "" if path.startswith("/") else below
         path = path.removeprefix("/")
         files[top + path] = made(said) if sign == ":" else ""
@@ -84,8 +91,13 @@ def each(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         found = re.match(r"(.+?) ->(?: |$)", line) or re.match(r"(.+?):(?: |$)", line)
         named, said = (found[1], line[found.end() :]) if found else (line, "")
         sign = "" if not found else "->" if "->" in found[0] else ":"
-        for path, text in _each(named, said, is_one=sign == ":"):
-            yield path, sign, text
+        for fields in fields_of(named):
+            if fields or "«" in said or said.startswith("{coco("):
+                told = filled(named, fields), filled(said, fields)
+            else:
+                told = named, said
+            for path, text in _each(*told, is_one=sign == ":"):
+                yield path, sign, text
 
 
 def _each(named: str, said: str, *, is_one: bool) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,13 @@
 """Eight images of a street, with the objects in them that detection layouts describe."""
 
+import hashlib
 import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from layouts.images import SIDE
-from layouts.row import Truth
-from layouts.words import box, plain
+from layouts.words import box
 
 CLASSES = ("car", "person", "bicycle")
 
@@ -50,36 +52,6 @@ def split_of(name: str) -> str:
     return "train" if int(name[-2:]) <= 5 else "val"
 
 
-def seen(name: str, split: str = "", *further: str) -> Truth:
-    """Return the truth of a street: the classes and boxes of its objects."""
-    things = STREET[name]
-    texts = [thing.name for thing in things]
-    for thing in things:
-        texts.append(box(thing.x, thing.y, thing.w, thing.h))
-        texts += [str(thing.x), str(thing.y)]
-    return plain(split, *texts, *further)
-
-
-def images(folder: str = "", ending: str = ".jpg", names: Any = STREET) -> dict[str, str]:
-    """Return an image at each name in `folder`."""
-    return {f"{folder}{name}{ending}": "" for name in names}
-
-
-def truths(folder: str = "", ending: str = ".jpg", split: bool = False) -> dict[str, Truth]:
-    """Return the truth of each street in `folder`."""
-    return {
-        f"{folder}{name}{ending}": seen(name, split_of(name) if split else "") for name in STREET
-    }
-
-
-def in_splits(pattern: str) -> dict[str, Truth]:
-    """Return the truth of each street at a path made of its split and name."""
-    return {
-        pattern.format(split=split_of(name), name=name): seen(name, split_of(name))
-        for name in STREET
-    }
-
-
 def corners(thing: Thing) -> list[list[int]]:
     return [
         [thing.x, thing.y],
@@ -94,10 +66,132 @@ def per(number: float) -> float:
     return number / SIDE
 
 
-def dumps(value: Any) -> str:
-    return json.dumps(value, indent=1)
+def filled(text: str, fields: Mapping[str, Any]) -> str:
+    """Return `text` with its loops and fields.
+
+    ``«street: ...»`` is said for each image of the street, ``«train: ...»`` and ``«val: ...»`` for
+    those of a split, ``«three: ...»`` for the first three, ``«pets: ...»`` for each pet,
+    ``«pets_train: ...»`` and ``«pets_val: ...»`` for those of a split, ``«classes: ...»`` for each
+    class, ``«captions: ...»`` for each of five, and ``«thing: ...»`` for each object of the image,
+    or of all. With a comma or semicolon in place of the colon, that stands between.
+    ``{x + w / 2}`` is an expression of the fields.
+    """
+
+    def repeated(found: re.Match[str]) -> str:
+        each, sign, inner = found.groups()
+        said = (filled(inner, {**fields, **one}) for one in _looped(each, fields))
+        return ("" if sign == ":" else f"{sign} ").join(said)
+
+    def meant(found: re.Match[str]) -> str:
+        return str(eval(f'f"""{found[0]}"""', {**_KNOWN, **fields}))
+
+    return _FIELD.sub(meant, _LOOP.sub(repeated, text))
 
 
-def lines(values: Any) -> str:
-    """Return JSON Lines."""
-    return "".join(json.dumps(value) + "\n" for value in values)
+_LOOP = re.compile(r"«(\w+)([:,;]) ((?:[^«»]|«[^»]*»)*)»")
+_FIELD = re.compile(r"\{[a-z_(][^{}\"]*\}")
+
+
+def fields_of(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each image that `path` stands for.
+
+    Those are the pets, if ``{pet}`` or ``{kind}`` is in it, those of a split, if ``{train}`` or
+    ``{val}`` is, all of the street, if it has another field, and otherwise one.
+    """
+    if not _FIELD.search(path):
+        yield {}
+    else:
+        kinds = {"pet": "pets", "kind": "pets", "train": "train", "val": "val"}
+        named = re.findall(r"\{(\w+)", path)
+        yield from _looped(next((kinds[one] for one in named if one in kinds), "street"), {})
+
+
+def _looped(each: str, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if each.startswith("pets"):
+        for i, (pet, kind) in enumerate(PETS.items()):
+            if each in ("pets", f"pets_{split_of(pet)}"):
+                number = ("bird", "cat", "dog").index(kind)
+                yield {"pet": pet, "kind": kind, "i": i, "number": number} | _placed(pet)
+    elif each == "classes":
+        for n, name in enumerate(CLASSES):
+            yield {"name": name, "n": n, "mid": _MIDS[name]}
+    elif each == "captions":
+        for n in range(5):
+            said = f"A child {fields['at']} and a dog {n} play , in the grass ."
+            yield {"n": n, "caption": said}
+    elif each == "thing" and "image" in fields:
+        for n, one in enumerate(STREET[fields["image"]]):
+            beside = {"right": one.right, "bottom": one.bottom, "number": one.number}
+            beside["mid"] = _MIDS[one.name]
+            yield {**one._asdict(), **beside, "n": n, "k": fields["k"] + n, "corners": corners(one)}
+    elif each == "thing":
+        for image in _looped("street", {}):
+            yield from ({**image, **thing} for thing in _looped("thing", image))
+    else:
+        before = 0
+        for i, (image, things) in enumerate(STREET.items()):
+            split, names = split_of(image), [one.name for one in things]
+            if each in ("street", split) or (each == "three" and i < 3):
+                told = {"image": image, split: image, "i": i, "k": before} | _placed(image)
+                told |= {"at": i + 1, "word": f"Word{i + 1:02}x"}
+                yield told | {
+                    "count": len(things),
+                    "names": names,
+                    "first": things[0],
+                    "seen": _holding(*names, *(text for one in things for text in _seen(one))),
+                    "things": _holding(*names, *map(_box, things)),
+                }
+            before += len(things)
+
+
+def _placed(name: str) -> dict[str, str]:
+    """Return the split of an image, as it is also called, and its name in Roboflow's exports."""
+    split = split_of(name)
+    folder, valid = {"train": ("train", "train"), "val": ("validation", "valid")}[split]
+    rf = f"{name}_jpg.rf.{hashlib.md5(name.encode()).hexdigest()}"
+    return {"split": split, "folder": folder, "valid": valid, "rf": rf}
+
+
+def coco(names: Iterable[str], file_name: str = "%s.jpg", **of_image: str) -> str:
+    """Return a COCO annotation file for these streets."""
+    ids = {name: int(name[-2:]) * 10 for name in names}
+    found = [
+        {
+            "id": number * 10 + at,
+            "image_id": number,
+            "category_id": one.number + 1,
+            "bbox": [one.x, one.y, one.w, one.h],
+            "area": one.w * one.h,
+            "iscrowd": 0,
+            "segmentation": [[v for point in corners(one) for v in point]],
+        }
+        for name, number in ids.items()
+        for at, one in enumerate(STREET[name])
+    ]
+    listed = []
+    for name, number in ids.items():
+        entry: dict[str, Any] = {"id": number, "height": SIDE, "width": SIDE}
+        if file_name:
+            patch = file_name.replace("#", str(number // 10 % 2))
+            entry["file_name"] = patch.replace("%rf", _placed(name)["rf"]).replace("%s", name)
+        listed.append(entry | {key: value.replace("%s", name) for key, value in of_image.items()})
+    categories = [{"id": at, "name": name} for at, name in enumerate(CLASSES, 1)]
+    return json.dumps(
+        {"info": {}, "images": listed, "annotations": found, "categories": categories}
+    )
+
+
+_MIDS = dict(zip(CLASSES, ("/m/0k4j", "/m/01g317", "/m/0199g"), strict=True))
+_KNOWN = {"per": per, "coco": coco, "train": TRAIN, "val": VAL, "street": [*TRAIN, *VAL]}
+
+
+def _seen(one: Thing) -> tuple[str, ...]:
+    return _box(one), str(one.x), str(one.y)
+
+
+def _box(one: Thing) -> str:
+    return box(one.x, one.y, one.w, one.h)
+
+
+def _holding(*texts: str) -> str:
+    return "; ".join(f"~{text}" for text in texts)

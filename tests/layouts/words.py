@@ -15,11 +15,6 @@ def plain(split: str = "", *holds: str, files: tuple[str, ...] = ()) -> Truth:
     return Truth(split=split, holds=holds, files=files)
 
 
-def several(*names: str, split: str = "", holds: tuple[str, ...] = ()) -> Truth:
-    """Of an image with several classes."""
-    return Truth(labels=frozenset(names), split=split, holds=holds)
-
-
 def box(x: float, y: float, width: float, height: float) -> str:
     """A box in pixels: where a dataset declares boxes, its image must have this one."""
     return f"box {x:g} {y:g} {width:g} {height:g}"
