@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pickle
+import re
 import struct
 import tarfile
 import zipfile
@@ -159,13 +160,35 @@ def xlsx(rows: Sequence[Sequence[str]]) -> bytes:
     )
 
 
-def _matlab(value: Any) -> Any:
-    """Return cells for {"cells": ...}, and structs for {"fields": ..., "rows": ...}."""
-    if not isinstance(value, dict):
-        return value
-    if "cells" in value:
+def _meant(value: Any) -> Any:
+    """Return what JSON stands for.
+
+    "6x28x28" are pixels, {"cells": ...} MATLAB's cells, {"fields": ..., "rows": ...} its structs.
+    """
+    if isinstance(value, str) and re.fullmatch(r"\d+(x\d+)+", value):
+        shape = tuple(map(int, value.split("x")))
+        return np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
+    if isinstance(value, dict) and "cells" in value:
         return np.array(value["cells"], object)
-    return np.array(list(map(tuple, value["rows"])), [(name, "O") for name in value["fields"]])
+    if isinstance(value, dict) and "fields" in value:
+        rows = [tuple(map(_meant, row)) for row in value["rows"]]
+        return np.array(rows, [(name, "O") for name in value["fields"]])
+    return value
+
+
+def _arguments(said: str) -> dict[str, Any]:
+    return {name: _meant(one) for name, one in json.loads(said).items()}
+
+
+def _npy(said: str) -> bytes:
+    held = io.BytesIO()
+    np.save(held, np.asarray(_meant(json.loads(said))))
+    return held.getvalue()
+
+
+def _pickled(said: str) -> bytes:
+    value = json.loads(said)
+    return pickle.dumps(_arguments(said) if isinstance(value, dict) else value, 4)
 
 
 # What the notation calls them, and what they make of a text.
@@ -176,11 +199,12 @@ MAKERS: Mapping[str, Callable[[str], bytes]] = {
     "hf": huggingface.parquet,
     "hf-arrow": lambda said: huggingface.arrow(huggingface.table(said)),
     "hdf5": lambda _: hdf5(),
-    "mat": lambda said: mat(**{name: _matlab(one) for name, one in json.loads(said).items()}),
+    "mat": lambda said: mat(**_arguments(said)),
     "matlab": matlab.said,
-    "npz": lambda said: npz(**json.loads(said)),
+    "npy": _npy,
+    "npz": lambda said: npz(**_arguments(said)),
     "parquet": lambda said: parquet(json.loads(said)),
-    "pickle": lambda said: pickle.dumps(json.loads(said), 4),
+    "pickle": _pickled,
     "zlib": lambda said: zlib.decompress(b64decode(said)),
     "xlsx": lambda said: xlsx(json.loads(said)),
 }

@@ -72,9 +72,9 @@ def filled(text: str, fields: Mapping[str, Any]) -> str:
     ``«street: ...»`` is said for each image of the street, ``«train: ...»`` and ``«val: ...»`` for
     those of a split, ``«three: ...»`` for the first three, ``«pets: ...»`` for each pet,
     ``«pets_train: ...»`` and ``«pets_val: ...»`` for those of a split, ``«classes: ...»`` for each
-    class, ``«captions: ...»`` for each of five, and ``«thing: ...»`` for each object of the image,
-    or of all. With a comma or semicolon in place of the colon, that stands between.
-    ``{x + w / 2}`` is an expression of the fields.
+    class, ``«captions: ...»`` for each of five, ``«6: ...»`` for the numbers below 6, and
+    ``«thing: ...»`` for each object of the image, or of all. With a comma or semicolon in place of
+    the colon, that stands between. ``{x + w / 2}`` is an expression of the fields.
     """
 
     def repeated(found: re.Match[str]) -> str:
@@ -107,7 +107,9 @@ def fields_of(path: str) -> Iterator[dict[str, Any]]:
 
 
 def _looped(each: str, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    if each.startswith("pets"):
+    if each.isdigit():
+        yield from ({"n": n} for n in range(int(each)))
+    elif each.startswith("pets"):
         for i, (pet, kind) in enumerate(PETS.items()):
             if each in ("pets", f"pets_{split_of(pet)}"):
                 number = ("bird", "cat", "dog").index(kind)

@@ -22,8 +22,11 @@ _RIGHT = "right"
 
 @cache
 def group(name: str) -> tuple[notation.Lines, ...]:
-    """Return the rows of a file."""
-    return tuple(notation.read(_HERE / f"{name}.rows"))
+    """Return the rows of a file: one that does not say its source has that of the one before."""
+    found: list[notation.Lines] = []
+    for row in notation.read(_HERE / f"{name}.rows"):
+        found.append(row if row.fields or not found else row._replace(fields=found[-1].fields))
+    return tuple(found)
 
 
 @cache
