@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from layouts import notation
+from layouts.archives import image
+from layouts.grown import IMAGE
 from layouts.row import Read, Row
 
 
@@ -86,6 +88,17 @@ def _read(fields: Mapping[str, str], samples: Mapping[str, str]) -> Read:
 
 def _several(fields: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(filter(None, map(notation.unescaped, fields.get(name, "").split(" | "))))
+
+
+def lay_out(row: Row, folder: Path) -> Path:
+    """Write a row's files, the images among them unlike each other; return what is packed."""
+    names = [name for name in row.files.split() if IMAGE.search(name)]
+    files = dict.fromkeys(row.files.split(), b"{}") | {n: image(i) for i, n in enumerate(names)}
+    for name, content in (files | dict(row.contents)).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder / row.src
 
 
 GROUPS: dict[str, list[Row]] = {

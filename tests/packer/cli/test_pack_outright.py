@@ -7,27 +7,13 @@ from pathlib import Path
 
 import pytest
 from called_packer import call_packer
-from layouts.archives import image
-from layouts.grown import IMAGE
 from layouts.row import Read, Row
-from layouts.scanned import ROWS
+from layouts.scanned import ROWS, lay_out
 from sampled import sampled
 
 # Rows of folders of images, whose meaning a template says.
 SAID = [row for row in ROWS if isinstance(row.expected, Read)]
 FLAGS = {"kind": "--as", "class_depth": "--class-depth"}
-
-
-def lay_out(row: Row, folder: Path) -> Path:
-    """Write a row's files, each image another one; return what is packed."""
-    names = [name for name in row.files.split() if IMAGE.search(name)]
-    files = dict.fromkeys(row.files.split(), b"{}")
-    files |= {name: image(number) for number, name in enumerate(names)}
-    for name, content in (files | dict(row.contents)).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder / row.src
 
 
 def options_of(row: Row) -> list[str]:

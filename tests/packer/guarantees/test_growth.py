@@ -17,10 +17,10 @@ from typing import Any
 import growth
 import pytest
 from layouts.archives import image
-from layouts.grown import DIRECTIONS, IMAGE
+from layouts.grown import DIRECTIONS
 from layouts.kinds import KINDS, Kind
 from layouts.row import Row
-from layouts.scanned import ROWS
+from layouts.scanned import ROWS, lay_out
 
 from packer.errors import UnusableInput
 from packer.options.declared import PYTHON, PackOptions, SourceOptions
@@ -37,6 +37,7 @@ OTHER_LAYOUTS = {("GTSRB", "images"), ("GTSRB", "classes")}  # with copies of it
 NOT_GROWN = {
     ("a train among cars", "classes"),  # train1000 would be a split
     ("ImageFolder with metadata.parquet", "images"),
+    ("an archive whose files do not lie beside it", "classes"),
     ("GTSRB: folders of classes, and tables that name their images", "classes"),
     ("MVTec AD, one object", "classes"),
     ("classes mask and no_mask", "classes"),  # mask1000 would be a mask
@@ -56,16 +57,6 @@ NOT_GROWN = {
 }
 
 Run = Callable[[], Work | None]
-
-
-def lay_out(row: Row, folder: Path) -> Path:
-    """Write a row's files; return what is packed."""
-    files = {n: image(i % 8) if IMAGE.search(n) else b"{}" for i, n in enumerate(row.files.split())}
-    for name, content in (files | dict(row.contents)).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder / row.src
 
 
 def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:

@@ -4,10 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from layouts.archives import image
-from layouts.grown import IMAGE
 from layouts.row import Row
-from layouts.scanned import ROWS
+from layouts.scanned import ROWS, lay_out
 
 import packer
 from packer.errors import UnusableInput
@@ -54,14 +52,7 @@ REFUSED = [row for row in ROWS if isinstance(row.expected, str) and "pairs" not 
 def test_each_call_that_a_refusal_proposes_is_one_that_can_be_made(
     row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [name for name in row.files.split() if IMAGE.search(name)]
-    files = dict.fromkeys(row.files.split(), b"{}")
-    files |= {name: image(number) for number, name in enumerate(names)}
-    for name, content in (files | dict(row.contents)).items():
-        path = tmp_path / "it's here" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    src, dst = tmp_path / "it's here" / row.src, tmp_path / "dst"
+    src, dst = lay_out(row, tmp_path / "it's here"), tmp_path / "dst"
     depth = {"class_depth": "all"} if row.options.get("class_depth") == -1 else {}
     given: Any = {**row.options, **depth, "jobs": 1, "progress": False}
     with pytest.raises(packer.ShardfeedError) as refused:

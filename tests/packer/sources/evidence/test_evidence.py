@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from layouts.row import Read, Row
-from layouts.scanned import ROWS
-from sampled import sampled
+from layouts.alone import only_folders
+from layouts.row import Row
+from layouts.scanned import lay_out
 
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.evidence import evidence
-from packer.sources.readings import detect
-from packer.sources.trees.walk import is_named_as_image
 
 Write = Callable[..., Path]
 
@@ -275,102 +273,12 @@ def test_texts_of_folders_and_of_numbers_are_evidence(
     texts: dict[str, str],
     said: str,
     tmp_path: Path,
-    jpegs: list[bytes],
     scan: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plain(monkeypatch)
     row = Row("x", " ".join(images), "", contents=texts)
     kind = "flat" if "class" in said and "number" not in said else None
-    with pytest.raises(UnusableInput, match=said):
-        scan(laid_out_row(row, tmp_path, jpegs), options=SourceOptions(kind=kind))
-
-
-def laid_out_row(row: Row, tmp_path: Path, jpegs: list[bytes]) -> Path:
-    src = tmp_path / "row"
-    names = enumerate(row.files.split())
-    files = {name: jpegs[n % len(jpegs)] if is_named_as_image(name) else b"{}" for n, name in names}
-    for name, content in {**files, **row.contents}.items():
-        (path := src / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return src
-
-
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave no recogniser but that of folders of images."""
-    monkeypatch.setattr(detect, "recognisers", lambda: ())
-    monkeypatch.setattr(detect, "webdataset", lambda _: None)
-
-
-def below_images(values: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Return values by keys without the folder that holds all images."""
-    return {key.removeprefix("images/"): value for key, value in values.items()}
-
-
-OTHERS = {  # that are packed otherwise than by their recogniser
-    "SUN397 with its list of classes": "a list of as many folders as there are classes",
-    "Label Studio: choices, in JSON_MIN": "the choice is kept in the json",
-    "Azure's AutoML": "all images are of one split, which only the name of the file gives",
-    "Label Studio: uploads that were downloaded without their prefix": "names with a prefix each",
-}
-
-
-@pytest.mark.parametrize(
-    "row",
-    sampled((row for row in ROWS if row.name not in OTHERS), every=4),
-    ids=lambda row: row.name,
-)
-def test_without_recognisers_no_layout_is_packed_wrongly(
-    row: Row,
-    tmp_path: Path,
-    jpegs: list[bytes],
-    scan: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    src = laid_out_row(row, tmp_path, jpegs)
-    plain(monkeypatch)
-    kind = row.options.get("kind")
-    kept = {**row.options, "kind": kind if kind in ("folder", "flat") else None}
-    try:
-        found = scan(src / row.src, options=SourceOptions(**kept))
-    except UnusableInput:
-        return
-    if found.skipped or not found.samples or not isinstance(row.expected, Read):
-        return
-    classes, expected = found.source.classes, row.expected
-    labels = {s.key: classes[s.label] if s.label >= 0 else None for s in found.samples}
-    assert below_images(labels) == below_images(expected.labels)
-    splits = {s.key: s.split for s in found.samples if s.split}
-    assert below_images(splits) == below_images(expected.splits)
-    wanted = expected.members
-    for sample in found.samples:
-        own = wanted if isinstance(wanted, tuple) else wanted[sample.key]
-        is_kept = set(sample.members) == {"xml"} and own == ("json",)  # as it is
-        assert set(sample.members) == set(own) or is_kept
-
-
-@pytest.mark.parametrize(
-    "row",
-    sampled((row for row in ROWS if not (row.src or row.options)), every=4),
-    ids=lambda row: row.name,
-)
-def test_an_archive_of_a_layout_is_read_as_its_folder_or_refused(
-    row: Row, tmp_path: Path, jpegs: list[bytes], scan: Callable[..., Any]
-) -> None:
-    src = laid_out_row(row, tmp_path, jpegs)
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        for path in filter(Path.is_file, src.rglob("*")):
-            archive.write(path, path.relative_to(src))
-    try:
-        found = scan(tmp_path / "a.zip")
-    except UnusableInput:
-        return
-    if found.skipped or not found.samples or not isinstance(row.expected, Read):
-        return
-    names = found.source.classes or tuple(map(str, range(99)))
-    labels = {s.key: names[s.label] if s.label >= 0 else None for s in found.samples}
-    assert labels == row.expected.labels
-    assert {s.key: s.split for s in found.samples if s.split} == row.expected.splits
+    with only_folders(), pytest.raises(UnusableInput, match=said):
+        scan(lay_out(row, tmp_path), options=SourceOptions(kind=kind))
 
 
 def test_the_refusal_says_what_to_type(
