@@ -92,12 +92,9 @@ def each(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         named, said = (found[1], line[found.end() :]) if found else (line, "")
         sign = "" if not found else "->" if "->" in found[0] else ":"
         for fields in fields_of(named):
-            if fields or "«" in said or said.startswith("{coco("):
-                told = filled(named, fields), filled(said, fields)
-            else:
-                told = named, said
-            for path, text in _each(*told, is_one=sign == ":"):
-                yield path, sign, text
+            has_loops = fields or "«" in said or said.startswith("{coco(")
+            for path, text in _each(filled(named, fields), said, is_one=sign == ":"):
+                yield path, sign, filled(text, fields) if has_loops else text
 
 
 def _each(named: str, said: str, *, is_one: bool) -> Iterator[tuple[str, str]]:

@@ -73,8 +73,9 @@ def filled(text: str, fields: Mapping[str, Any]) -> str:
     those of a split, ``«three: ...»`` for the first three, ``«pets: ...»`` for each pet,
     ``«pets_train: ...»`` and ``«pets_val: ...»`` for those of a split, ``«classes: ...»`` for each
     class, ``«captions: ...»`` for each of five, ``«6: ...»`` for the numbers below 6, and
-    ``«thing: ...»`` for each object of the image, or of all. With a comma or semicolon in place of
-    the colon, that stands between. ``{x + w / 2}`` is an expression of the fields.
+    ``«thing: ...»`` for each object of the image, or of all; ``«$1: ...»`` is for the split that
+    the path says. With a comma or semicolon in place of the colon, that stands between.
+    ``{x + w / 2}`` is an expression of the fields.
     """
 
     def repeated(found: re.Match[str]) -> str:
@@ -107,6 +108,7 @@ def fields_of(path: str) -> Iterator[dict[str, Any]]:
 
 
 def _looped(each: str, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    each = re.sub("valid(ation)?$", "val", each)
     if each.isdigit():
         yield from ({"n": n} for n in range(int(each)))
     elif each.startswith("pets"):
@@ -184,7 +186,14 @@ def coco(names: Iterable[str], file_name: str = "%s.jpg", **of_image: str) -> st
 
 
 _MIDS = dict(zip(CLASSES, ("/m/0k4j", "/m/01g317", "/m/0199g"), strict=True))
-_KNOWN = {"per": per, "coco": coco, "train": TRAIN, "val": VAL, "street": [*TRAIN, *VAL]}
+_KNOWN = {
+    "per": per,
+    "coco": coco,
+    "train": TRAIN,
+    "val": VAL,
+    "valid": VAL,
+    "street": [*TRAIN, *VAL],
+}
 
 
 def _seen(one: Thing) -> tuple[str, ...]:
