@@ -70,21 +70,16 @@ class Progress:
         def shown(count: float) -> str:
             return f"{count / 1e6:.1f}" if unit == "B" else f"{count:.0f}"
 
-        def time_left(now: float) -> str:
-            if total is None or warm is None:
-                return ""
-            if done >= total:
-                return ", 0 s left"
-            since, before = warm
-            rate = (done - before) / max(now - since, 1e-9)
-            return f", {(total - done) / rate:.0f} s left" if rate else ""
-
         def write() -> None:
-            now = time.monotonic()
-            rate = shown((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
+            now, left = time.monotonic(), ""
+            if total is not None and warm is not None:
+                rate = (done - warm[1]) / max(now - warm[0], 1e-9)
+                if rate or done >= total:
+                    left = f", {max(total - done, 0) / max(rate, 1e-9):.0f} s left"
+            each = shown((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
             whole = "" if total is None else f" of {shown(total)}"
             of_one = noun.removesuffix("s") if (total or done) == 1 else noun
-            self._write(f"{name}: {shown(done)}{whole} {of_one}, {rate}/s{time_left(now)}\n")
+            self._write(f"{name}: {shown(done)}{whole} {of_one}, {each}/s{left}\n")
 
         def advance(count: int) -> None:
             nonlocal done, last, warm
