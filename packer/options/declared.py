@@ -103,6 +103,11 @@ class SourceOptions:
         return bool(self.images or self.members or self.labels)
 
     @property
+    def chooses_layout(self) -> bool:
+        """Whether an option says what folders and files are, as commands of a refusal do."""
+        return bool(self.kind or self.has_templates or self.class_depth or self.pairs)
+
+    @property
     def of_table(self) -> bool:
         others = self.root, self.label_separator, self.box_format
         return any((self.image_column, self.label_column, self.split_column, *others))

@@ -111,7 +111,7 @@ def _prepare(
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         colors = joined(base, "mask_colors", colors, onto)
         scanned = replace(scanned, colors=colors, remarks=scanned.remarks + of_colors)
-        if base is None and not _is_chosen(options):
+        if base is None and not (options.chooses_layout or options.ignore):
             refuse_disjoint(listing, scanned.classes, given.name, scanned.facts.outright)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
@@ -144,11 +144,6 @@ def _prepare(
     before = frozenset(existing.rejected if existing else ())
     further = scanned.remarks + further
     return Work(origin, scanned, plan, options, policy, base, further, sentence, before, name)
-
-
-def _is_chosen(options: SourceOptions) -> bool:
-    """Return whether the caller has chosen what folders are, as by a command of a refusal."""
-    return bool(options.has_templates or options.kind or options.class_depth or options.ignore)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

@@ -33,8 +33,7 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
 
     Nothing is asked if `options` choose a layout.
     """
-    is_chosen = options.kind or options.has_templates or options.class_depth or options.pairs
-    if is_chosen or outcome.prefix is None or not len(outcome.listing):
+    if options.chooses_layout or outcome.prefix is None or not len(outcome.listing):
         return
     where = outcome.where
     if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.evidence.readings import Reading
+from packer.sources.evidence.scanned import Reading
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.tree import Tree
 from packer.words import command, many

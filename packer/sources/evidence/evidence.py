@@ -2,8 +2,7 @@
 
 Content decides, not the names of tools. Each leftover text is read once, up to a limit, and its
 words are compared with the names of the images that are packed, which stream by once. These are
-not evidence: checksums, lists of all images, prose that mentions a few of them. If limits are
-reached, each folder and each text has a fair share of them.
+not evidence: checksums, lists of all images, prose that mentions a few of them.
 """
 
 import glob
@@ -11,9 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +22,15 @@ from packer.samples.table import SampleTable
 from packer.sources.evidence.advice import refusal, relative
 from packer.sources.evidence.classes import ClassNumbers
 from packer.sources.evidence.folders import Folders
+from packer.sources.evidence.gathered import few_of, remarks_on, texts_of
 from packer.sources.evidence.named_text import Decision
-from packer.sources.evidence.readings import Scanned, readings
+from packer.sources.evidence.readings import readings
 from packer.sources.evidence.rows import in_order
+from packer.sources.evidence.scanned import Scanned
+from packer.sources.tables.image_names import Packed
 from packer.sources.tables.name_tokens import (
     CHUNK,
     Hashes,
-    Packed,
     affixes_of,
     keys_of,
     stem_hashes,
@@ -41,14 +40,8 @@ from packer.sources.tables.texts import ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
-from packer.words import are, command, in_bytes, many
+from packer.words import command, many
 
-MOST_BYTES = 100 * CHUNK  # of all texts
-MOST_OF_EACH = CHUNK
-MOST_FILES = 4096
-_OF_EACH = 32  # files of one extension in one folder that are read
-_SPREADSHEET = 16 * CHUNK
-_SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _CUTS = 16
 _BITS = 22  # of a hash
 _SHIFT = np.uint64(64 - _BITS)
@@ -115,8 +108,8 @@ def find_evidence(
     for path in leftovers:
         folder, name = os.path.split(path)
         groups[folder, os.path.splitext(name)[1].lower()].append(path)
-    few = _few(list(groups.values()))
-    texts = list(_texts(tree, groups.values(), few))
+    few = few_of(list(groups.values()))
+    texts = list(texts_of(tree, groups.values(), few))
     unpacked = {_stem(item.name) for item in listing.skipped if names_an_image(item.name)}
     with_own_stems = {
         key: [path for path in paths if _stem(path) not in unpacked]  # those of images that are not
@@ -158,7 +151,7 @@ def find_evidence(
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
     left = [text for text in texts if not covered.intersection(text.paths)]
     found += folders.named_as(left)
-    remarks = (*folders.remarks, *_remarks(groups.values(), few, texts))
+    remarks = (*folders.remarks, *remarks_on(groups.values(), few, texts))
     return _of_one_name(found), remarks
 
 
@@ -232,67 +225,6 @@ def _known(
         at = np.searchsorted(keys, near).clip(max=len(keys) - 1)
         seen[at[keys[at] == near]] = True
     return each, keys[seen], are_plain
-
-
-def _few(groups: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the files of each group that are read: as many of each."""
-    of_each = min(_OF_EACH, MOST_FILES // max(len(groups), 1))
-    step = 1 if of_each else -(-len(groups) // MOST_FILES)
-    return [
-        () if number % step else paths[: max(of_each, 1)] for number, paths in enumerate(groups)
-    ]
-
-
-def _share(sizes: Mapping[str, int]) -> tuple[int, int]:
-    """Return how many bytes are read of each text, and of each spreadsheet."""
-    most = {True: _SPREADSHEET, False: MOST_OF_EACH}
-    wanted = sorted(min(size, most[path.endswith(_SPREADSHEETS)]) for path, size in sizes.items())
-    left = MOST_BYTES
-    for number, size in enumerate(wanted):
-        share = left // (len(wanted) - number)
-        if size > share:
-            return min(share, MOST_OF_EACH), share
-        left -= size
-    return MOST_OF_EACH, _SPREADSHEET
-
-
-def _texts(
-    tree: Tree, groups: Iterable[Sequence[str]], few: Sequence[Sequence[str]]
-) -> Iterator[Text]:
-    """Yield the texts of a `few` files of each group, separately, and those of a group together."""
-    sizes = {}
-    for path in chain.from_iterable(few):
-        with suppress(BadImage, OSError):  # the scan has named it
-            sizes[path] = tree.measure(path)[0]
-    most = _share(sizes)
-    for paths, chosen in zip(groups, few, strict=True):
-        parts = []
-        for path in filter(sizes.__contains__, chosen):
-            try:
-                data = tree.begin(path, most[path.endswith(_SPREADSHEETS)])
-            except (BadImage, OSError):
-                continue
-            if not (text := text_of(data)):
-                continue
-            text, share = text[:CHUNK], min(1.0, min(len(data), CHUNK) / max(sizes[path], 1))
-            parts.append(text)
-            yield Text((path,), text, share, data.startswith(b"PK\3\4"))
-        if len(parts) > 1:
-            joined = b"\n".join(part[: CHUNK // len(parts)] for part in parts)[:CHUNK]
-            yield Text(tuple(paths), joined, len(parts) / len(paths))
-
-
-def _remarks(
-    groups: Iterable[Sequence[str]], few: Iterable[Sequence[str]], texts: Iterable[Text]
-) -> Iterator[str]:
-    """Yield remarks on files that were not searched, or only in part."""
-    searched = "searched for labels of the images"
-    if count := sum(min(len(paths), _OF_EACH) for paths in groups) - sum(map(len, few)):
-        yield f"{many(count, 'file')} {are(count)} not {searched}: at most {MOST_FILES:,} are."
-    if cut := [text for text in texts if text.share < 1 and not text.paths[1:]]:
-        most = max(len(text.text) for text in cut)
-        count = len(cut)
-        yield f"{many(count, 'text')} {are(count)} {searched} in the first {in_bytes(most)} only."
 
 
 def _stems(paths: Sequence[str]) -> list[Hashes]:

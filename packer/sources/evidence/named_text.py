@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.sources.tables.name_tokens import BARE, STRONG, Hashes, Packed, Words
+from packer.sources.tables.image_names import Packed
+from packer.sources.tables.name_tokens import BARE, STRONG, Hashes, Words
 from packer.sources.tables.texts import LINE, Evidence, Text
 from packer.sources.trees.walk import IMAGE_EXTENSIONS
 from packer.words import shortened

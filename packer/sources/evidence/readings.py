@@ -6,12 +6,10 @@ folders, and no choice is left, a reading is adopted in place of a question.
 """
 
 import glob
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
-from packer.sources.readings.detect import read
+from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.tables.classes import separator_of
-from packer.sources.tables.name_tokens import Packed
 from packer.sources.tables.names import LABEL as LABELS
 from packer.sources.tables.names import may_be_split
 from packer.sources.tables.splits import SplitSurvey
@@ -37,70 +33,13 @@ from packer.sources.trees.find import tree_at
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import plain
-from packer.sources.trees.tree import Tree
-from packer.sources.trees.walk import NOT_AN_IMAGE
 
 _MOST = 3  # readings that are named
 _TRIED = 12
-_LOOKED_AT = 100  # samples
 _LABEL = re.compile(r"\{label(?::\w+)?\}")
 _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
 _IDS = frozenset({"id", "pid", "personid", "identity", "individual", "individualid"})
 _NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
-
-
-@dataclass(frozen=True)
-class Scanned:
-    """What a source packs.
-
-    Attributes:
-        tree: to which the names of its images are relative.
-        is_flat: whether JSON that it makes has no objects in it, which may hold labels.
-    """
-
-    listing: SampleTable
-    source: Source
-    tree: Tree
-    src: Path
-    is_flat: bool = True
-
-    @property
-    def left(self) -> list[str]:
-        """The files that are no images and are ignored."""
-        return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
-
-    @cached_property
-    def folders(self) -> Sequence[str]:
-        """The folders that hold images, relative to what was given."""
-        names = Packed(self.listing).folders
-        return sorted(os.path.relpath(self.tree.root / name, self.src) for name in names)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A way to read the texts, as options of a command line."""
-
-    meaning: str
-    words: tuple[str, ...]
-    is_clear: bool  # it contradicts nothing, and leaves no choice
-
-    def options(self, given: SourceOptions) -> SourceOptions:
-        """Return the options of the source with those of this reading."""
-        found: dict[str, list[str]] = {
-            name: [] for name in ("--images", "--member", "--labels", "--ignore")
-        }
-        for flag, text in zip(self.words[::2], self.words[1::2], strict=True):
-            found[flag].append(text)
-        return replace(
-            given,
-            kind=None,
-            class_depth=None,
-            pairs={},
-            images=tuple(found["--images"]),
-            members=dict(one.split("=", 1) for one in found["--member"]),
-            labels=tuple(found["--labels"]),
-            ignore=(*given.ignore, *found["--ignore"]),
-        )
 
 
 def readings(
@@ -136,35 +75,10 @@ def readings(
                 yield replace(reading, is_clear=is_clear), made
 
 
-def scanned(reading: Reading, src: Path, options: SourceOptions) -> Scanned | None:
-    """Return what a reading packs; None if it rejects a file."""
-    table, is_flat = SampleTable(), True
-    try:
-        source = read(src, chosen := reading.options(options)).open(None)
-        for record in source.scan():
-            if isinstance(record, Sample) and len(table) < _LOOKED_AT:
-                is_flat &= not any(map(_is_nested, record.places))
-            table.add(record, ())
-        tree = getattr(source, "tree", None) or tree_at(src, chosen.ignore)
-    except (UnusableInput, BadImage, OSError):
-        return None
-    return None if table.rejected or tree is None else Scanned(table, source, tree, src, is_flat)
-
-
 def _keeps_all(table: SampleTable, before: SampleTable) -> bool:
     """Return whether all samples are there, with the members that they had."""
     lost = {name: n for name, n in before.members.items() if table.members.get(name, 0) < n}
     return len(table) >= len(before) and not lost
-
-
-def _is_nested(place: object) -> bool:
-    """Return whether JSON that the source makes has objects in it, which may hold labels."""
-    held = place[0] if isinstance(place, list | tuple) and place else place
-    try:
-        fields = json.loads(held) if isinstance(held, bytes) else {}
-    except ValueError:
-        return False
-    return any("{" in json.dumps(value) for value in fields.values())
 
 
 def _agree(unread: Scanned, made: Scanned) -> bool:

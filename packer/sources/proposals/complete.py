@@ -13,7 +13,8 @@ from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.evidence.advice import glob_of, relative
 from packer.sources.evidence.evidence import find_evidence
-from packer.sources.evidence.readings import Reading, Scanned, readings, scanned
+from packer.sources.evidence.readings import readings
+from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
 from packer.sources.trees.find import tree_at

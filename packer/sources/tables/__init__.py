@@ -5,5 +5,6 @@
 objects, `classes` says what its labels are, `splits` which columns define the split, `view` what
 becomes of a row. `find`
 decides whether a table names images, `images` where they are; `survey` gathers what all rows have
-together. `texts` reads any small text as rows, and `name_tokens` compares words with names.
+together. `texts` reads any small text as rows; `name_tokens` hashes its words, which are compared
+with `image_names`.
 """

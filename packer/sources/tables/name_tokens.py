@@ -4,45 +4,36 @@ A word is compared by the stem of its last path component, without regard to cas
 without leading zeros. Texts and names are hashed in chunks of `CHUNK` bytes by prefix sums.
 """
 
-import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.samples.table import SampleTable
 from packer.sources.trees.walk import IMAGE_EXTENSIONS
 
 CHUNK = 1 << 20  # bytes that are hashed at a time
-AT_A_TIME = 1 << 17  # bytes of names of images: their hashes stay in a cache
 
-Affixes = tuple[bytes, bytes]  # what stems begin and end with
 Hashes = NDArray[np.uint64]
 Ends = NDArray[np.int64]
 
 # How a word names an image: with the extension of an image; by a stem that is hardly anything else;
 # by one that may be any number or word.
 STRONG, SPECIFIC, BARE = range(3)
-_SPECIFIC = 5  # characters
+SPECIFIC_LENGTH = 5  # characters
 
 _FACTOR = 0x9E3779B97F4A7C15  # odd: it has an inverse
 _NUMBER = np.uint64(0xD1B54A32D192ED03)  # distinguishes the hash of a number from that of a text
-_TAIL = np.uint64(0x8CB92BA72F3D8DD7)  # and that of the last word of a name with blanks
-_PATH = np.uint64(0xA3B195354A39B70D)  # and that of a stem with its folder
-_COUNTER = 8  # digits before a "-" and the name that an image has in Parquet
-_NONE = np.uint64(0)  # in place of the hash of a form that an image lacks
+OF_TAIL = np.uint64(0x8CB92BA72F3D8DD7)  # and that of the last word of a name with blanks
+OF_PATH = np.uint64(0xA3B195354A39B70D)  # and that of a stem with its folder
 _AFFIX = re.compile(r"[^a-zA-Z0-9]+|(?<=[a-zA-Z])(?=\d)")  # up to which one may be cut off
 _SIGNS = re.compile(r"[^a-zA-Z0-9]+")
 _FEW = 64  # longest affix, characters
 _CONTROL = bytes(range(33))
-_SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are divided three times
+SEPARATORS = (  # a name may hold blanks, commas or brackets, so that texts are divided three times
     b"\t\n\v\f\r\0,;|\"'<>=()[]{}#:?&*!`" + _CONTROL,
     b'\t\n\v\f\r\0,;|"<>',
     b'\t\n\v\f\r\0"',
@@ -65,13 +56,13 @@ def _values() -> Hashes:
     return values
 
 
-def _flags(characters: bytes) -> NDArray[np.bool_]:
+def flags(characters: bytes) -> NDArray[np.bool_]:
     found = np.zeros(256, bool)
     found[list(characters)] = True
     return found
 
 
-class _Hashed:
+class Hashed:
     """At most `CHUNK` bytes, of which any span is hashed at once."""
 
     def __init__(self, data: bytes) -> None:
@@ -91,7 +82,7 @@ class _Hashed:
         """Return where these characters are."""
         if len(characters) < 3:
             return np.flatnonzero(np.logical_or.reduce([self.bytes == one for one in characters]))
-        return np.flatnonzero(_flags(characters)[self.bytes])
+        return np.flatnonzero(flags(characters)[self.bytes])
 
     def hold(self, text: bytes, starts: Ends) -> NDArray[np.bool_]:
         """Return whether the text stands at each of these places."""
@@ -116,11 +107,8 @@ class _Hashed:
         return self.spans(np.minimum(first, ends - 1), ends) ^ _NUMBER
 
 
-_IS_DIGIT = _flags(b"0123456789")
-_ZERO = _Hashed(b"0").spans(np.zeros(1, np.int64), np.ones(1, np.int64))
-_DIGITS_MOST = 24  # of a number that ends a stem
-_LOOKED_AT = 1000  # images, for what all names share
-_CUTS = 9  # affixes
+IS_DIGIT = flags(b"0123456789")
+_ZERO = Hashed(b"0").spans(np.zeros(1, np.int64), np.ones(1, np.int64))
 
 
 class Words(NamedTuple):
@@ -157,15 +145,15 @@ def keys_of(text: bytes, *, are_plain: bool) -> Hashes:
 
 def words_of(text: bytes, *, are_plain: bool) -> Words:
     """Return the words of at most `CHUNK` bytes; `are_plain`: no image has a name with blanks."""
-    hashed = _Hashed(text[:CHUNK])
-    ranks = range(1 if are_plain else len(_SEPARATORS))
+    hashed = Hashed(text[:CHUNK])
+    ranks = range(1 if are_plain else len(SEPARATORS))
     parts = [part for rank in ranks for part in _words(hashed, rank)]
     return Words(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
+def _words(hashed: Hashed, rank: int) -> Iterator[Words]:
     inner = np.zeros(len(hashed.bytes) + 2, bool)
-    inner[1:-1] = ~_flags(_SEPARATORS[rank])[hashed.bytes]
+    inner[1:-1] = ~flags(SEPARATORS[rank])[hashed.bytes]
     starts, ends = np.flatnonzero(np.diff(inner)).reshape(-1, 2).T
     for _ in range(3):  # the end of a sentence
         ends = ends - ((hashed.bytes[ends - 1] == ord(".")) & (ends - starts > 1))
@@ -177,9 +165,9 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
     stems = np.where(has_dot, dots, ends)
     extension = hashed.spans(np.minimum(stems + 1, ends), ends)
     strong = has_dot & np.isin(extension, _extensions())
-    paths = hashed.spans(above, np.where(strong, stems, ends)) ^ _PATH
+    paths = hashed.spans(above, np.where(strong, stems, ends)) ^ OF_PATH
     digits = np.zeros(len(hashed.bytes) + 1, np.int64)
-    np.cumsum(_IS_DIGIT[hashed.bytes], out=digits[1:])
+    np.cumsum(IS_DIGIT[hashed.bytes], out=digits[1:])
 
     def made(
         chosen: NDArray[np.bool_], kinds: NDArray[np.int8], until: Ends, keys: Hashes, rank: int
@@ -190,7 +178,7 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
     kinds = np.full(len(starts), STRONG, np.int8)
     keys = hashed.spans(bases, stems)
     yield made(strong, kinds, ends, keys, rank)
-    yield made(strong, kinds, ends, keys ^ _TAIL, rank + len(_SEPARATORS))
+    yield made(strong, kinds, ends, keys ^ OF_TAIL, rank + len(SEPARATORS))
     has_folder = ~strong & (above < bases)
     kinds = np.full(len(starts), SPECIFIC, np.int8)
     yield made(has_folder, kinds, ends, paths, rank)
@@ -198,7 +186,7 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
         length, count = until - bases, digits[until] - digits[bases]
         is_number = (count == length) & (length > 0)
         padded = is_number & (hashed.bytes[np.minimum(bases, len(hashed.bytes) - 1)] == ord("0"))
-        specific = (length >= _SPECIFIC) & (((count > 0) & ~is_number) | padded)
+        specific = (length >= SPECIFIC_LENGTH) & (((count > 0) & ~is_number) | padded)
         chosen = ~strong & (length > 0) & (specific if until is stems else True)
         kinds = np.where(specific, SPECIFIC, BARE).astype(np.int8)
         yield made(chosen, kinds, until, hashed.spans(bases, until), rank)
@@ -206,76 +194,6 @@ def _words(hashed: _Hashed, rank: int) -> Iterator[Words]:
         kinds = np.full(len(starts), BARE, np.int8)
         whole = ~strong & is_number & is_whole
         yield made(whole, kinds, ends, hashed.numbers(bases, until), rank)
-
-
-@dataclass(frozen=True)
-class ImageNames:
-    """Some images, by what words are compared with.
-
-    Attributes:
-        keys: of all forms, of stems with their folders, and of the words that end stems.
-        forms: of each image: the stem, it without an affix that all share, and their numbers.
-        paths: those of each image with its folder.
-        are_plain: no name holds a blank, or another character between words.
-        folders: how many are in each.
-    """
-
-    keys: Hashes
-    forms: Sequence[Hashes]
-    paths: Hashes
-    are_plain: bool
-    folders: Mapping[str, int]
-
-
-def image_names(
-    text: bytes, lengths: NDArray[np.int64], affixes: Sequence[Affixes] = ()
-) -> ImageNames:
-    """Return what names are compared by, which follow each other in at most `CHUNK` bytes."""
-    hashed = _Hashed(text)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    slashes = hashed.positions(b"/")
-    bases = np.maximum(hashed.before(slashes, starts, ends) + 1, starts)
-    above = np.maximum(hashed.before(slashes, starts, bases - 1) + 1, starts)
-    points = hashed.positions(b".")
-    dots = hashed.before(points, bases, ends)
-    stems = np.where(dots > bases, dots, ends)
-    of_stems = hashed.spans(bases, stems)
-    of_paths = hashed.spans(above, stems) ^ _PATH
-    digits = _trailing_digits(hashed.bytes, bases, stems)
-    is_number = (digits > 0) & ((digits == stems - bases) | (digits >= _SPECIFIC))
-    of_numbers = np.full(len(stems), _NONE)
-    of_numbers[is_number] = hashed.numbers((stems - digits)[is_number], stems[is_number])
-    forms = [of_stems, of_numbers]
-    for before, behind in affixes:
-        start, end = bases + len(before), stems - len(behind)
-        has_both = (start < end) & hashed.hold(before, bases)
-        start, end = np.where(has_both, start, bases), np.where(has_both, end, stems)
-        has_both &= hashed.hold(behind, end)
-        count = _trailing_digits(hashed.bytes, start, end) if behind else digits
-        is_number = has_both & (count >= end - start)
-        form = np.where(has_both, hashed.spans(start, end), _NONE)
-        form[is_number] = hashed.numbers(start[is_number], end[is_number])
-        forms.append(form)
-    inner = hashed.before(points, bases, stems)
-    forms.append(np.where(inner > bases, hashed.spans(np.minimum(inner + 1, stems), stems), _NONE))
-    counted = (bases + _COUNTER < stems) & hashed.hold(b"-", bases + _COUNTER)
-    for n in range(_COUNTER if counted.any() else 0):
-        counted &= _IS_DIGIT[hashed.bytes[np.minimum(bases + n, len(text) - 1)]]
-    forms.append(
-        np.where(counted, hashed.spans(np.minimum(bases + _COUNTER + 1, stems), stems), _NONE)
-    )
-    keys = [of_paths, *(form[form != _NONE] for form in forms)]
-    if not (are_plain := not _flags(_SEPARATORS[0])[hashed.bytes].any()):
-        tails = hashed.before(hashed.positions(_SEPARATORS[0]), bases, stems) + 1
-        has_tail = (tails > 0) & (tails < stems)
-        keys.append(hashed.spans(tails, stems)[has_tail] ^ _TAIL)
-    places = hashed.spans(starts, bases)
-    _, firsts, counts = np.unique(places, return_index=True, return_counts=True)
-    spans = zip(starts[firsts].tolist(), bases[firsts].tolist(), strict=True)
-    paths = (os.fsdecode(text[start : max(start, base - 1)]) for start, base in spans)
-    folders = Counter(dict(zip(paths, counts.tolist(), strict=True)))
-    return ImageNames(np.concatenate(keys), forms, of_paths, are_plain, folders)
 
 
 def affixes_of(stems: Sequence[str]) -> list[tuple[str, str]]:
@@ -294,108 +212,17 @@ def _shared(stems: Sequence[str]) -> str:
     return first[: [*same, False].index(False)] if len(stems) > 1 else ""
 
 
-def _trailing_digits(content: NDArray[np.uint8], starts: Ends, ends: Ends) -> Ends:
-    """Return how many digits end each span, up to a limit."""
-    counts = np.zeros(len(ends), np.int64)
-    run = np.ones(len(ends), bool)
-    for back in range(1, _DIGITS_MOST + 1):
-        at = ends - back
-        run &= (at >= starts) & _IS_DIGIT[content[np.maximum(at, 0)]]
-        if not run.any():
-            break
-        counts += run
-    return counts
-
-
 def stem_hashes(stems: Sequence[bytes]) -> Hashes:
     """Return what the stems of images are compared by."""
     text = b"".join(stems)[:CHUNK]
     ends = np.cumsum(np.fromiter(map(len, stems), np.int64, len(stems)))
     ends = ends[ends <= len(text)]
-    return _Hashed(text).spans(np.r_[0, ends[:-1]], ends) if len(ends) else np.empty(0, np.uint64)
+    return Hashed(text).spans(np.r_[0, ends[:-1]], ends) if len(ends) else np.empty(0, np.uint64)
 
 
-_AS_BLANKS = bytes(32 if byte in _SEPARATORS[0] else byte for byte in range(256))
+_AS_BLANKS = bytes(32 if byte in SEPARATORS[0] else byte for byte in range(256))
 
 
 @cache
 def _extensions() -> Hashes:
     return stem_hashes([ext.encode() for ext in IMAGE_EXTENSIONS])
-
-
-class Packed:
-    """The images that are packed: what words are compared with, and what is known of each."""
-
-    def __init__(self, listing: SampleTable) -> None:
-        self._listing, self.count = listing, len(listing)
-        self._folders: Counter[str] = Counter()
-
-    @cached_property
-    def affixes(self) -> Sequence[Affixes]:
-        """What the first images' names share, without which they may be named, too."""
-        text, lengths = next(self._listing.names(AT_A_TIME))
-        ends = np.cumsum(lengths)[:_LOOKED_AT].tolist()
-        names = [os.fsdecode(text[a:b]) for a, b in pairwise([0, *ends])]
-        pairs = affixes_of([os.path.splitext(os.path.basename(name))[0] for name in names])
-        return [(os.fsencode(a), os.fsencode(b)) for a, b in pairs[1:_CUTS]]
-
-    def names(self) -> Iterator[ImageNames]:
-        """Yield what they are compared by, some at a time."""
-        self._folders = Counter()
-        for part in self._listing.names(AT_A_TIME):
-            names = image_names(*part, self.affixes)
-            self._folders.update(names.folders)
-            yield names
-
-    @cached_property
-    def _names(self) -> Sequence[Hashes]:
-        parts = [(part.paths, *part.forms) for part in self.names()]
-        columns = zip(*parts, strict=True)
-        return [np.concatenate(column) for column in columns]
-
-    @property
-    def stems(self) -> Hashes:
-        """The key of each image's stem."""
-        return self._names[1]
-
-    @property
-    def paths(self) -> Hashes:
-        """The key of each image's stem with its folder."""
-        return self._names[0]
-
-    @property
-    def folders(self) -> Mapping[str, int]:
-        """How many images each folder holds, by its path."""
-        if not self._folders:
-            _ = self._names
-        return self._folders
-
-    def named(self, words: Words) -> NDArray[np.bool_]:
-        """Return which images the words name: by folder and stem, else by any form of the stem."""
-        found: NDArray[np.bool_] = np.isin(self.paths, words.paths)
-        if not found.any():
-            found = np.logical_or.reduce([np.isin(form, words.keys) for form in self._names[1:]])
-        return found
-
-    @cached_property
-    def groups(self) -> NDArray[np.int64]:
-        """A number for the class and the split of each image."""
-        labels = self._listing.labels
-        found: NDArray[np.int64] = self.splits * (2 + labels.max()) + labels
-        return found
-
-    @cached_property
-    def splits(self) -> NDArray[np.int64]:
-        """A number for the split of each image."""
-        return np.unique(self._listing.splits, return_inverse=True)[1]
-
-    def classes_of(self, words: Words) -> NDArray[np.int64] | None:
-        """Return the class of the image that each word names; None if one may be of several."""
-        labels = self._listing.labels
-        for known, keys in ((self.paths, words.paths), (self.stems, words.keys)):
-            order = np.lexsort((labels, known))
-            first, end = (np.searchsorted(known[order], keys, side) for side in ("left", "right"))
-            if (first < end).all():
-                found: NDArray[np.int64] = labels[order[first]]
-                return found if (found == labels[order[end - 1]]).all() else None
-        return None

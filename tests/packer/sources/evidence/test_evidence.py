@@ -19,7 +19,7 @@ from layouts.scanned import lay_out
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.evidence import evidence
+from packer.sources.evidence import gathered
 
 Write = Callable[..., Path]
 
@@ -266,6 +266,19 @@ _BOXES = "0 0.5 0.5 0.2 0.2\n1 0.4 0.4 0.1 0.1\n"
             {f"img{n}.txt": _BOXES for n in range(3)} | {"obj.names": "car\nperson\n"},
             "has a name for each number of a class",
         ),
+        (
+            [f"{name}/{n}.jpg" for name in ("ann", "bob", "eve", "zoe") for n in (1, 2)],
+            {"peopleTrain.txt": "2\nann\t2\nbob\t2\n", "peopleTest.txt": "2\neve\t2\nzoe\t2\n"},
+            "names 2 of the 4 folders, and others do not",
+        ),
+        (
+            [f"frames/v_{name}_{n}/1.jpg" for name in ("ox", "yak") for n in (1, 2)],
+            {
+                "trainlist01.txt": "ox/v_ox_1.avi 1\nyak/v_yak_1.avi 2\n",
+                "testlist01.txt": "ox/v_ox_2.avi\nyak/v_yak_2.avi\n",
+            },
+            "names 2 of the 4 folders, and others do not",
+        ),
     ],
 )
 def test_texts_of_folders_and_of_numbers_are_evidence(
@@ -279,6 +292,18 @@ def test_texts_of_folders_and_of_numbers_are_evidence(
     kind = "flat" if "class" in said and "number" not in said else None
     with only_folders(), pytest.raises(UnusableInput, match=said):
         scan(lay_out(row, tmp_path), options=SourceOptions(kind=kind))
+
+
+def test_other_names_of_the_classes_are_said(
+    write_files: Write, tmp_path: Path, jpegs: list[bytes], run_packer: Callable[..., Any]
+) -> None:
+    files = {f"{kind}/{n}.jpg": jpegs[n] for kind in "123" for n in range(3)}
+    names = json.dumps({"1": "rose", "2": "lily", "3": "orchid"}).encode()
+    src = write_files(tmp_path / "src", files | {"cat_to_name.json": names})
+    done = run_packer("pack", src, tmp_path / "dst")
+    assert done.returncode == 0, done.stderr
+    assert "cat_to_name.json is not read" in done.stderr + done.stdout
+    assert "rose for 1" in done.stderr + done.stdout
 
 
 def test_the_refusal_says_what_to_type(
@@ -333,8 +358,8 @@ def test_texts_share_what_is_searched_and_the_rest_is_counted(
     log = "nothing of interest\n" * 100
     texts = {f"logs{n}/{k}.dat": log for n in range(3) for k in range(4)}
     src = laid_out(tmp_path, jpegs, texts | {"z/a.lst": lines("{0}|{1}")}, "images/")
-    monkeypatch.setattr(evidence, "MOST_FILES", 4)
-    monkeypatch.setattr(evidence, "MOST_BYTES", 2000)
+    monkeypatch.setattr(gathered, "MOST_FILES", 4)
+    monkeypatch.setattr(gathered, "MOST_BYTES", 2000)
     with pytest.raises(UnusableInput, match=r"z/a\.lst names 6 of the 6 images"):
         packer.pack(src, tmp_path / "dst", kind="flat", jobs=1)
     remarks = packer.pack(src, tmp_path / "dst", kind="flat", jobs=1, ignore=("z",)).remarks

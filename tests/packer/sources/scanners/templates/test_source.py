@@ -96,6 +96,16 @@ def test_samples_come_in_the_order_of_the_folders(
     assert found.source.classes == usual.source.classes
 
 
+def test_a_path_in_a_list_without_keys_is_refused(
+    tmp_path: Path, write_files: Write, scan: Scan
+) -> None:
+    table = {"x.csv": b"file,w\na/2.jpg,2\na/1.jpg,1\n"}
+    src = write_files(tmp_path, {f"a/{n}.jpg": image() for n in "12"} | table)
+    options = SourceOptions(images=("{label}/{key}",), labels=("x.csv: {path:file} {w}",))
+    with pytest.raises(UnusableInput, match=r"\{path\} does not name images in lists"):
+        scan(src, options=options)
+
+
 def test_classes_may_be_in_another_order(
     tmp_path: Path, make_jpegs: Callable[..., Any], write_files: Write, scan: Scan
 ) -> None:
