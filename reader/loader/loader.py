@@ -208,9 +208,7 @@ class Loader(ForPrefetcher):
         self._parts = parts = build(config, dataset_of(dataset, split))
         super().__init__(config, parts)
         self.fields = parts.recipe.names
-        if not isinstance(
-            parts.order, GivenOrder
-        ):  # its numbers are known only when an epoch begins
+        if not isinstance(parts.order, GivenOrder):  # it is read when an epoch begins
             self._epochs.decode_ahead()
 
     def __reduce__(self) -> tuple[Any, ...]:
