@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reader.batch.layout import ArraySpec, BatchArrays
-from reader.columns.column import Column, StoredBatch
-from reader.columns.kinds import KINDS, Kind, Seen
-from reader.columns.values import InArray
 from reader.decode.decoder import draw_mask
 from reader.decode.formats import part
+from reader.fields.column import Column, StoredBatch
+from reader.fields.field import ResolvedField, Tools
+from reader.fields.kinds import KINDS, Kind, Seen
+from reader.fields.pixels import Planned
+from reader.fields.values import InArray
 from reader.format.members import DECODERS
-from reader.samples.fields import ResolvedField, Tools
-from reader.samples.pixels import Planned
 
 FAR = 100.0  # what lies outside of the image
 
@@ -47,7 +47,7 @@ class DepthColumn(Column):
         return InArray
 
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.columns.tensors import from_numpy
+        from reader.fields.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name]).unsqueeze(1)
 

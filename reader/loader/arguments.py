@@ -21,11 +21,11 @@ from reader.checks import (
 from reader.dataset.dataset import Dataset
 from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
+from reader.fields.field import Field
+from reader.fields.sample import Sample
 from reader.loader.collate import Collate
 from reader.loader.from_torchvision import as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.samples.fields import Field
-from reader.samples.sample import Sample
 from reader.system import most_workers, usable_cores
 from reader.transforms import Transform
 

@@ -15,12 +15,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from reader.columns.kinds import Recorded, parse_fields
-from reader.columns.schema import BatchSchema
-from reader.columns.tensors import pinned
 from reader.dataset.dataset import Dataset
 from reader.dataset.mix import Mix
 from reader.errors import ArgumentError, ReaderError
+from reader.fields.boxes import Boxes
+from reader.fields.decoded_cache import DecodedImages, hold_decoded
+from reader.fields.field import ResolvedField, name_of, written
+from reader.fields.kinds import Recorded, parse_fields
+from reader.fields.members import PictureField
+from reader.fields.sample import Recipe
+from reader.fields.schema import BatchSchema
+from reader.fields.tensors import pinned
 from reader.loader.arguments import LoaderConfig, view_pipelines
 from reader.loader.collate import Batcher
 from reader.loader.epochs import Epochs, IterationSpec
@@ -29,11 +34,6 @@ from reader.loader.schema import CANDIDATES, batch_schema
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
 from reader.order.steps import Share, Steps, given_share
-from reader.samples.boxes import Boxes
-from reader.samples.decoded_cache import DecodedImages, hold_decoded
-from reader.samples.fields import ResolvedField, name_of, written
-from reader.samples.members import PictureField
-from reader.samples.sample import Recipe
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 
 from reader.batch.layout import BatchArrays
-from reader.columns.column import StoredBatch
-from reader.columns.schema import BatchSchema
-from reader.columns.tensors import tensor
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because, called
+from reader.fields.column import StoredBatch
+from reader.fields.schema import BatchSchema
+from reader.fields.tensors import tensor
 from reader.format import FormatError
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]

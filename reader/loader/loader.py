@@ -13,6 +13,9 @@ import cloudpickle
 from reader.checks import explained
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
+from reader.fields.boxes import Boxes
+from reader.fields.field import Field, name_of
+from reader.fields.sample import Sample
 from reader.gpu_decode.decoders import choose
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
@@ -30,9 +33,6 @@ from reader.order.buckets import padding_waste
 from reader.order.resume import decode_share_of, position_of, state_at
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.order.steps import Steps
-from reader.samples.boxes import Boxes
-from reader.samples.fields import Field, name_of
-from reader.samples.sample import Sample
 from reader.transforms import Transform
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Loader(LikeDataLoader):
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
-      `reader.samples.fields`.
+      `reader.fields.field`.
 
     The last batch of an epoch may be shorter, unless `drop_last` is set. An iterator that ends
     before its first batch leaves its epoch to the next one.

@@ -16,9 +16,11 @@ from typing import Any
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
 from reader.batch.pinned import page_lock
 from reader.batch.ring import Ring, RingMemory
-from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.fields.decoded_cache import DecodedImages
+from reader.fields.sample import Recipe
+from reader.fields.schema import BatchSchema
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
@@ -30,8 +32,6 @@ from reader.monitoring.counters import Account, Now
 from reader.monitoring.statistics import Statistics
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
-from reader.samples.decoded_cache import DecodedImages
-from reader.samples.sample import Recipe
 from reader.system import running_on, usable_cores
 from reader.workers.messages import Done, Failed, Setup
 from reader.workers.pool import Pool, failure

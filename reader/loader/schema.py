@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
-from reader.columns.column import (
+from reader.dataset.dataset import Dataset
+from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
+from reader.fields.column import (
     Column,
     LabelColumn,
     OwnColumn,
@@ -16,19 +18,17 @@ from reader.columns.column import (
     TextColumn,
     ViewsColumn,
 )
-from reader.columns.encoded import EncodedColumn
-from reader.columns.image import ImageColumn
-from reader.columns.kinds import Seen, kind_for
-from reader.columns.member import ArrayColumn, MemberColumn
-from reader.columns.schema import BatchSchema
-from reader.columns.values import PictureForm, are_views, as_array
-from reader.dataset.dataset import Dataset
-from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
+from reader.fields.encoded import EncodedColumn
+from reader.fields.image import ImageColumn
+from reader.fields.kinds import Seen, kind_for
+from reader.fields.member import ArrayColumn, MemberColumn
+from reader.fields.members import JsonField
+from reader.fields.raw import can_gather
+from reader.fields.sample import Recipe, Sample, SampleReader
+from reader.fields.schema import BatchSchema
+from reader.fields.seeding import kept_generators
+from reader.fields.values import PictureForm, are_views, as_array
 from reader.monitoring.stalls import named_in_time, within
-from reader.samples.members import JsonField
-from reader.samples.raw import can_gather
-from reader.samples.sample import Recipe, Sample, SampleReader
-from reader.samples.seeding import kept_generators
 from reader.transforms import largest_output
 
 CANDIDATES = 64  # samples among which two that differ in size are read

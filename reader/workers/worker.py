@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
-from reader.columns.row_writer import RowWriter
 from reader.errors import (
     SampleError,
     StoreError,
@@ -35,12 +34,13 @@ from reader.errors import (
     lacks_memory,
     own_lines,
 )
+from reader.fields.pixels import Planned
+from reader.fields.raw import RawBatchReader
+from reader.fields.row_writer import RowWriter
+from reader.fields.sample import Filtered, SampleReader
 from reader.format import ShardfeedError
 from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
-from reader.samples.pixels import Planned
-from reader.samples.raw import RawBatchReader
-from reader.samples.sample import Filtered, SampleReader
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,

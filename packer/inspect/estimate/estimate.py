@@ -10,8 +10,8 @@ from packer.inspect.estimate.setting import Setting, Stored
 from packer.inspect.estimate.traffic import Traffic, traffic
 from reader.batch.layout import chunk_size, depth_of, slots_of
 from reader.cache.ranges import kept_bytes
-from reader.columns.schema import BatchSchema
 from reader.errors import StoreError
+from reader.fields.schema import BatchSchema
 from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
 

@@ -13,10 +13,10 @@ import numpy as np
 from finished import info, verify
 
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
+from reader.fields.raw import RawBatchReader, can_gather
+from reader.fields.sample import Recipe, SampleReader
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError
-from reader.samples.raw import RawBatchReader, can_gather
-from reader.samples.sample import Recipe, SampleReader
 from targets.making import LIMITS, dataset, folder
 
 _ROWS = 6  # looked at

@@ -32,8 +32,8 @@ from reader import (
 )
 from reader.decode import resize
 from reader.decode.plan import plan
+from reader.fields.sample import Recipe, SampleReader
 from reader.rng import SampleRandom
-from reader.samples.sample import Recipe, SampleReader
 
 Pixels = NDArray[Any]
 UPSIDE_DOWN = 5  # the number of the image that is

@@ -23,9 +23,9 @@ from other_process import wait_until
 
 from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
 from reader.batch.ring import RingMemory
-from reader.columns.schema import BatchSchema
+from reader.fields.sample import Recipe
+from reader.fields.schema import BatchSchema
 from reader.rng import SampleRandom
-from reader.samples.sample import Recipe
 from reader.workers.messages import Done, Failed, Setup, Task
 from reader.workers.pool import Pool, failure
 

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from reader.checks import Rule, check, is_number, is_text, or_none
 from reader.decode.plan import View
 from reader.errors import ArgumentError
-from reader.format.manifest import BoxEncoding
-from reader.format.members import at_path
-from reader.geometry import CORNERS_OF
-from reader.samples.overlays import (
+from reader.fields.overlays import (
     RULES,
     SHARE,
     Field,
@@ -22,6 +19,9 @@ from reader.samples.overlays import (
     limits_of,
     rows_of_lines,
 )
+from reader.format.manifest import BoxEncoding
+from reader.format.members import at_path
+from reader.geometry import CORNERS_OF
 
 _FORMAT: Rule = or_none(is_text), "a text, or None"
 _RULES: dict[str, Rule] = RULES | {

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from reader.batch.layout import BatchArrays
-from reader.columns.column import StoredBatch
-from reader.columns.image import ImageColumn
-from reader.columns.schema import BatchSchema
+from reader.fields.column import StoredBatch
+from reader.fields.image import ImageColumn
+from reader.fields.schema import BatchSchema
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reader.batch.layout import ArraySpec, BatchArrays, Bytes
-from reader.columns.column import Column, StoredBatch
-from reader.columns.values import in_own_shape
+from reader.fields.column import Column, StoredBatch
+from reader.fields.values import in_own_shape
 
 
 @dataclass
@@ -34,7 +34,7 @@ class ImageColumn(Column):
 
     def deliver(self, batch: StoredBatch) -> Any:
         """Return a tensor (B, channels, H, W) in channels_last memory, or a list."""
-        from reader.columns.tensors import from_numpy, listed
+        from reader.fields.tensors import from_numpy, listed
 
         images = batch.arrays[self.name]
         if not self.is_listed:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from reader.batch.layout import ArraySpec, BatchArrays
-from reader.columns.values import InArray, are_views
 from reader.decode.decoder import Decoder
-from reader.samples.decoded_cache import DecodedImages
-from reader.samples.pixels import PixelSource, pixel_source
+from reader.fields.decoded_cache import DecodedImages
+from reader.fields.pixels import PixelSource, pixel_source
+from reader.fields.values import InArray, are_views
 
 
 class StoredBatch(NamedTuple):
@@ -80,7 +80,7 @@ class OwnColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.columns.tensors import from_numpy
+        from reader.fields.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name])
 
@@ -92,7 +92,7 @@ class SourceColumn(Column):
     is_gathered: ClassVar[bool] = True
 
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.columns.tensors import from_numpy
+        from reader.fields.tensors import from_numpy
 
         return from_numpy(batch.sources(batch.arrays["index"]))
 

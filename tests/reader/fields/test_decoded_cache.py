@@ -35,10 +35,10 @@ from reader import (
     SampleError,
     Statistics,
 )
-from reader.columns.kinds import parse_fields
-from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import name_of
-from reader.samples.sample import Recipe, SampleReader
+from reader.fields.decoded_cache import hold_decoded
+from reader.fields.field import name_of
+from reader.fields.kinds import parse_fields
+from reader.fields.sample import Recipe, SampleReader
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
@@ -255,7 +255,7 @@ def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> Non
     import os, signal
     from types import SimpleNamespace
     import numpy as np
-    from reader.samples.decoded_cache import DecodedImages
+    from reader.fields.decoded_cache import DecodedImages
 
     class Halved:
         shape = (8, 8, 3)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reader.checks import FUNCTION, TEXT, Rule, check, is_integer, is_number, or_none
 from reader.errors import ArgumentError
+from reader.fields.overlays import Overlay
 from reader.format import MaskColors
 from reader.format.files import open_regular
 from reader.format.mask_colors import MOST_BYTES
-from reader.samples.overlays import Overlay
 
 if TYPE_CHECKING:
     from reader.decode.decoder import Decoder
-    from reader.samples.pixels import Planned
+    from reader.fields.pixels import Planned
 
 BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size", "geometry", "source")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may hold classes
@@ -184,7 +184,7 @@ Field = str | Mask | Bands | Overlay | Member
 
 @dataclass(frozen=True)
 class ResolvedField:
-    """A field that is read from a member; each kind has a class in `reader.samples.members`."""
+    """A field that is read from a member; each kind has a class in `reader.fields.members`."""
 
     field: Any  # the user's; an `Overlay` is completed by dataset.json
     name: str  # in the dict of a sample

@@ -12,9 +12,9 @@ from reader.checks import FLAG, TEXT, Rule, check, is_integer, is_text, one_of, 
 from reader.decode.plan import View
 from reader.decode.stored import UPRIGHT
 from reader.errors import ArgumentError
+from reader.fields.overlays import RULES, Field, Overlay, limits_of, rows_of_lines
 from reader.format.manifest import BoxEncoding
 from reader.format.members import at_path
-from reader.samples.overlays import RULES, Field, Overlay, limits_of, rows_of_lines
 
 _SEEN = 2  # the visibility of a point without one
 _MIDDLE = 0.5  # of a pixel, from its edge

@@ -17,12 +17,12 @@ from reader.decode.decoder import draw_mask
 from reader.decode.formats import Pixels, has_colours, part, read_colours, read_values
 from reader.decode.plan import View
 from reader.errors import SampleError
+from reader.fields.field import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
+from reader.fields.overlays import Overlay
+from reader.fields.pixels import Planned
 from reader.format.bands import bands_of
 from reader.format.mask_colors import MaskColors
 from reader.format.members import Missing, at_path, picture_format
-from reader.samples.fields import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
-from reader.samples.overlays import Overlay
-from reader.samples.pixels import Planned
 
 # Names of pictures that hold values, in any colours.
 _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)

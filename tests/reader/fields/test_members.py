@@ -522,9 +522,9 @@ def reading(
     dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
 ) -> Callable[[int], dict[str, Any]]:
     """Read the first sample as it is augmented at a position, in this process."""
-    from reader.columns.kinds import parse_fields
-    from reader.samples.fields import name_of
-    from reader.samples.sample import Recipe, SampleReader
+    from reader.fields.field import name_of
+    from reader.fields.kinds import parse_fields
+    from reader.fields.sample import Recipe, SampleReader
 
     opened = reader.Dataset(dataset)
     members = parse_fields(fields, opened.extensions)

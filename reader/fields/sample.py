@@ -11,15 +11,15 @@ from reader.decode.decoder import Decoder, Pixels
 from reader.decode.formats import read_values
 from reader.decode.plan import plan
 from reader.errors import ReaderError, SampleError, UserCodeError, called, own_lines
+from reader.fields.decoded_cache import DecodedImages
+from reader.fields.field import PHOTOGRAPHS, ResolvedField, Tools, written
+from reader.fields.pixels import PixelSource, Planned, pixel_source
+from reader.fields.seeding import seed_sample
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
-from reader.samples.decoded_cache import DecodedImages
-from reader.samples.fields import PHOTOGRAPHS, ResolvedField, Tools, written
-from reader.samples.pixels import PixelSource, Planned, pixel_source
-from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
 
 Sample = dict[str, Any]

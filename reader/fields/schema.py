@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reader.batch.layout import ArraySpec, BatchLayout
-from reader.columns.column import Column, LabelColumn
-from reader.columns.image import ImageColumn
+from reader.fields.column import Column, LabelColumn
+from reader.fields.image import ImageColumn
 
 # Arrays of every batch: the samples' numbers, their validity, and (height, width) of their images.
 _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", "<i4", (2,))
@@ -15,7 +15,7 @@ _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", 
 class BatchSchema:
     rows: int  # samples in a batch
     columns: tuple[Column, ...]
-    is_gathered: bool = False  # whole chunks are filled at once, by `reader.samples.raw`
+    is_gathered: bool = False  # whole chunks are filled at once, by `reader.fields.raw`
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
-from reader.format.members import at_path
-from reader.samples.overlays import (
+from reader.fields.overlays import (
     RULES,
     SHARE,
     Field,
@@ -20,6 +19,7 @@ from reader.samples.overlays import (
     limits_of,
     rows_of_lines,
 )
+from reader.format.members import at_path
 
 _RULES: dict[str, Rule] = RULES | {
     "path": TEXT,

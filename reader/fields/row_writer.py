@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, Bytes
-from reader.columns.encoded import EncodedColumn
-from reader.columns.image import ImageColumn
-from reader.columns.schema import BatchSchema
-from reader.samples.pixels import Planned
-from reader.samples.raw import RawBatchReader
-from reader.samples.sample import SampleReader
+from reader.fields.encoded import EncodedColumn
+from reader.fields.image import ImageColumn
+from reader.fields.pixels import Planned
+from reader.fields.raw import RawBatchReader
+from reader.fields.sample import SampleReader
+from reader.fields.schema import BatchSchema
 
 
 class RowWriter:

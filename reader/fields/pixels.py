@@ -10,7 +10,7 @@ from reader.dataset.shard import Shard
 from reader.decode.decoder import Decoder, Pixels, mirror
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage
-from reader.samples.decoded_cache import DecodedImages
+from reader.fields.decoded_cache import DecodedImages
 
 
 class Planned(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from reader.batch.nested import map_leaves
-from reader.columns.values import PictureForm, as_array
 from reader.errors import ReaderError
+from reader.fields.values import PictureForm, as_array
 
 from_numpy = torch.from_numpy
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.fields.sample import Recipe
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
-from reader.samples.sample import Recipe
 from reader.transforms import MIRRORS, CenterCrop, RandomCrop, Transform, transformed
 
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy

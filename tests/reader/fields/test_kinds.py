@@ -13,7 +13,7 @@ from made_images import encode
 from PIL import Image
 
 from reader import ArgumentError, CenterCrop, Loader, RandomHorizontalFlip, Resize
-from reader.columns.kinds import KINDS
+from reader.fields.kinds import KINDS
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import ArraySpec, BatchArrays
-from reader.columns.column import Column, StoredBatch
-from reader.columns.values import InArray, PictureForm, as_array, in_own_shape
+from reader.fields.column import Column, StoredBatch
+from reader.fields.values import InArray, PictureForm, as_array, in_own_shape
 
 
 @dataclass
@@ -30,7 +30,7 @@ class MemberColumn(Column):
         return self._values(batch.loose[self.name])
 
     def _values(self, rows: Sequence[Any]) -> list[Any]:
-        from reader.columns.tensors import channels_first, tensor
+        from reader.fields.tensors import channels_first, tensor
 
         values = [tensor(value) for value in rows]
         return values if self.form is None else [channels_first(v, self.form) for v in values]
@@ -71,7 +71,7 @@ class ArrayColumn(MemberColumn):
         return InArray
 
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.columns.tensors import channels_first, from_numpy, listed
+        from reader.fields.tensors import channels_first, from_numpy, listed
 
         given = batch.loose.get(self.name, ())
         if self.is_listed or any(value is not InArray for value in given):

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from reader.batch.layout import ArraySpec, BatchArrays, Bytes
-from reader.columns.column import Column, StoredBatch
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.errors import ArgumentError
+from reader.fields.column import Column, StoredBatch
+from reader.fields.pixels import PixelSource, Planned
+from reader.fields.sample import Recipe
 from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, finished, pack, room_for
-from reader.samples.pixels import PixelSource, Planned
-from reader.samples.sample import Recipe
 
 _CONTENT, _PARCEL = "image:content", "image:parcel"
 

@@ -11,15 +11,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from reader.columns.column import Column
-from reader.columns.member import ArrayColumn, BandsColumn, MaskColumn, MemberColumn, NumbersColumn
-from reader.columns.values import PictureForm
 from reader.errors import ArgumentError
-from reader.format.manifest import BoxEncoding
-from reader.format.mask_colors import MaskColors
-from reader.format.members import DECODERS, kind_of, picture_format
-from reader.samples.boxes import Boxes
-from reader.samples.fields import (
+from reader.fields.boxes import Boxes
+from reader.fields.column import Column
+from reader.fields.field import (
     BUILT_IN,
     Bands,
     Field,
@@ -29,16 +24,21 @@ from reader.samples.fields import (
     name_of,
     written,
 )
-from reader.samples.members import (
+from reader.fields.member import ArrayColumn, BandsColumn, MaskColumn, MemberColumn, NumbersColumn
+from reader.fields.members import (
     BandsField,
     DecodedField,
     JsonField,
     OverlayField,
     PictureField,
 )
-from reader.samples.overlays import Overlay
-from reader.samples.points import Points
-from reader.samples.polygons import Polygons
+from reader.fields.overlays import Overlay
+from reader.fields.points import Points
+from reader.fields.polygons import Polygons
+from reader.fields.values import PictureForm
+from reader.format.manifest import BoxEncoding
+from reader.format.mask_colors import MaskColors
+from reader.format.members import DECODERS, kind_of, picture_format
 
 
 @dataclass(frozen=True)
