@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from reader.errors import StoreError as StoreError
     from reader.errors import WorkerError as WorkerError
     from reader.fields.boxes import Boxes as Boxes
-    from reader.fields.field import Bands as Bands
-    from reader.fields.field import Mask as Mask
-    from reader.fields.field import Member as Member
+    from reader.fields.members import Member as Member
+    from reader.fields.pictures import Bands as Bands
+    from reader.fields.pictures import Mask as Mask
     from reader.fields.points import Points as Points
     from reader.fields.polygons import Polygons as Polygons
     from reader.format.errors import FormatError as FormatError
@@ -76,7 +76,8 @@ __getattr__, __dir__ = lazy(
         "reader.order.buckets": ("AspectBuckets",),
         "reader.order.samplers": ("ClassBalanced", "Weighted"),
         "reader.fields.boxes": ("Boxes",),
-        "reader.fields.field": ("Bands", "Mask", "Member"),
+        "reader.fields.members": ("Member",),
+        "reader.fields.pictures": ("Bands", "Mask"),
         "reader.fields.points": ("Points",),
         "reader.fields.polygons": ("Polygons",),
         "reader.transforms": (

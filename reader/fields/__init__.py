@@ -1,13 +1,15 @@
-"""The fields of samples and batches: how each is read, its column, and its delivery.
+"""The fields of samples and batches: how each is read, its column, its delivery and drawing.
 
-`field` has the fields that users name, `kinds` finds the one for an argument, and `members` reads
-those of members. `boxes`, `points` and `polygons` parse coordinates (also YOLO's lines) and
-transform them with the image; `overlays` has what they share. `sample` reads and transforms one
-sample, `pixels` decodes images, or takes them from the memory of `decoded_cache`; `raw` reads
-uncompressed images in bulk, and `seeding` seeds the generators of user code.
+`field` has the base of fields. `built_in` has those that every sample has, `encoded` the image that
+a GPU decodes, `members` those of members and of values in JSON, `pictures` those over the image:
+pictures, masks and bands. `boxes`, `points` and `polygons` parse coordinates (also YOLO's lines)
+and transform them with the image; `overlays` has what they share. `kinds` finds the field for an
+argument; a new kind is one class, whose objects the user gives.
 
-`column` has the base of columns, numbers and texts; `image` decoded images; `encoded` JPEGs for the
-GPU's decoder; `member` masks, arrays and other members. `values` converts values to arrays,
-`schema` combines the columns of a batch, `row_writer` stores rows in workers, and `tensors`
-delivers them in the loop's process.
+`columns` has the columns of a batch, `schema` chooses them before the workers start, `values`
+converts values to arrays, and `tensors` delivers them in the loop's process.
+
+In workers, `sample` reads and transforms one sample, `pixels` decodes its image, or takes it from
+the memory of `decoded_cache`, and `row_writer` stores it. `raw` reads uncompressed images in bulk,
+and `seeding` seeds the generators of user code.
 """

@@ -3,83 +3,48 @@
 With ``decode="auto"``, they draw the first ones of each batch.
 """
 
+import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from reader.batch.layout import ArraySpec, BatchArrays, Bytes
-from reader.dataset.dataset import Dataset
-from reader.decode.decoder import Decoder
 from reader.errors import ArgumentError
-from reader.fields.column import Column, StoredBatch
-from reader.fields.pixels import PixelSource, Planned
-from reader.fields.sample import Recipe
+from reader.fields.built_in import BUILT_IN, Image
+from reader.fields.columns import Column, ImageColumn, StoredBatch
+from reader.fields.field import Seen, Tools
+from reader.fields.pixels import Planned
 from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, finished, pack, room_for
 
 _CONTENT, _PARCEL = "image:content", "image:parcel"
 
 
-class _Parcels(PixelSource):
-    def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
-        if outs is None:
-            return pack(planned.view, self._decoder)
+@dataclass(frozen=True)
+class EncodedImage(Image):
+    """The image as the JPEG of its crop, or drawn where the batch has memory for its pixels."""
+
+    decode: str  # "gpu" or "auto"
+
+    is_gathered = False
+
+    def read(self, planned: Planned, tools: Tools) -> Packed | None:
+        if not tools.outs or tools.outs[0] is None:
+            return pack(planned.view, tools.decoder)
         began = time.perf_counter_ns()
-        super().image(planned, outs)
-        self.drawing += time.perf_counter_ns() - began
-        self.drawn += 1
+        super().read(planned, tools)
+        tools.drawing += time.perf_counter_ns() - began
+        tools.drawn += 1
         return None
 
-
-@dataclass
-class EncodedColumn(Column):
-    """The bytes of the images, and a `Parcel` for each row.
-
-    The pixels of a batch's first rows, those that workers draw, come first; the rows of a chunk
-    share the memory for their JPEGs.
-    """
-
-    decoded: tuple[int, int] = (0, 0)  # (height, width) of the decoded images
-    room: int = 0  # bytes for a row
-    is_drawn_in_part: bool = False  # ``decode="auto"``
-    is_loose: bool = True
-    _drawn: int = field(default=0, compare=False)  # rows of the batch that workers draw
-    _next: int = field(default=0, compare=False)  # offset of the chunk's next JPEG
-    _end: int = field(default=0, compare=False)
-
-    is_image: ClassVar[bool] = True
-
-    @property
-    def work(self) -> str:  # type: ignore[override]
-        return "decode" if self.is_drawn_in_part else "splice"
-
-    @property
-    def _pixels(self) -> int:
-        return self.decoded[0] * self.decoded[1] * 3
-
-    @classmethod
-    def of(
-        cls,
-        dataset: Dataset,
-        recipe: Recipe,
-        size: tuple[int, int],
-        decode: str,
-        *,
-        is_fit: bool,
-        **other: bool,
-    ) -> "EncodedColumn":
-        """Return the column for a recipe; refuse options that need pixels, also each of `other`."""
-        if "image" not in recipe.names:
-            raise ArgumentError(
-                f'decode="{decode}" needs the field "image". Add it to fields=, or leave decode= '
-                "out."
-            )
+    def check(self, seen: Seen) -> None:
+        """Refuse options that need pixels."""
+        recipe, dataset, decode = seen.recipe, seen.dataset, self.decode
         others = {
             "several views": bool(recipe.further),
             "map_sample": recipe.map_sample is not None,
-            **other,
+            "collate_fn": not seen.numbers,
             "masks, bands, boxes, points, polygons or further pictures": any(
-                member.follows_image for member in recipe.members
+                field.follows_image and field.name not in BUILT_IN for field in recipe.fields
             ),
             "Dataset(channels=1)": dataset.channels == 1,
             "antialias= or interpolation=": any(
@@ -91,27 +56,45 @@ class EncodedColumn(Column):
                 f'decode="{decode}" does not support {asked[0]}, because images stay JPEGs until '
                 'they are on the GPU. Leave it out, or use decode="cpu".'
             )
-        if not is_fit:
+        if not seen.is_one_size:
             raise ArgumentError(
                 f'decode="{decode}" needs transforms that give all images one size, such as '
                 "transforms=[reader.RandomResizedCrop(224)]."
             )
-        room, is_auto = room_for(dataset, size), decode == "auto"
-        if is_auto:
-            room = max(room, size[0] * size[1] * 3)
-        return cls("image", decoded=size, room=room, is_drawn_in_part=is_auto)
+
+    def column(self, seen: Seen) -> Column:
+        room = room_for(seen.dataset, seen.room)
+        if self.decode == "auto":
+            room = max(room, math.prod(seen.room) * 3)
+        return EncodedColumn(self.name, room=seen.room, row_bytes=room)
+
+
+@dataclass
+class EncodedColumn(ImageColumn):
+    """The bytes of the images, and a `Parcel` for each row.
+
+    The pixels of a batch's first rows, those that workers draw, come first; the rows of a chunk
+    share the memory for their JPEGs.
+    """
+
+    is_loose: bool = True
+    row_bytes: int = 0
+    _drawn: int = field(default=0, compare=False)  # rows of the batch that workers draw
+    _next: int = field(default=0, compare=False)  # offset of the chunk's next JPEG
+    _end: int = field(default=0, compare=False)
+
+    @property
+    def _pixels(self) -> int:
+        return math.prod(self.room) * 3
 
     def size(self) -> tuple[ArraySpec, ...]:
-        content = ArraySpec(_CONTENT, "|u1", (self.room,))
+        content = ArraySpec(_CONTENT, "|u1", (self.row_bytes,))
         return content, ArraySpec(_PARCEL, "<i8", (PARCEL_NUMBERS,))
-
-    def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
-        return _Parcels(decoder)
 
     def begin(self, arrays: BatchArrays, rows: slice, drawn: int) -> None:
         self._drawn = drawn
         self._next, self._end = (
-            drawn * self._pixels + max(row - drawn, 0) * self.room
+            drawn * self._pixels + max(row - drawn, 0) * self.row_bytes
             for row in (rows.start, rows.stop)
         )
 
@@ -124,7 +107,7 @@ class EncodedColumn(Column):
     def store(self, arrays: BatchArrays, row: int, value: Packed | None) -> bytes | None:
         """Append an image, unless it is drawn; return its bytes if there is no room left."""
         if value is None:
-            arrays[_PARCEL][row] = finished(self.decoded, row * self._pixels)
+            arrays[_PARCEL][row] = finished(self.room, row * self._pixels)
             return None
         size = sum(len(part) for part in value.parts)
         fits = self._next + size <= self._end
@@ -141,15 +124,15 @@ class EncodedColumn(Column):
     def mask(self, arrays: BatchArrays, row: int) -> None:
         """Store black pixels, or an empty parcel: the bytes of a row may be other rows'."""
         arrays[_PARCEL][row] = 0
-        if (pixels := self.out(arrays, row, *self.decoded)) is not None:
+        if (pixels := self.out(arrays, row, *self.room)) is not None:
             pixels[:] = 0
             self.store(arrays, row, None)
 
     def deliver(self, batch: StoredBatch) -> Any:
         from reader.gpu_decode.images import EncodedImages
 
-        arrays, keys = batch.arrays, batch.texts["key"]
+        arrays, keys = batch.arrays, batch.dataset.keys
         content = arrays[_CONTENT].reshape(-1)
         return EncodedImages(
-            self.decoded, arrays[_PARCEL], content, batch.loose[self.name], keys, arrays["index"]
+            self.room, arrays[_PARCEL], content, batch.loose[self.name], keys, arrays["index"]
         )

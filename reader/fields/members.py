@@ -1,50 +1,157 @@
-"""Read the kinds of members: decoded by a function, coordinates, or pictures over the image."""
+"""Fields that are read from members: decoded by a function, or a value of their JSON."""
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.checks import FUNCTION, TEXT, check
 from reader.dataset.dataset import Dataset
-from reader.decode.colours import ColourTable
-from reader.decode.decoder import draw_mask
-from reader.decode.formats import Pixels, has_colours, part, read_colours, read_values
-from reader.decode.plan import View
-from reader.errors import SampleError
-from reader.fields.field import PHOTOGRAPHS, Decode, Mask, ResolvedField, Tools
-from reader.fields.overlays import Overlay
+from reader.errors import ArgumentError, SampleError, own_lines
+from reader.fields.columns import ArrayColumn, Column, JsonColumn, ValuesColumn
+from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
-from reader.format.bands import bands_of
-from reader.format.mask_colors import MaskColors
-from reader.format.members import Missing, at_path, picture_format
+from reader.format.members import DECODERS, Missing, at_path, kind_of
 
-# Names of pictures that hold values, in any colours.
-_VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
+Decode = Callable[[bytes], Any]
 
 
-@dataclass(frozen=True)
-class DecodedField(ResolvedField):
-    decode: Decode = bytes
+class MemberField(Field):
+    """A field that is read from a member; a final ``?`` allows samples without the member."""
+
+    axis: int | None = None  # of the height and width of an array over the image
+    absent: Any = None  # the value of a sample without the member
+
+    member: str
+    decode: Decode | None = None
+
+    @property
+    def name(self) -> str:
+        return self.ext
+
+    @cached_property
+    def ext(self) -> str:
+        return self.member.removesuffix("?")
+
+    @cached_property
+    def is_optional(self) -> bool:
+        return self.member.endswith("?")
+
+    @property
+    def is_learnt(self) -> bool:  # type: ignore[override]
+        return self.axis is not None and not self.is_optional
+
+    def check_part(self, part: Dataset, whole: Dataset) -> None:
+        """See that a dataset of a Mix has the member that all samples are to have, held alike."""
+        if self.ext not in part.extensions and not self.is_optional:
+            raise ArgumentError(
+                f"{part.source}, a dataset of the Mix, has no members .{self.ext}: write "
+                f'"{self.member}?" among the fields, or leave the dataset out.'
+            )
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        return [self.decode(data)]
+        """Return the member in each view; once, if it does not follow the image."""
+        return [self.decoder(data)]
+
+    @cached_property
+    def decoder(self) -> Decode:
+        return self.decode or DECODERS.get(kind_of(self.ext), bytes)
+
+    def read(self, planned: Planned, tools: Tools) -> Any:
+        shard, row = planned.shard, planned.row
+        shown: Sequence[Any]
+        if shard.index.span(self.ext, row) is not None:
+            data = shard.read(row, self.ext)
+            try:
+                shown = self.shown(data, planned, tools)
+            except (MemoryError, SampleError):
+                raise  # the member is not to blame, or the error says all
+            except Exception as error:  # a user's decoder may raise anything
+                is_own = self.decode is not None
+                reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
+                reason = f"its .{self.ext} cannot be decoded{reason}"
+                raise shard.error(row, reason, self.ext) from error
+        elif not self.is_optional:
+            what = "None" if self.absent is None else f"no {self.name}"
+            advice = f'to get {what} for it, write "{self.member}?" in fields='
+            raise shard.error(row, f"it has no member .{self.ext}; {advice}", self.ext)
+        else:
+            shown = [self.absent] * len(planned.views)
+        return shown if len(planned.views) > 1 and self.follows_image else shown[0]
+
+    def column(self, seen: Seen) -> Column:
+        """Return a column for arrays like the first sample's, or up to the largest image's size."""
+        name, form, at = seen.name(self), seen.form(self), self.axis
+        array = seen.array(self, seen.first) if self.is_learnt else None
+        if array is None:
+            return ValuesColumn(name, form=form)
+        kind, shape = array.dtype.str, array.shape
+        if at is None:
+            return ArrayColumn(name, form=form, dtype=kind, shape=shape)
+        shape, own = (*shape[:at], *seen.room, *shape[at + 2 :]), None if seen.is_one_size else at
+        return ArrayColumn(name, form=form, dtype=kind, shape=shape, axis=own)
 
 
 @dataclass(frozen=True)
-class JsonField(ResolvedField):
+class Member(MemberField):
+    """A member that your own function decodes.
+
+    Arrays of one type and shape become one tensor (B, ...), anything else a list. The field
+    ``"txt"`` is short for ``Member("txt")``.
+
+    Attributes:
+        member: its extension. With a final ``?``, a sample without the member has None.
+        decode: called in the workers with the member's bytes; None: by the extension.
+
+    Example:
+        >>> letters = reader.Member("txt", decode=len)
+        >>> with reader.Loader("captions", split="train", fields=(letters,)) as loader:
+        ...     [(length,)] = next(iter(loader))
+        >>> int(length)  # of the caption, in bytes
+        26
+    """
+
+    __module__ = "reader"
+
+    member: str
+    decode: Decode | None = None
+
+    def __post_init__(self) -> None:
+        check(vars(self), {"member": TEXT, "decode": FUNCTION})
+
+    @property
+    def is_learnt(self) -> bool:  # type: ignore[override]
+        is_array = self.decode is not None or kind_of(self.ext) == "npy"
+        return is_array and not self.is_optional
+
+
+@dataclass(frozen=True)
+class JsonValue(MemberField):
     """A value of a JSON member, by the path to it."""
 
-    path: str = ""
+    member: str  # the member's extension with the path behind it
+    owner: str  # the extension
+
+    @cached_property
+    def ext(self) -> str:
+        return self.owner
+
+    @cached_property
+    def name(self) -> str:
+        return self.member.removesuffix("?")
+
+    @cached_property
+    def _path(self) -> str:
+        return self.name.removeprefix(f"{self.owner}.")
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
         try:
-            return [at_path(json.loads(data), self.path)]
+            return [at_path(json.loads(data), self._path)]
         except Missing as error:
             if self.is_optional:
                 return [None]
@@ -52,7 +159,14 @@ class JsonField(ResolvedField):
             reason = f"its .{self.ext}: {error}; {advice}"
             raise planned.shard.error(planned.row, reason, self.ext) from None
 
-    def common(self, dataset: Dataset, numbers: Sequence[int]) -> NDArray[Any] | None:
+    def column(self, seen: Seen) -> Column:
+        """Return a column for numbers if the first samples have some of one shape."""
+        array = None if self.is_optional else self._common(seen.dataset, seen.numbers)
+        if array is None:
+            return ValuesColumn(self.name)
+        return JsonColumn(self.name, dtype=array.dtype.str, shape=array.shape)
+
+    def _common(self, dataset: Dataset, numbers: Sequence[int]) -> NDArray[Any] | None:
         """Return the value of one of these samples, if all are numbers of one shape."""
         places = [dataset.locate(number) for number in numbers]
         for shard, row in places:
@@ -60,94 +174,9 @@ class JsonField(ResolvedField):
         values = []
         for shard, row in places:
             with suppress(SampleError, ValueError):  # its batch raises what is wrong with it
-                values.append(at_path(json.loads(shard.read(row, self.ext)), self.path))
+                values.append(at_path(json.loads(shard.read(row, self.ext)), self._path))
         try:
             found = np.asarray(values)
         except ValueError:  # lists of different lengths
             return None
         return found[0] if found.size and found.dtype.kind in "bif" else None
-
-
-@dataclass(frozen=True)
-class OverlayField(DecodedField):
-    are_classes: bool = False  # their labels are those of dataset.json's classes
-
-    follows_image: ClassVar[bool] = True
-
-    @property
-    def absent(self) -> Any:
-        assert isinstance(self.field, Overlay)
-        return self.field.none()
-
-    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        content = self.decode(data)
-        orientation = int(planned.shard.index.columns["orientation"][planned.row])
-        placed = [self.field.place(content, view, orientation) for view in planned.views]
-        tools.dropped_boxes += sum(dropped for _, dropped in placed)
-        if self.are_classes and planned.shard.labels is not None:  # of a Mix
-            for found, _ in placed:
-                found["labels"] = planned.shard.labels[found["labels"]]
-        return [found for found, _ in placed]
-
-
-@dataclass(frozen=True)
-class PictureField(ResolvedField):
-    colors: MaskColors | None = None  # of a mask that is coded by colour
-
-    follows_image: ClassVar[bool] = True
-
-    @property
-    def is_picture(self) -> bool:  # type: ignore[override]
-        is_mask = isinstance(self.field, Mask) or self.colors is not None
-        name = self.ext.rpartition(".")[0]
-        return not is_mask and (picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name))
-
-    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        kind = picture_format(self.ext) or ""
-        bands = bands_of(planned.shard.index.columns, planned.row, self.ext)
-        views = [view.of_other(data, kind, bands) for view in planned.views]
-        if self.is_picture and (kind in PHOTOGRAPHS or has_colours(views[0])):
-            outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
-            tools.decoder.draw_all(views, outs)
-            return outs
-        fill = self.field.fill if isinstance(self.field, Mask) else 0
-        values = read_values(views) if self.colors is None else self._classes(views, planned)
-        return [draw_mask(*each, fill) for each in zip(views, values, strict=True)]
-
-    @cached_property
-    def _table(self) -> ColourTable:
-        assert self.colors is not None
-        return ColourTable(self.colors.colors)
-
-    def _classes(self, views: Sequence[View], planned: Planned) -> list[Pixels]:
-        ignore = self.field.ignore if isinstance(self.field, Mask) else None
-        try:
-            return [self._table.numbers(pixels, ignore) for pixels in read_colours(views)]
-        except KeyError as error:
-            reason = (
-                f"its .{self.ext} has the colour {error.args[0]}, which is none of the "
-                f"{len(self._table.colors)} colours of classes; add the colour to colors=, or give "
-                f'reader.Mask("{self.ext}", ignore=255) to make such pixels 255'
-            )
-            raise planned.shard.error(planned.row, reason, self.ext) from None
-
-
-@dataclass(frozen=True)
-class BandsField(DecodedField):
-    follows_image: ClassVar[bool] = True
-
-    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        image, array = planned.view.image, np.asarray(self.decode(data))
-        size, filter = (image.height, image.width), self.field.interpolation
-        if array.shape[:2] != size or array.ndim > 3 or array.dtype.kind not in "biuf":
-            raise ValueError(
-                f"it has {array.dtype} {array.shape}; numbers of shape {size} or "
-                f"({size[0]}, {size[1]}, bands) are required, as its image is stored. If bands "
-                "come first, pack np.moveaxis(array, 0, -1)"
-            )
-        is_exact = array.dtype.kind == "f" or np.can_cast(array.dtype, np.float32)
-        if filter != "nearest" and not is_exact:
-            raise ValueError(f'{array.dtype} has no {filter} resize; use interpolation="nearest"')
-        array = array.reshape(*size, -1)
-        drawn = (draw_mask(v, part(array, v.box), self.field.fill, filter) for v in planned.views)
-        return [np.moveaxis(bands, -1, 0) for bands in drawn]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
-from reader.fields.sample import Recipe
+from reader.fields.field import Recipe
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom

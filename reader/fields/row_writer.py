@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, Bytes
-from reader.fields.encoded import EncodedColumn
-from reader.fields.image import ImageColumn
+from reader.fields.columns import BatchSchema, ImageColumn
 from reader.fields.pixels import Planned
 from reader.fields.raw import RawBatchReader
 from reader.fields.sample import SampleReader
-from reader.fields.schema import BatchSchema
 
 
 class RowWriter:
@@ -19,13 +17,16 @@ class RowWriter:
 
     def __init__(self, schema: BatchSchema) -> None:
         self._layout = schema.layout
-        self._columns = schema.columns
-        parts = [part for column in schema.columns for part in column.parts]
-        self._images = [p for p in parts if isinstance(p, (ImageColumn, EncodedColumn))]
-        self._room = next((i.room for i in self._images if isinstance(i, ImageColumn)), (0, 0))
-        in_arrays = [c for c in schema.columns if c.size() and not c.parts[0].is_drawn]
-        self._stored = [column for column in in_arrays if not column.is_loose]
-        self._loose = [column for column in schema.columns if column.is_loose]
+        self._columns = columns = schema.columns
+        parts = [part for column in columns for part in column.parts]
+        self._images = [part for part in parts if isinstance(part, ImageColumn)]
+        self._room = self._images[0].room if self._images else (0, 0)
+        self._loose = [column for column in columns if column.is_loose]
+        self._stored = [
+            column
+            for column in columns
+            if column.size() and column not in self._loose and column.parts[0] not in self._images
+        ]
         self._arrays: BatchArrays
         self._rows = slice(0)  # of the chunk
 
@@ -41,16 +42,17 @@ class RowWriter:
         arrays = self._arrays
         places = zip(self._images, planned.views, strict=False)
         try:
-            found = [column.out(arrays, row, *view.size) for column, view in places]
+            outs = [column.out(arrays, row, *view.size) for column, view in places]
         except ValueError as error:
             raise planned.shard.error(planned.row, str(error)) from error
-        outs = [out for out in found if out is not None]
-        sample = reader.read(planned, outs or None)
+        sample = reader.read(planned, outs)
         arrays["index"][row], arrays["valid"][row] = planned.number, is_valid
         arrays["shape"][row] = planned.views[0].size
         try:
             for column in self._stored:
                 column.store(arrays, row, sample[column.name])
+            if not self._loose:
+                return ()
             return tuple([c.store(arrays, row, sample[c.name]) for c in self._loose])
         except ValueError as error:
             raise planned.shard.error(planned.row, str(error)) from error
@@ -73,7 +75,7 @@ class RowWriter:
         """Fill all rows of the chunk at once; the first `valid` ones are valid."""
         rows = self._arrays.part(self._rows.start, self._rows.stop)
         raw = reader.fill(rows["image"], samples, epoch, positions)
-        for column in self._columns:
-            column.gather(rows, raw)
+        for name in raw.keys() & rows.keys():
+            rows[name][:] = raw[name]
         rows["index"][:], rows["valid"][:] = samples, np.arange(len(samples)) < valid
         rows["shape"][:] = self._room

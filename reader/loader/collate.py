@@ -9,8 +9,7 @@ import torch
 from reader.batch.layout import BatchArrays
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because, called
-from reader.fields.column import StoredBatch
-from reader.fields.schema import BatchSchema
+from reader.fields.columns import BatchSchema, Column, StoredBatch, ViewsColumn
 from reader.fields.tensors import tensor
 from reader.format import FormatError
 
@@ -25,19 +24,18 @@ class Batcher:
     ) -> None:
         self._columns = schema.columns
         self._rows = schema.rows
-        self._texts = {"key": dataset.keys, "name": dataset.names}
-        self._sources = dataset.sources
+        self._dataset = dataset
         self._collate_fn = collate_fn
 
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
-        stored = StoredBatch(self._rows, arrays, loose, self._texts, self._sources)
+        stored = StoredBatch(self._rows, arrays, loose, self._dataset)
         try:
             fields = tuple(column.deliver(stored) for column in self._columns)
         except (FormatError, ReaderError) as error:  # of an index that keys are read from
             raise SampleError(str(error)) from error
         if self._collate_fn is None:
             return fields
-        rows = (c.rows_of(field) for c, field in zip(self._columns, fields, strict=True))
+        rows = map(_rows, self._columns, fields)
         samples = list(zip(*rows, strict=True))
         try:
             return called("collate_fn", self._collate_fn, samples)
@@ -54,6 +52,13 @@ class Batcher:
                 ),
             )
             raise
+
+
+def _rows(column: Column, delivered: Any) -> Any:
+    if isinstance(column, ViewsColumn):
+        return list(zip(*delivered, strict=True))
+    is_number = isinstance(delivered, torch.Tensor) and delivered.dim() == 1
+    return delivered.tolist() if is_number else delivered
 
 
 def _kind(value: Any) -> str:

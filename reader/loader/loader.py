@@ -14,8 +14,7 @@ from reader.checks import explained
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.fields.boxes import Boxes
-from reader.fields.field import Field, name_of
-from reader.fields.sample import Sample
+from reader.fields.field import Field, Sample
 from reader.gpu_decode.decoders import choose
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
@@ -60,7 +59,7 @@ class Loader(LikeDataLoader):
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
-      `reader.fields.field`.
+      `reader.fields.kinds`.
 
     The last batch of an epoch may be shorter, unless `drop_last` is set. An iterator that ends
     before its first batch leaves its epoch to the next one.
@@ -100,7 +99,7 @@ class Loader(LikeDataLoader):
         workers: int | Literal["auto"] | None = None,
         batches_ahead: int | None = None,
         drop_last: bool = False,
-        fields: Sequence[Field] = ("image", "label"),
+        fields: Sequence[str | Field] = ("image", "label"),
         map_sample: Callable[[Sample], Sample | None] | None = None,
         map_batch: Callable[[Any], Any] | None = None,
         collate_fn: Collate | None = None,
@@ -206,7 +205,7 @@ class Loader(LikeDataLoader):
         self.drop_last = bool(drop_last)
         self.collate_fn = collate_fn or own_batches
         self.timeout = config.patience
-        self.fields = tuple(map(name_of, fields))
+        self.fields = parts.recipe.names
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
@@ -335,18 +334,19 @@ class Loader(LikeDataLoader):
             ...     loader.preview("batch.png")
             <reader.Sheet of 4 images, ... pixels>
         """
-        from reader.look.batch import show  # rarely used, and imports Pillow
+        from reader.look.batch import sheet_of  # rarely used, and imports Pillow
 
         with self._epochs.lock:
             self._epochs.check_open()
             batch = self._parts.preview(self._config, self._epochs.upcoming())
         batch = batch if self.map_batch is None else self.map_batch(batch)
-        members = (member.field for member in self._parts.recipe.members)
-        boxes = next((field.out for field in members if isinstance(field, Boxes)), None)
+        own = self._parts.recipe.fields
+        boxes = next((field.out for field in own if isinstance(field, Boxes)), None)
         fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
         if fields is not None and len(fields) != len(batch):
             fields = None  # map_batch returns others
-        sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes or "xyxy")
+        draws = {field.name: field.draw for field in own}
+        sheet = sheet_of(batch, draws, fields, self.dataset.classes, boxes=boxes or "xyxy")
         if path is not None:
             sheet.save(path)
         return sheet

@@ -18,9 +18,9 @@ from reader.batch.pinned import page_lock
 from reader.batch.ring import Ring, RingMemory
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.fields.columns import BatchSchema
 from reader.fields.decoded_cache import DecodedImages
-from reader.fields.sample import Recipe
-from reader.fields.schema import BatchSchema
+from reader.fields.field import Recipe
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
@@ -54,6 +54,7 @@ class BatchPipeline:
         self._schema = schema
         self.batcher = batcher
         self.share = DecodeShare(config.decode)
+        self._is_spliced = config.decode == "gpu"  # workers decode nothing
         workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
         chunk = chunk_size(layout.rows, most, schema.is_gathered)
@@ -197,7 +198,7 @@ class BatchPipeline:
             ring.memory.slots,
             ring.memory.layout.slot_bytes,
             self._ready(),
-            self._schema.image.work,
+            "splice" if self._is_spliced else "decode",
             self.share.value,
             *((decoder.name, decoder.refused) if (decoder := self.share.decoder) else ()),
         )

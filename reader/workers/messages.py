@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
+from reader.fields.columns import BatchSchema
 from reader.fields.decoded_cache import DecodedImages
-from reader.fields.sample import Recipe
-from reader.fields.schema import BatchSchema
+from reader.fields.field import Recipe
 from reader.monitoring.counters import Spent
 from reader.workers.carried import Carried
 

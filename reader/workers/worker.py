@@ -69,8 +69,7 @@ class Worker:
         self._setup = setup
         self._slot = slot
         self._memory = memory
-        source = setup.schema.image.pixel_source
-        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded, source)
+        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._writer = RowWriter(setup.schema)
         self._raw: RawBatchReader | None = None
 
@@ -143,8 +142,8 @@ class Worker:
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
-            self._reader.source.drawn,
-            self._reader.source.drawing / 1e9,
+            self._reader.tools.drawn,
+            self._reader.tools.drawing / 1e9,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:

@@ -11,7 +11,7 @@ from packer.inspect.estimate.traffic import Traffic, traffic
 from reader.batch.layout import chunk_size, depth_of, slots_of
 from reader.cache.ranges import kept_bytes
 from reader.errors import StoreError
-from reader.fields.schema import BatchSchema
+from reader.fields.columns import BatchSchema
 from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
 

@@ -24,7 +24,7 @@ from reader.decode.decoder import Decoder
 from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
-from reader.fields.field import PHOTOGRAPHS
+from reader.fields.pictures import PHOTOGRAPHS
 from reader.fields.sample import WholeSamples
 from reader.format import ShardfeedError
 from reader.format.errors import DecodeError

@@ -22,8 +22,8 @@ from unittest.mock import patch
 import numpy as np
 
 from reader import Dataset, SampleError, WorkerError
-from reader.fields.sample import Recipe
-from reader.fields.schema import BatchSchema
+from reader.fields.columns import BatchSchema
+from reader.fields.field import Recipe
 from reader.workers import pool
 from reader.workers.messages import (
     Done,

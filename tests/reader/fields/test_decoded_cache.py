@@ -36,9 +36,9 @@ from reader import (
     Statistics,
 )
 from reader.fields.decoded_cache import hold_decoded
-from reader.fields.field import name_of
+from reader.fields.field import Recipe
 from reader.fields.kinds import parse_fields
-from reader.fields.sample import Recipe, SampleReader
+from reader.fields.sample import SampleReader
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
@@ -104,11 +104,9 @@ def samples(
 ) -> tuple[list[Any], int]:
     """What every sample is in some epochs, and how many images came from memory."""
     dataset = Dataset(folder, upright=upright)
-    members = parse_fields(fields, dataset.extensions) if fields else ()
-    names = ("image", *map(name_of, fields))
     first, *further = map(tuple, pipelines)
     decoded = hold_decoded(dataset, pipelines) if is_cached else None
-    recipe = Recipe(first, 0, names, members, further=tuple(further))
+    recipe = Recipe(first, 0, parse_fields(("image", *fields), dataset), further=tuple(further))
     opened = SampleReader(dataset, recipe, decoded)
     found = [
         list(flat(opened.read(opened.plan(number, epoch, number))))
