@@ -1,18 +1,14 @@
 """The fields that every sample has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from reader.fields.columns import (
-    ArrayColumn,
-    Column,
-    ImageColumn,
-    NumberColumn,
-    SourceColumn,
-    TextColumn,
-)
+from reader.fields.columns import Column, ImageColumn, NumberColumn, OfNumber, ValuesColumn
 from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
 
@@ -29,19 +25,8 @@ class Image(Field):
         return list(outs) if len(outs) > 1 else outs[0]
 
     def column(self, seen: Seen) -> Column:
-        name, channels = seen.name(self), seen.dataset.channels
-        return ImageColumn(name, room=seen.room, channels=channels, is_listed=not seen.is_one_size)
-
-
-class Label(Field):
-    name = "label"
-    is_gathered = True
-
-    def read(self, planned: Planned, tools: Tools) -> int:
-        return planned.label
-
-    def column(self, seen: Seen) -> Column:
-        return NumberColumn(self.name, absent=-1)
+        is_listed = not seen.is_one_size
+        return ImageColumn(seen.name(self), False, seen.room, seen.dataset.channels, is_listed)
 
 
 class Geometry(Field):
@@ -53,75 +38,39 @@ class Geometry(Field):
         return matrices if len(matrices) > 1 else matrices[0]
 
     def column(self, seen: Seen) -> Column:
-        return ArrayColumn(seen.name(self), dtype="<f4", shape=(2, 3))
+        return ValuesColumn(seen.name(self), False, dtype="<f4", shape=(2, 3))
 
 
-class Index(Field):
-    name = "index"
-    is_read_only = is_gathered = True
+@dataclass(frozen=True)
+class PlainField(Field):
+    """A field whose value the plan of a sample has."""
+
+    name: str
+    value: Callable[[Planned], Any]
+    kind: Callable[[str], Column] = OfNumber
+    is_read_only: bool = True
+    is_stored: bool = False
+
+    is_gathered = True
 
     def read(self, planned: Planned, tools: Tools) -> Any:
-        return planned.number
+        return self.value(planned)
 
     def column(self, seen: Seen) -> Column:
-        return Column(self.name)
+        return self.kind(self.name)
 
 
-class Valid(Index):
-    name = "valid"
+_SIZE, _LABEL = partial(NumberColumn, shape=(2,)), partial(NumberColumn, absent=-1)
 
-    def read(self, planned: Planned, tools: Tools) -> None:
-        """Return None: the batch has it."""
-
-
-class Size(Index):
-    name = "size"
-
-    def read(self, planned: Planned, tools: Tools) -> tuple[int, int]:
-        return planned.view.image.upright_size
-
-    def column(self, seen: Seen) -> Column:
-        return NumberColumn(self.name, shape=(2,))
-
-
-class Key(Index):
-    name = "key"
-
-    def read(self, planned: Planned, tools: Tools) -> str:
-        return planned.shard.index.key(planned.row)
-
-    def column(self, seen: Seen) -> Column:
-        return TextColumn(self.name)
-
-
-class Name(Key):
-    name = "name"
-
-    def read(self, planned: Planned, tools: Tools) -> str:
-        return planned.shard.index.name(planned.row)
-
-
-class Source(Index):
-    name = "source"
-
-    def read(self, planned: Planned, tools: Tools) -> int:
-        return planned.shard.source
-
-    def column(self, seen: Seen) -> Column:
-        return SourceColumn(self.name)
-
-
-BUILT_IN: dict[str, Field] = {
-    field.name: field
-    for field in (
-        Image(),
-        Label(),
-        Index(),
-        Valid(),
-        Key(),
-        Name(),
-        Size(),
-        Geometry(),
-        Source(),
-    )
-}
+_FIELDS: Sequence[Field] = (
+    Image(),
+    PlainField("label", attrgetter("label"), _LABEL, is_read_only=False, is_stored=True),
+    PlainField("index", attrgetter("number")),
+    PlainField("valid", attrgetter("valid")),
+    PlainField("key", attrgetter("key")),
+    PlainField("name", attrgetter("name")),
+    PlainField("size", attrgetter("view.image.upright_size"), _SIZE, is_stored=True),
+    Geometry(),
+    PlainField("source", attrgetter("shard.source")),
+)
+BUILT_IN = {field.name: field for field in _FIELDS}

@@ -1,8 +1,9 @@
 """The columns of a batch: the arrays of each, how a row is stored, and what the loop gets."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,10 +11,20 @@ from numpy.typing import NDArray
 
 from reader.batch.layout import ArraySpec, BatchArrays, BatchLayout, Bytes
 from reader.dataset.dataset import Dataset
-from reader.fields.values import InArray, PictureForm, are_views, as_array, in_own_shape
+
+_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 
 # Arrays of every batch: the samples' numbers, their validity, and (height, width) of their images.
 _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", "<i4", (2,))
+
+
+class InArray:
+    """Marks a value that is stored in an array of the batch."""
+
+
+class PictureForm(NamedTuple):
+    channels: int
+    is_mapped: bool
 
 
 class StoredBatch(NamedTuple):
@@ -25,16 +36,12 @@ class StoredBatch(NamedTuple):
 
 @dataclass
 class Column:
-    """A field in a batch; this one is an array that every batch has."""
+    """One view of a field in batches."""
 
     name: str
 
     is_loose: bool = False  # `store` may return a value, which is sent by message
     is_image: ClassVar[bool] = False  # it is delivered as images are
-
-    @property
-    def parts(self) -> "Sequence[Column]":
-        return (self,)
 
     def size(self) -> tuple[ArraySpec, ...]:
         return ()
@@ -44,7 +51,7 @@ class Column:
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
         """Store a row's value; return `InArray`, or the value itself if it is not in an array."""
-        return value
+        raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
         for spec in self.size():
@@ -52,26 +59,26 @@ class Column:
         return InArray if self.size() else None
 
     def deliver(self, batch: StoredBatch) -> Any:
+        """Return the rows, as the loop gets them."""
         from reader.fields.tensors import from_numpy
 
         return from_numpy(batch.arrays[self.name])
 
 
 @dataclass
-class TextColumn(Column):
-    def deliver(self, batch: StoredBatch) -> list[str]:
-        texts = batch.dataset.keys if self.name == "key" else batch.dataset.names
-        return [texts[number] for number in batch.arrays["index"].tolist()]
-
-
-@dataclass
-class SourceColumn(Column):
-    """Which dataset of a Mix each sample is from, by its number."""
+class OfNumber(Column):
+    """What the samples' numbers tell; nothing is stored."""
 
     def deliver(self, batch: StoredBatch) -> Any:
         from reader.fields.tensors import from_numpy
 
-        return from_numpy(batch.dataset.sources(batch.arrays["index"]))
+        numbers, dataset = batch.arrays["index"], batch.dataset
+        if self.name in batch.arrays:  # every batch has it
+            return from_numpy(batch.arrays[self.name])
+        if self.name == "source":
+            return from_numpy(dataset.sources(numbers))
+        texts = dataset.keys if self.name == "key" else dataset.names
+        return [texts[number] for number in numbers.tolist()]
 
 
 @dataclass
@@ -149,45 +156,28 @@ class ImageColumn(Column):
 
 @dataclass
 class ValuesColumn(Column):
-    """Values of any kind, such as boxes: a list, whose rows are sent by message."""
+    """Values of members or `map_sample`, in an array if the first samples have one `dtype`.
+
+    Values that are not in the array are sent by message if `is_loose`, and make a batch a list.
+    """
 
     is_loose: bool = True
     form: PictureForm | None = None
-
-    @property
-    def is_image(self) -> bool:  # type: ignore[override]
-        return self.form is not None
-
-    def deliver(self, batch: StoredBatch) -> Any:
-        return self._values(batch.loose[self.name])
-
-    def _values(self, rows: Sequence[Any]) -> list[Any]:
-        from reader.fields.tensors import channels_first, tensor
-
-        values = [tensor(value) for value in rows]
-        return values if self.form is None else [channels_first(v, self.form) for v in values]
-
-
-@dataclass
-class ArrayColumn(ValuesColumn):
-    """Arrays of the first sample's type and shape; if `is_loose`, others turn it into a list."""
-
-    is_loose: bool = False
-    dtype: str = "|u1"
+    dtype: str | None = None
     shape: tuple[int, ...] = ()
     axis: int | None = None  # of the height and width, if rows have those of their images
     is_listed: bool = False  # rows differ in shape, and are delivered as a list
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        return self.form is not None and len(self.shape) > 2
+        return self.form is not None and (self.dtype is None or len(self.shape) > 2)
 
     def size(self) -> tuple[ArraySpec, ...]:
-        return (ArraySpec(self.name, self.dtype, self.shape),)
+        return (ArraySpec(self.name, self.dtype, self.shape),) if self.dtype else ()
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        if value is None and self.is_loose:
-            return None
+        if self.dtype is None or (value is None and self.is_loose):
+            return value
         array = as_array(value)
         if array is None or array.dtype.str != self.dtype:
             raise self._differs("no array" if array is None else f"of type {array.dtype}")
@@ -202,64 +192,38 @@ class ArrayColumn(ValuesColumn):
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        values = arrays[self.name]
-        values[row] = -1 if self.name == "label" and values.dtype.kind in "if" else 0
+        if self.dtype is None:
+            return None
+        is_label = self.name == "label" and np.dtype(self.dtype).kind in "if"
+        arrays[self.name][row] = -1 if is_label else 0
         return InArray
 
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.fields.tensors import channels_first, from_numpy, listed
+        from reader.fields.tensors import channels_first, from_numpy, listed, tensor
+
+        def values(rows: Sequence[Any]) -> list[Any]:
+            found, form = map(tensor, rows), self.form
+            return list(map(partial(channels_first, form=form), found) if form else found)
 
         given = batch.loose.get(self.name, ())
+        if self.dtype is None:
+            return values(given)
         if self.axis is not None:
-            rows = _rows(batch.arrays, self.name, self.axis)
-            return listed(self._values(rows), batch.rows)
+            return listed(values(_rows(batch.arrays, self.name, self.axis)), batch.rows)
+        array = batch.arrays[self.name]
         if self.is_listed or any(value is not InArray for value in given):
-            pairs = zip(batch.arrays[self.name], given, strict=True)
-            values = self._values([row if value is InArray else value for row, value in pairs])
-            return listed(values, batch.rows)
-        tensor = from_numpy(batch.arrays[self.name])
-        return channels_first(tensor, self.form) if self.form and tensor.dim() > 3 else tensor
+            pairs = zip(array, given, strict=True)
+            return listed(
+                values([row if value is InArray else value for row, value in pairs]), batch.rows
+            )
+        whole = from_numpy(array)
+        return channels_first(whole, self.form) if self.form and whole.dim() > 3 else whole
 
     def _differs(self, found: str) -> ValueError:
         return ValueError(
             f"its {self.name} is {found}, but the first sample's is {np.dtype(self.dtype)} "
             f"{self.shape}; give collate_fn= to batch values that differ"
         )
-
-
-@dataclass
-class ViewsColumn(Column):
-    views: tuple[Column, ...] = ()
-
-    def __post_init__(self) -> None:
-        self.is_loose = any(view.is_loose for view in self.views)
-
-    @property
-    def is_image(self) -> bool:  # type: ignore[override]
-        return self.views[0].is_image
-
-    @property
-    def parts(self) -> Sequence[Column]:
-        return self.views
-
-    def size(self) -> tuple[ArraySpec, ...]:
-        return tuple(spec for view in self.views for spec in view.size())
-
-    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        if not are_views(value, len(self.views)):
-            raise ValueError(
-                f"its {self.name} is not a list of {len(self.views)} views, unlike the first "
-                "sample's; give collate_fn= to batch values that differ"
-            )
-        return [c.store(arrays, row, one) for c, one in zip(self.views, value, strict=True)]
-
-    def mask(self, arrays: BatchArrays, row: int) -> Any:
-        return [view.mask(arrays, row) for view in self.views]
-
-    def deliver(self, batch: StoredBatch) -> list[Any]:
-        loose = zip(*batch.loose[self.name], strict=True) if self.is_loose else ()
-        given = {view.name: rows for view, rows in zip(self.views, loose, strict=False)}
-        return [view.deliver(batch._replace(loose=given)) for view in self.views]
 
 
 def _rows(arrays: BatchArrays, name: str, axis: int = 0) -> list[NDArray[Any]]:
@@ -270,12 +234,17 @@ def _rows(arrays: BatchArrays, name: str, axis: int = 0) -> list[NDArray[Any]]:
 @dataclass(frozen=True)
 class BatchSchema:
     rows: int  # samples in a batch
-    columns: tuple[Column, ...]
+    fields: tuple[tuple[Column, ...], ...]  # the columns of each; several if it has views
     is_gathered: bool = False  # whole chunks are filled at once, by `reader.fields.raw`
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":
-        return cls(rows, (ImageColumn("image", room=size), NumberColumn("label", absent=-1)))
+        image, label = ImageColumn("image", room=size), NumberColumn("label", absent=-1)
+        return cls(rows, ((image,), (label,)))
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(column for columns in self.fields for column in columns)
 
     @cached_property
     def layout(self) -> BatchLayout:
@@ -285,3 +254,31 @@ class BatchSchema:
     @property
     def loose(self) -> list[str]:
         return [column.name for column in self.columns if column.is_loose]
+
+
+def are_views(value: Any, count: int) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == count
+
+
+def as_array(value: Any) -> NDArray[Any] | None:
+    """Return a number, array or tensor as an array in native byte order; None for others."""
+    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
+        return None
+    if array.dtype.char not in _TENSOR_TYPES:
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def in_own_shape(room: NDArray[Any], size: Sequence[int], axis: int = 0) -> NDArray[Any]:
+    """Return the beginning of a row's memory with another height and width, from `axis` on."""
+    memory, shape = room.reshape(-1), (*room.shape[:axis], *size, *room.shape[axis + 2 :])
+    length = math.prod(shape)
+    if length > memory.size:
+        raise ValueError(
+            f"an image of {size[0]} x {size[1]} pixels does not fit the batch's memory"
+        )
+    return memory[:length].reshape(shape)

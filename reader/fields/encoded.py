@@ -109,7 +109,7 @@ class EncodedColumn(ImageColumn):
         if value is None:
             arrays[_PARCEL][row] = finished(self.room, row * self._pixels)
             return None
-        size = sum(len(part) for part in value.parts)
+        size = sum(map(len, value.parts))
         fits = self._next + size <= self._end
         offset = self._next if fits else -1
         arrays[_PARCEL][row] = value.parcel._replace(offset=offset)

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
-from reader.fields.columns import Column
+from reader.fields.columns import Column, PictureForm, are_views, as_array
 from reader.fields.pixels import PixelSource, Planned
-from reader.fields.values import PictureForm, are_views, as_array
 from reader.transforms import Transform
 
 if TYPE_CHECKING:
@@ -38,16 +37,14 @@ class Field:
     one may be in ``fields=``.
     """
 
+    name: str  # in the dict of a sample
+
     is_read_only = False  # `map_sample` cannot change it
+    is_stored = True  # in batches; otherwise its sample's number tells it
     is_gathered = False  # `RawBatchReader` fills its column
     follows_image = False  # it has a value for each view
     is_learnt = False  # the first sample's value determines its column
     is_picture = False  # it is delivered like the image, if it is in colour
-
-    @property
-    def name(self) -> str:
-        """Its name in the dict of a sample."""
-        raise NotImplementedError
 
     def resolved(self, dataset: Dataset) -> "Field":
         """Return the field with what dataset.json records of it; refuse what cannot be read."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reader.checks import FUNCTION, TEXT, check
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, own_lines
-from reader.fields.columns import ArrayColumn, Column, JsonColumn, ValuesColumn
+from reader.fields.columns import Column, JsonColumn, ValuesColumn
 from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
 from reader.format.members import DECODERS, Missing, at_path, kind_of
@@ -31,7 +31,7 @@ class MemberField(Field):
     decode: Decode | None = None
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return self.ext
 
     @cached_property
@@ -92,9 +92,9 @@ class MemberField(Field):
             return ValuesColumn(name, form=form)
         kind, shape = array.dtype.str, array.shape
         if at is None:
-            return ArrayColumn(name, form=form, dtype=kind, shape=shape)
+            return ValuesColumn(name, False, form, kind, shape)
         shape, own = (*shape[:at], *seen.room, *shape[at + 2 :]), None if seen.is_one_size else at
-        return ArrayColumn(name, form=form, dtype=kind, shape=shape, axis=own)
+        return ValuesColumn(name, False, form, kind, shape, own)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class JsonValue(MemberField):
         return self.owner
 
     @cached_property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return self.member.removesuffix("?")
 
     @cached_property

@@ -28,6 +28,18 @@ class Planned(NamedTuple):
     def view(self) -> View:
         return self.views[0]
 
+    @property
+    def valid(self) -> None:
+        """Return None: the batch has it."""
+
+    @property
+    def key(self) -> str:
+        return self.shard.index.key(self.row)
+
+    @property
+    def name(self) -> str:
+        return self.shard.index.name(self.row)
+
 
 class PixelSource:
     cached = 0  # images that were not decoded

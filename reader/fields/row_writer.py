@@ -1,12 +1,13 @@
 """Write rows of a batch in workers: one by one, masked, or a whole chunk at once."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, Bytes
-from reader.fields.columns import BatchSchema, ImageColumn
+from reader.fields.columns import BatchSchema, ImageColumn, are_views
 from reader.fields.pixels import Planned
 from reader.fields.raw import RawBatchReader
 from reader.fields.sample import SampleReader
@@ -18,14 +19,18 @@ class RowWriter:
     def __init__(self, schema: BatchSchema) -> None:
         self._layout = schema.layout
         self._columns = columns = schema.columns
-        parts = [part for column in columns for part in column.parts]
-        self._images = [part for part in parts if isinstance(part, ImageColumn)]
+        self._images = [column for column in columns if isinstance(column, ImageColumn)]
         self._room = self._images[0].room if self._images else (0, 0)
         self._loose = [column for column in columns if column.is_loose]
         self._stored = [
             column
             for column in columns
-            if column.size() and column not in self._loose and column.parts[0] not in self._images
+            if column.size() and not (column.is_loose or isinstance(column, ImageColumn))
+        ]
+        self._views = [
+            [column.name for column in columns]
+            for columns in schema.fields
+            if len(columns) > 1 and not isinstance(columns[0], ImageColumn)
         ]
         self._arrays: BatchArrays
         self._rows = slice(0)  # of the chunk
@@ -49,6 +54,8 @@ class RowWriter:
         arrays["index"][row], arrays["valid"][row] = planned.number, is_valid
         arrays["shape"][row] = planned.views[0].size
         try:
+            for names in self._views:
+                sample = sample | _by_view(sample[names[0]], names)
             for column in self._stored:
                 column.store(arrays, row, sample[column.name])
             if not self._loose:
@@ -79,3 +86,12 @@ class RowWriter:
             rows[name][:] = raw[name]
         rows["index"][:], rows["valid"][:] = samples, np.arange(len(samples)) < valid
         rows["shape"][:] = self._room
+
+
+def _by_view(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    if not are_views(value, len(names)):
+        raise ValueError(
+            f"its {names[0]} is not a list of {len(names)} views, unlike the first sample's; give "
+            "collate_fn= to batch values that differ"
+        )
+    return dict(zip(names, value, strict=True))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 from reader.dataset.dataset import Dataset
@@ -37,7 +38,9 @@ class SampleReader:
         decoder = Decoder()
         self.source = pixel_source(decoder, decoded)
         self.tools = Tools(decoder, self.source)
-        self._reads = [(field.name, field.read) for field in recipe.fields]
+        is_mapped = recipe.map_sample is not None
+        read = [field for field in recipe.fields if field.is_stored or is_mapped]
+        self._reads = [(field.name, field.read) for field in read]
         self._has_image = "image" in recipe.names
         fields = (*BUILT_IN.values(), *recipe.fields)
         self._read_only = {field.name: field for field in fields if field.is_read_only}
@@ -52,7 +55,7 @@ class SampleReader:
         rng = SampleRandom(self._recipe.seed, epoch, position)
         try:
             geometries = self._transformed(image.upright_size, rng)
-            views = [plan(image, geometry) for geometry in geometries]
+            views = tuple(map(plan, repeat(image), geometries))
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
         result = self.source.result(number, views[0].size)
@@ -60,7 +63,7 @@ class SampleReader:
             starts, stops = zip(*[view.needs for view in views], strict=True)
             shard.read_ahead(row, min(starts), max(stops))
         mirrored = geometries[0].hflip, geometries[0].vflip
-        return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
+        return Planned(shard, row, number, epoch, position, label, views, mirrored, result)
 
     def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
         began = time.perf_counter_ns()

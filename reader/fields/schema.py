@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
-from reader.fields.columns import ArrayColumn, BatchSchema, Column, ValuesColumn, ViewsColumn
+from reader.fields.columns import BatchSchema, Column, ValuesColumn
 from reader.fields.field import Field, Recipe, Sample, Seen
 from reader.fields.raw import can_gather
 from reader.fields.sample import SampleReader
@@ -53,20 +53,18 @@ def batch_schema(
         first = _first_readable(read, candidates[: _TRIES if skips_bad else 1])
         other = _of_other_size(dataset, read, candidates) if is_mapped and not is_one_size else None
         seen = replace(seen, first=first, other=other)
-    columns = tuple(_column(field, seen) for field in recipe.fields)
+    columns = tuple(_columns(field, seen) for field in recipe.fields)
     is_plain = not (is_mapped or recipe.further) and "image" in recipe.names
     is_gathered = is_plain and all(field.is_gathered for field in recipe.fields)
     is_gathered = is_gathered and can_gather(dataset, recipe.transforms)
     return BatchSchema(batch_size, columns, is_gathered)
 
 
-def _column(field: Field, seen: Seen) -> Column:
+def _columns(field: Field, seen: Seen) -> tuple[Column, ...]:
     is_mapped = seen.recipe.map_sample is not None and not field.is_read_only
     column = partial(_mapped, field) if is_mapped else field.column
-    if not seen.has_views(field):
-        return column(seen)
-    views = [column(replace(seen, view=view)) for view in range(len(seen.sizes))]
-    return ViewsColumn(field.name, views=tuple(views))
+    views = len(seen.sizes) if seen.has_views(field) else 1
+    return tuple(column(replace(seen, view=view)) for view in range(views))
 
 
 def _mapped(field: Field, seen: Seen) -> Column:
@@ -77,7 +75,7 @@ def _mapped(field: Field, seen: Seen) -> Column:
         return ValuesColumn(name, form=form)
     is_listed = seen.other is not None and (other is None or other.shape != array.shape)
     kind, shape = array.dtype.str, array.shape
-    return ArrayColumn(name, True, form, dtype=kind, shape=shape, is_listed=is_listed)
+    return ValuesColumn(name, True, form, kind, shape, is_listed=is_listed)
 
 
 def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Sample:

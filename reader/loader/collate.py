@@ -9,7 +9,7 @@ import torch
 from reader.batch.layout import BatchArrays
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because, called
-from reader.fields.columns import BatchSchema, Column, StoredBatch, ViewsColumn
+from reader.fields.columns import BatchSchema, StoredBatch
 from reader.fields.tensors import tensor
 from reader.format import FormatError
 
@@ -22,7 +22,7 @@ class Batcher:
     def __init__(
         self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
     ) -> None:
-        self._columns = schema.columns
+        self._fields = schema.fields
         self._rows = schema.rows
         self._dataset = dataset
         self._collate_fn = collate_fn
@@ -30,18 +30,18 @@ class Batcher:
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
         stored = StoredBatch(self._rows, arrays, loose, self._dataset)
         try:
-            fields = tuple(column.deliver(stored) for column in self._columns)
+            views = [[view.deliver(stored) for view in columns] for columns in self._fields]
         except (FormatError, ReaderError) as error:  # of an index that keys are read from
             raise SampleError(str(error)) from error
         if self._collate_fn is None:
-            return fields
-        rows = map(_rows, self._columns, fields)
-        samples = list(zip(*rows, strict=True))
+            return tuple(each[0] if len(each) == 1 else each for each in views)
+        samples = list(zip(*map(_rows, views), strict=True))
         try:
             return called("collate_fn", self._collate_fn, samples)
         except Exception as error:  # such as a function written for PIL images
             given = ", ".join(
-                f"{c.name}: {_kind(v)}" for c, v in zip(self._columns, samples[0], strict=True)
+                f"{columns[0].name}: {_kind(value)}"
+                for columns, value in zip(self._fields, samples[0], strict=True)
             )
             because(
                 error,
@@ -54,11 +54,12 @@ class Batcher:
             raise
 
 
-def _rows(column: Column, delivered: Any) -> Any:
-    if isinstance(column, ViewsColumn):
-        return list(zip(*delivered, strict=True))
-    is_number = isinstance(delivered, torch.Tensor) and delivered.dim() == 1
-    return delivered.tolist() if is_number else delivered
+def _rows(views: Sequence[Any]) -> Any:
+    """Return the value of each sample in a field; a tuple of several views."""
+    if len(views) > 1:
+        return zip(*views, strict=True)
+    is_number = isinstance(views[0], torch.Tensor) and views[0].dim() == 1
+    return views[0].tolist() if is_number else views[0]
 
 
 def _kind(value: Any) -> str:

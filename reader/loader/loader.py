@@ -211,7 +211,7 @@ class Loader(LikeDataLoader):
         self.decode = decode
         self.channels = None if map_sample else opened.channels  # None: unknown
         self._is_pinned = False
-        places = [at for at, column in enumerate(parts.schema.columns) if column.is_image]
+        places = [at for at, (view, *_) in enumerate(parts.schema.fields) if view.is_image]
         self.image_places = None if collate_fn else places
         own = OwnSampler if is_given or shuffle or sampler is not None else OwnSequentialSampler
         self.sampler: Any = own(self._epochs)
@@ -334,7 +334,7 @@ class Loader(LikeDataLoader):
             ...     loader.preview("batch.png")
             <reader.Sheet of 4 images, ... pixels>
         """
-        from reader.look.batch import sheet_of  # rarely used, and imports Pillow
+        from reader.look.batch import show  # rarely used, and imports Pillow
 
         with self._epochs.lock:
             self._epochs.check_open()
@@ -342,11 +342,10 @@ class Loader(LikeDataLoader):
         batch = batch if self.map_batch is None else self.map_batch(batch)
         own = self._parts.recipe.fields
         boxes = next((field.out for field in own if isinstance(field, Boxes)), None)
-        fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
-        if fields is not None and len(fields) != len(batch):
-            fields = None  # map_batch returns others
-        draws = {field.name: field.draw for field in own}
-        sheet = sheet_of(batch, draws, fields, self.dataset.classes, boxes=boxes or "xyxy")
+        # `collate_fn` and `map_batch` may return others.
+        is_own = isinstance(batch, tuple) and self.batch_fields and len(own) == len(batch)
+        fields, classes = own if is_own else None, self.dataset.classes
+        sheet = show(batch, fields=fields, classes=classes, boxes=boxes or "xyxy")
         if path is not None:
             sheet.save(path)
         return sheet

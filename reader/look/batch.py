@@ -1,9 +1,9 @@
 """Turn a delivered batch into pictures with their annotations."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,12 @@ from reader.geometry import CORNERS_OF
 from reader.look.pixels import array_of, images_of, shown
 from reader.look.sheet import Sheet, Tile
 
-Draw = Callable[[Tile, Any, Sequence[str], str], None]  # a value, by classes and boxes' format
+
+class Drawing(Protocol):
+    """A field that draws itself; see `reader.fields.field`."""
+
+    def draw(self, tile: Tile, value: Any, classes: Sequence[str], boxes: str) -> None: ...
+
 
 _MOST = 32  # images on a sheet
 _KEYS = ("label", "labels", "target", "targets", "y")
@@ -23,7 +28,7 @@ _KEYS = ("label", "labels", "target", "targets", "y")
 def show(
     batch: Any,
     *,
-    fields: Sequence[str] | None = None,
+    fields: Sequence[str | Drawing] | None = None,
     classes: Sequence[str] = (),
     mean: Sequence[float] | None = None,
     std: Sequence[float] | None = None,
@@ -55,23 +60,6 @@ def show(
         >>> sheet
         <reader.Sheet of 4 images, ... pixels>
     """
-    return sheet_of(batch, {}, fields, classes, mean, std, boxes, most)
-
-
-show.__module__ = "reader"
-
-
-def sheet_of(
-    batch: Any,
-    draws: Mapping[str, Draw],
-    fields: Sequence[str] | None,
-    classes: Sequence[str],
-    mean: Sequence[float] | None = None,
-    std: Sequence[float] | None = None,
-    boxes: str = "xyxy",
-    most: int = _MOST,
-) -> Sheet:
-    """Do what `show` does; the fields of `draws` are drawn by their own functions."""
     if boxes not in CORNERS_OF:
         raise ArgumentError(f"boxes is one of {', '.join(CORNERS_OF)}, not {boxes!r}.")
     named = [(name, value, _views(value)) for name, value in _named(batch, fields)]
@@ -83,7 +71,7 @@ def sheet_of(
         )
     count = len(views[0])
     others = [
-        (values, draws.get(name) or partial(draw_value, name=name))
+        (values, partial(draw_value, name=name) if isinstance(name, str) else name.draw)
         for name, value, images in named
         if images is not views and (values := _by_view(value, count))
     ]
@@ -103,7 +91,12 @@ def sheet_of(
     return Sheet(tiles, head)
 
 
-def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
+show.__module__ = "reader"
+
+
+def _named(
+    batch: Any, fields: Sequence[str | Drawing] | None
+) -> Iterator[tuple[str | Drawing, Any]]:
     if isinstance(batch, Mapping):
         for name, value in batch.items():
             inner = isinstance(value, Mapping)
