@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reader.fields.columns import Column, ImageColumn, NumberColumn, OfNumber, ValuesColumn
+from reader.fields.columns import Column, ImageColumn, NumberColumn, ValuesColumn
 from reader.fields.field import Field, Seen, Tools
 from reader.fields.pixels import Planned
 
@@ -25,8 +25,8 @@ class Image(Field):
         return list(outs) if len(outs) > 1 else outs[0]
 
     def column(self, seen: Seen) -> Column:
-        is_listed = not seen.is_one_size
-        return ImageColumn(seen.name(self), False, seen.room, seen.dataset.channels, is_listed)
+        name, is_listed = seen.name(self), not seen.is_one_size
+        return ImageColumn.of(name, seen.room, seen.dataset.channels, is_listed=is_listed)
 
 
 class Geometry(Field):
@@ -47,7 +47,7 @@ class PlainField(Field):
 
     name: str
     value: Callable[[Planned], Any]
-    kind: Callable[[str], Column] = OfNumber
+    kind: Callable[[str], Column] = Column
     is_read_only: bool = True
     is_stored: bool = False
 

@@ -1,9 +1,10 @@
 """The columns of a batch: the arrays of each, how a row is stored, and what the loop gets."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class StoredBatch(NamedTuple):
 
 @dataclass
 class Column:
-    """One view of a field in batches."""
+    """One view of a field in batches; this one is not stored: the samples' numbers tell it."""
 
     name: str
 
@@ -54,31 +55,18 @@ class Column:
         raise NotImplementedError
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        for spec in self.size():
-            arrays[spec.name][row] = 0
-        return InArray if self.size() else None
+        """Store what a row without a sample has; return what `store` would."""
 
     def deliver(self, batch: StoredBatch) -> Any:
         """Return the rows, as the loop gets them."""
         from reader.fields.tensors import from_numpy
 
-        return from_numpy(batch.arrays[self.name])
-
-
-@dataclass
-class OfNumber(Column):
-    """What the samples' numbers tell; nothing is stored."""
-
-    def deliver(self, batch: StoredBatch) -> Any:
-        from reader.fields.tensors import from_numpy
-
         numbers, dataset = batch.arrays["index"], batch.dataset
-        if self.name in batch.arrays:  # every batch has it
-            return from_numpy(batch.arrays[self.name])
-        if self.name == "source":
-            return from_numpy(dataset.sources(numbers))
-        texts = dataset.keys if self.name == "key" else dataset.names
-        return [texts[number] for number in numbers.tolist()]
+        if self.name in ("key", "name"):
+            texts = dataset.keys if self.name == "key" else dataset.names
+            return [texts[number] for number in numbers.tolist()]
+        is_source = self.name == "source"
+        return from_numpy(dataset.sources(numbers) if is_source else batch.arrays[self.name])
 
 
 @dataclass
@@ -90,15 +78,14 @@ class NumberColumn(Column):
     absent: int = 0  # in a masked row
 
     def size(self) -> tuple[ArraySpec, ...]:
-        return (ArraySpec(self.name, self.dtype, self.shape),)
+        return (ArraySpec(self.name, self.dtype, self.shape),) if self.dtype else ()
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
         arrays[self.name][row] = value
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        arrays[self.name][row] = self.absent
-        return InArray
+        return NumberColumn.store(self, arrays, row, self.absent) if self.dtype else None
 
 
 @dataclass
@@ -120,63 +107,24 @@ class JsonColumn(NumberColumn):
 
 
 @dataclass
-class ImageColumn(Column):
-    """One view of the images: uint8 (height, width, channels), smaller ones at the beginning."""
-
-    room: tuple[int, int] = (0, 0)
-    channels: int = 3
-    is_listed: bool = False  # they differ in size, and are delivered as a list
-
-    is_image: ClassVar[bool] = True
-
-    def size(self) -> tuple[ArraySpec, ...]:
-        return (ArraySpec(self.name, "|u1", (*self.room, self.channels)),)
-
-    def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes | None:
-        if (height, width) == self.room:
-            memory: Bytes = arrays[self.name][row]
-            return memory
-        if not self.is_listed:  # dataset.json may be wrong
-            most, across = self.room
-            raise ValueError(
-                f"its image would have {height} x {width} pixels in a batch of {most} x {across}: "
-                "dataset.json has other sizes than the index, or a transform gives several"
-            )
-        return in_own_shape(arrays[self.name][row], (height, width))
-
-    def deliver(self, batch: StoredBatch) -> Any:
-        """Return a tensor (B, channels, H, W) in channels_last memory, or a list."""
-        from reader.fields.tensors import from_numpy, listed
-
-        if not self.is_listed:
-            return from_numpy(batch.arrays[self.name]).permute(0, 3, 1, 2)
-        rows = _rows(batch.arrays, self.name)
-        return listed([from_numpy(row).permute(2, 0, 1) for row in rows], batch.rows)
-
-
-@dataclass
-class ValuesColumn(Column):
+class ValuesColumn(NumberColumn):
     """Values of members or `map_sample`, in an array if the first samples have one `dtype`.
 
     Values that are not in the array are sent by message if `is_loose`, and make a batch a list.
     """
 
     is_loose: bool = True
+    dtype: str = ""
     form: PictureForm | None = None
-    dtype: str | None = None
-    shape: tuple[int, ...] = ()
     axis: int | None = None  # of the height and width, if rows have those of their images
     is_listed: bool = False  # rows differ in shape, and are delivered as a list
 
     @property
     def is_image(self) -> bool:  # type: ignore[override]
-        return self.form is not None and (self.dtype is None or len(self.shape) > 2)
-
-    def size(self) -> tuple[ArraySpec, ...]:
-        return (ArraySpec(self.name, self.dtype, self.shape),) if self.dtype else ()
+        return self.form is not None and (not self.dtype or len(self.shape) > 2)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        if self.dtype is None or (value is None and self.is_loose):
+        if not self.dtype or (value is None and self.is_loose):
             return value
         array = as_array(value)
         if array is None or array.dtype.str != self.dtype:
@@ -191,33 +139,25 @@ class ValuesColumn(Column):
         out[...] = array
         return InArray
 
-    def mask(self, arrays: BatchArrays, row: int) -> Any:
-        if self.dtype is None:
-            return None
-        is_label = self.name == "label" and np.dtype(self.dtype).kind in "if"
-        arrays[self.name][row] = -1 if is_label else 0
-        return InArray
-
     def deliver(self, batch: StoredBatch) -> Any:
+        """Return a tensor, or a list of the rows' values; the channels of images come first."""
         from reader.fields.tensors import channels_first, from_numpy, listed, tensor
 
-        def values(rows: Sequence[Any]) -> list[Any]:
-            found, form = map(tensor, rows), self.form
-            return list(map(partial(channels_first, form=form), found) if form else found)
-
-        given = batch.loose.get(self.name, ())
-        if self.dtype is None:
-            return values(given)
-        if self.axis is not None:
-            return listed(values(_rows(batch.arrays, self.name, self.axis)), batch.rows)
-        array = batch.arrays[self.name]
-        if self.is_listed or any(value is not InArray for value in given):
+        array, given = batch.arrays.get(self.name), batch.loose.get(self.name, ())
+        found: Iterable[Any]
+        if array is None:
+            found = map(tensor, given)
+        elif self.axis is not None:
+            shapes = batch.arrays["shape"].tolist()
+            found = map(from_numpy, map(in_own_shape, array, shapes, repeat(self.axis)))
+        elif self.is_listed or any(value is not InArray for value in given):
             pairs = zip(array, given, strict=True)
-            return listed(
-                values([row if value is InArray else value for row, value in pairs]), batch.rows
-            )
-        whole = from_numpy(array)
-        return channels_first(whole, self.form) if self.form and whole.dim() > 3 else whole
+            found = (tensor(row if value is InArray else value) for row, value in pairs)
+        else:
+            whole = from_numpy(array)
+            return channels_first(whole, self.form) if self.form and whole.dim() > 3 else whole
+        rows = [channels_first(row, self.form) for row in found] if self.form else list(found)
+        return rows if array is None else listed(rows, batch.rows)
 
     def _differs(self, found: str) -> ValueError:
         return ValueError(
@@ -226,9 +166,35 @@ class ValuesColumn(Column):
         )
 
 
-def _rows(arrays: BatchArrays, name: str, axis: int = 0) -> list[NDArray[Any]]:
-    shapes = zip(arrays[name], arrays["shape"].tolist(), strict=True)
-    return [in_own_shape(room, shape, axis) for room, shape in shapes]
+@dataclass
+class ImageColumn(ValuesColumn):
+    """One view of the images, which are decoded into their rows."""
+
+    is_loose: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, room: tuple[int, int], channels: int = 3, *, is_listed: bool = False
+    ) -> "ImageColumn":
+        form, axis = PictureForm(channels, is_mapped=False), 0 if is_listed else None
+        return cls(name, dtype="|u1", shape=(*room, channels), form=form, axis=axis)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        return self.shape[0], self.shape[1]
+
+    def out(self, arrays: BatchArrays, row: int, size: tuple[int, int]) -> Bytes | None:
+        """Return the memory for a row's image of (height, width)."""
+        memory: Bytes = arrays[self.name][row]
+        if size == self.shape[:2]:
+            return memory
+        if self.axis is None:  # dataset.json may be wrong
+            (height, width), (most, across) = size, self.room
+            raise ValueError(
+                f"its image would have {height} x {width} pixels in a batch of {most} x {across}: "
+                "dataset.json has other sizes than the index, or a transform gives several"
+            )
+        return in_own_shape(memory, size)
 
 
 @dataclass(frozen=True)
@@ -239,7 +205,7 @@ class BatchSchema:
 
     @classmethod
     def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":
-        image, label = ImageColumn("image", room=size), NumberColumn("label", absent=-1)
+        image, label = ImageColumn.of("image", size), NumberColumn("label", absent=-1)
         return cls(rows, ((image,), (label,)))
 
     @cached_property

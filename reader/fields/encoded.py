@@ -6,7 +6,7 @@ With ``decode="auto"``, they draw the first ones of each batch.
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from reader.batch.layout import ArraySpec, BatchArrays, Bytes
 from reader.errors import ArgumentError
@@ -63,10 +63,10 @@ class EncodedImage(Image):
             )
 
     def column(self, seen: Seen) -> Column:
-        room = room_for(seen.dataset, seen.room)
+        shape, room = (*seen.room, 3), room_for(seen.dataset, seen.room)
         if self.decode == "auto":
-            room = max(room, math.prod(seen.room) * 3)
-        return EncodedColumn(self.name, room=seen.room, row_bytes=room)
+            room = max(room, math.prod(shape))
+        return EncodedColumn(self.name, shape=shape, row_bytes=room)
 
 
 @dataclass
@@ -78,6 +78,7 @@ class EncodedColumn(ImageColumn):
     """
 
     is_loose: bool = True
+    is_image: ClassVar[bool] = True
     row_bytes: int = 0
     _drawn: int = field(default=0, compare=False)  # rows of the batch that workers draw
     _next: int = field(default=0, compare=False)  # offset of the chunk's next JPEG
@@ -85,7 +86,7 @@ class EncodedColumn(ImageColumn):
 
     @property
     def _pixels(self) -> int:
-        return math.prod(self.room) * 3
+        return math.prod(self.shape)
 
     def size(self) -> tuple[ArraySpec, ...]:
         content = ArraySpec(_CONTENT, "|u1", (self.row_bytes,))
@@ -98,11 +99,11 @@ class EncodedColumn(ImageColumn):
             for row in (rows.start, rows.stop)
         )
 
-    def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes | None:
+    def out(self, arrays: BatchArrays, row: int, size: tuple[int, int]) -> Bytes | None:
         if row >= self._drawn:
             return None
         memory: Bytes = arrays[_CONTENT].reshape(-1)[row * self._pixels :][: self._pixels]
-        return memory.reshape(height, width, 3)
+        return memory.reshape(self.shape)
 
     def store(self, arrays: BatchArrays, row: int, value: Packed | None) -> bytes | None:
         """Append an image, unless it is drawn; return its bytes if there is no room left."""
@@ -124,7 +125,7 @@ class EncodedColumn(ImageColumn):
     def mask(self, arrays: BatchArrays, row: int) -> None:
         """Store black pixels, or an empty parcel: the bytes of a row may be other rows'."""
         arrays[_PARCEL][row] = 0
-        if (pixels := self.out(arrays, row, *self.room)) is not None:
+        if (pixels := self.out(arrays, row, self.room)) is not None:
             pixels[:] = 0
             self.store(arrays, row, None)
 

@@ -92,9 +92,9 @@ class MemberField(Field):
             return ValuesColumn(name, form=form)
         kind, shape = array.dtype.str, array.shape
         if at is None:
-            return ValuesColumn(name, False, form, kind, shape)
+            return ValuesColumn(name, False, kind, shape, form=form)
         shape, own = (*shape[:at], *seen.room, *shape[at + 2 :]), None if seen.is_one_size else at
-        return ValuesColumn(name, False, form, kind, shape, own)
+        return ValuesColumn(name, False, kind, shape, form=form, axis=own)
 
 
 @dataclass(frozen=True)

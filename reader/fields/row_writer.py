@@ -47,7 +47,7 @@ class RowWriter:
         arrays = self._arrays
         places = zip(self._images, planned.views, strict=False)
         try:
-            outs = [column.out(arrays, row, *view.size) for column, view in places]
+            outs = [column.out(arrays, row, view.size) for column, view in places]
         except ValueError as error:
             raise planned.shard.error(planned.row, str(error)) from error
         sample = reader.read(planned, outs)

@@ -74,8 +74,9 @@ def _mapped(field: Field, seen: Seen) -> Column:
     if array is None:
         return ValuesColumn(name, form=form)
     is_listed = seen.other is not None and (other is None or other.shape != array.shape)
+    absent = -1 if field.name == "label" and array.dtype.kind in "if" else 0
     kind, shape = array.dtype.str, array.shape
-    return ValuesColumn(name, True, form, kind, shape, is_listed=is_listed)
+    return ValuesColumn(name, True, kind, shape, absent, form, is_listed=is_listed)
 
 
 def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Sample:

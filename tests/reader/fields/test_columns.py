@@ -19,9 +19,9 @@ def arrays() -> BatchArrays:
 def test_an_image_smaller_than_its_row_is_given_in_its_own_shape(
     arrays: BatchArrays, packed: Path
 ) -> None:
-    column = ImageColumn("image", room=(4, 6), is_listed=True)
+    column = ImageColumn.of("image", (4, 6), is_listed=True)
     for row, (height, width) in enumerate([(2, 3), (4, 6), (6, 4)]):
-        out = column.out(arrays, row, height, width)
+        out = column.out(arrays, row, (height, width))
         assert out is not None
         out[:] = row + 1
         arrays["shape"][row] = height, width
@@ -33,4 +33,4 @@ def test_an_image_smaller_than_its_row_is_given_in_its_own_shape(
 
 def test_an_image_larger_than_its_row_is_refused(arrays: BatchArrays) -> None:
     with pytest.raises(ValueError, match="5 x 6"):
-        ImageColumn("image", room=(4, 6)).out(arrays, 0, 5, 6)
+        ImageColumn.of("image", (4, 6)).out(arrays, 0, (5, 6))
