@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, like the image; others may ho
 _VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 
 Colors = Sequence[Sequence[int]] | str | os.PathLike[str]
-Own = TypeVar("Own", bound="Picture")
 
 _OF_MASK: dict[str, Rule] = {
     "member": TEXT,
@@ -70,17 +69,53 @@ def _parsed(colors: Colors) -> MaskColors:
 
 
 @dataclass(frozen=True)
-class Picture(MemberField):
-    """A picture over the image, such as a second photograph; `Mask` if its pixels are classes."""
+class Mask(MemberField):
+    """A picture whose pixels are classes, in the coordinates of the stored image.
+
+    It is transformed with the image, by nearest pixel, so that values are not mixed. It is
+    delivered as (height, width) or (height, width, channels), in its stored type; a palette image
+    as indices. If its classes are coded by colour and the colours are known, it is delivered as
+    (height, width) class numbers, uint8. The field ``"mask.png"`` is short for
+    ``Mask("mask.png")``.
+
+    Attributes:
+        member: its extension.
+        fill: value of the padding of a crop or Letterbox.
+        colors: the colour of each class, (red, green, blue), in the order of the class numbers; or
+            the path of a file that has them, such as class_dict.csv or label_colors.txt: each line
+            has a name and three numbers, in either order. At most 256. None: those in
+            dataset.json, where packer records the colours that it finds.
+        ignore: class number of all pixels of other colours; None: such a mask is an error.
+
+    Example:
+        >>> with reader.Loader(
+        ...     "segmentation",
+        ...     split="train",
+        ...     batch_size=4,
+        ...     transforms=[reader.Letterbox(96)],
+        ...     fields=("image", reader.Mask("mask.png", fill=255)),
+        ... ) as loader:
+        ...     images, masks = next(iter(loader))
+        >>> masks.shape, masks.dtype, int(masks[0, 0, 0])
+        (torch.Size([4, 96, 96]), torch.uint8, 255)
+    """
+
+    __module__ = "reader"
 
     member: str
-    fill: int = field(init=False, repr=False, default=0)
-    ignore: int | None = field(init=False, repr=False, default=None)
+    fill: int = 0
+    colors: Colors | None = None
+    ignore: int | None = None
     parsed: MaskColors | None = field(init=False, repr=False, default=None)  # coded by colour
 
     follows_image = True
     axis = 0
-    is_mask = False
+    is_mask = True
+
+    def __post_init__(self) -> None:
+        check(vars(self), _OF_MASK)
+        if self.colors is not None:
+            vars(self)["parsed"] = _parsed(self.colors)
 
     @property
     def is_picture(self) -> bool:  # type: ignore[override]
@@ -89,9 +124,15 @@ class Picture(MemberField):
         name = self.ext.rpartition(".")[0]
         return picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name)
 
-    def resolved(self: Own, dataset: Dataset) -> Own:
+    def resolved(self, dataset: Dataset) -> "Mask":
         found = copy(self)
         vars(found)["parsed"] = self.parsed or dataset.mask_colors.get(self.ext)
+        if self.ignore is not None and found.parsed is None:
+            raise ArgumentError(
+                f"ignore= is for masks coded by colour, and dataset.json has no colours of "
+                f'.{self.ext}. Give them: reader.Mask("{self.ext}", colors=[(0, 0, 0), '
+                '(128, 0, 0)], ignore=...), or a file, colors="class_dict.csv".'
+            )
         return found
 
     def check_part(self, part: Dataset, whole: Dataset) -> None:
@@ -131,61 +172,10 @@ class Picture(MemberField):
             raise planned.shard.error(planned.row, reason, self.ext) from None
 
 
-@dataclass(frozen=True)
-class Mask(Picture):
-    """A picture whose pixels are classes, in the coordinates of the stored image.
+class Picture(Mask):
+    """A picture that is named without a kind: one in colour, or the values of a mask."""
 
-    It is transformed with the image, by nearest pixel, so that values are not mixed. It is
-    delivered as (height, width) or (height, width, channels), in its stored type; a palette image
-    as indices. If its classes are coded by colour and the colours are known, it is delivered as
-    (height, width) class numbers, uint8. The field ``"mask.png"`` is short for
-    ``Mask("mask.png")``.
-
-    Attributes:
-        member: its extension.
-        fill: value of the padding of a crop or Letterbox.
-        colors: the colour of each class, (red, green, blue), in the order of the class numbers; or
-            the path of a file that has them, such as class_dict.csv or label_colors.txt: each line
-            has a name and three numbers, in either order. At most 256. None: those in
-            dataset.json, where packer records the colours that it finds.
-        ignore: class number of all pixels of other colours; None: such a mask is an error.
-
-    Example:
-        >>> with reader.Loader(
-        ...     "segmentation",
-        ...     split="train",
-        ...     batch_size=4,
-        ...     transforms=[reader.Letterbox(96)],
-        ...     fields=("image", reader.Mask("mask.png", fill=255)),
-        ... ) as loader:
-        ...     images, masks = next(iter(loader))
-        >>> masks.shape, masks.dtype, int(masks[0, 0, 0])
-        (torch.Size([4, 96, 96]), torch.uint8, 255)
-    """
-
-    __module__ = "reader"
-
-    member: str
-    fill: int = 0
-    colors: Colors | None = None
-    ignore: int | None = None
-
-    is_mask = True
-
-    def __post_init__(self) -> None:
-        check(vars(self), _OF_MASK)
-        if self.colors is not None:
-            vars(self)["parsed"] = _parsed(self.colors)
-
-    def resolved(self, dataset: Dataset) -> "Mask":
-        found = super().resolved(dataset)
-        if self.ignore is not None and found.parsed is None:
-            raise ArgumentError(
-                f"ignore= is for masks coded by colour, and dataset.json has no colours of "
-                f'.{self.ext}. Give them: reader.Mask("{self.ext}", colors=[(0, 0, 0), '
-                '(128, 0, 0)], ignore=...), or a file, colors="class_dict.csv".'
-            )
-        return found
+    is_mask = False
 
 
 @dataclass(frozen=True)
