@@ -13,6 +13,9 @@ from made_images import encode
 from PIL import Image
 
 from reader import CenterCrop, Loader, RandomHorizontalFlip, Resize
+from reader.fields.columns import Column, NumberColumn
+from reader.fields.field import Field, Seen, Tools
+from reader.fields.pixels import Planned
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -64,3 +67,27 @@ def test_a_preview_draws_a_field_as_its_kind_does(
     with Loader(folder, batch_size=3, workers=0, fields=fields) as loader:
         loader.preview()
     assert drawn == ["to 74.875 m", "to 75.875 m", "to 76.875 m"]
+
+
+class Parity(Field):
+    """Whether a sample's number is odd: a field without a member."""
+
+    name = "parity"
+
+    def read(self, planned: Planned, tools: Tools) -> int:
+        return planned.number % 2
+
+    def column(self, seen: Seen) -> Column:
+        return NumberColumn(self.name)
+
+
+def test_a_new_kind_of_field_needs_no_member_and_map_sample_gets_it(folder: Path) -> None:
+    fields: Any = (Parity(), "index")
+    with Loader(folder, batch_size=3, workers=1, fields=fields) as loader:
+        ((parities, numbers),) = loader
+    assert parities.tolist() == [number % 2 for number in numbers.tolist()]
+    seen: list[int] = []
+    options: dict[str, Any] = {"map_sample": lambda s: seen.append(s["parity"]) or s}
+    with Loader(folder, batch_size=3, workers=0, fields=fields, **options) as loader:
+        list(loader)
+    assert set(seen) == {0, 1}
