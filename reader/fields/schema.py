@@ -1,6 +1,7 @@
 """Choose the columns of a recipe's batches, once, before the workers start."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -101,12 +102,10 @@ def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Samp
 
 
 def _first_readable(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
-    try:
-        return read(candidates[0])
-    except SampleError:
-        if len(candidates) == 1:
-            raise
-    return _first_readable(read, candidates[1:])
+    for number in candidates[:-1]:
+        with suppress(SampleError):
+            return read(number)
+    return read(candidates[-1])
 
 
 def _of_other_size(

@@ -59,7 +59,7 @@ class Loader(LikeDataLoader):
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
-      `reader.fields.kinds`.
+      `reader.fields.members`.
 
     The last batch of an epoch may be shorter, unless `drop_last` is set. An iterator that ends
     before its first batch leaves its epoch to the next one.
