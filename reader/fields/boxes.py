@@ -12,15 +12,7 @@ from reader.dataset.dataset import Dataset
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.fields.members import Decode
-from reader.fields.overlays import (
-    RULES,
-    SHARE,
-    Overlay,
-    Placed,
-    is_left,
-    limits_of,
-    rows_of_lines,
-)
+from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
 from reader.format.manifest import BoxEncoding
 from reader.format.members import at_path
 from reader.geometry import CORNERS_OF

@@ -11,15 +11,7 @@ from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.fields.members import Decode
-from reader.fields.overlays import (
-    RULES,
-    SHARE,
-    Overlay,
-    Placed,
-    is_left,
-    limits_of,
-    rows_of_lines,
-)
+from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
 from reader.format.members import at_path
 
 _RULES: dict[str, Rule] = RULES | {

@@ -103,13 +103,7 @@ class RawBatchReader:
         columns = _border(left, width, geometry.seen[1::2], mirrored)
         _fill(out.reshape(count, height, row), columns, channels, geometry.fill)
 
-    def _read(
-        self,
-        samples: Numbers,
-        labels: Numbers,
-        starts: Numbers,
-        out: Bytes,
-    ) -> None:
+    def _read(self, samples: Numbers, labels: Numbers, starts: Numbers, out: Bytes) -> None:
         """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]
