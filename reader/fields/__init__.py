@@ -6,8 +6,8 @@ pictures, masks and bands. `boxes`, `points` and `polygons` parse coordinates (a
 and transform them with the image; `overlays` has what they share. `kinds` finds the field for an
 argument; a new kind is one class, whose objects the user gives.
 
-`columns` has the columns of a batch, `schema` chooses them before the workers start, and `tensors`
-delivers them in the loop's process.
+`columns` has the columns of a batch, `schema` chooses them before the workers start, `values`
+converts values to arrays, and `tensors` delivers them in the loop's process.
 
 In workers, `sample` reads and transforms one sample, `pixels` decodes its image, or takes it from
 the memory of `decoded_cache`, and `row_writer` stores it. `raw` reads uncompressed images in bulk,

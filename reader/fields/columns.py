@@ -1,6 +1,5 @@
 """The columns of a batch: the arrays of each, how a row is stored, and what the loop gets."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +7,10 @@ from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reader.batch.layout import ArraySpec, BatchArrays, BatchLayout, Bytes
 from reader.dataset.dataset import Dataset
-
-_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
+from reader.fields.values import PictureForm, as_array, in_own_shape
 
 # Arrays of every batch: the samples' numbers, their validity, and (height, width) of their images.
 _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", "<i4", (2,))
@@ -21,11 +18,6 @@ _OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", 
 
 class InArray:
     """Marks a value that is stored in an array of the batch."""
-
-
-class PictureForm(NamedTuple):
-    channels: int
-    is_mapped: bool
 
 
 class StoredBatch(NamedTuple):
@@ -220,31 +212,3 @@ class BatchSchema:
     @property
     def loose(self) -> list[str]:
         return [column.name for column in self.columns if column.is_loose]
-
-
-def are_views(value: Any, count: int) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == count
-
-
-def as_array(value: Any) -> NDArray[Any] | None:
-    """Return a number, array or tensor as an array in native byte order; None for others."""
-    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
-        return None
-    try:
-        array = np.asarray(value)
-    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
-        return None
-    if array.dtype.char not in _TENSOR_TYPES:
-        return None
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def in_own_shape(room: NDArray[Any], size: Sequence[int], axis: int = 0) -> NDArray[Any]:
-    """Return the beginning of a row's memory with another height and width, from `axis` on."""
-    memory, shape = room.reshape(-1), (*room.shape[:axis], *size, *room.shape[axis + 2 :])
-    length = math.prod(shape)
-    if length > memory.size:
-        raise ValueError(
-            f"an image of {size[0]} x {size[1]} pixels does not fit the batch's memory"
-        )
-    return memory[:length].reshape(shape)

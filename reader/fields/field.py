@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
-from reader.fields.columns import Column, PictureForm, are_views, as_array
+from reader.fields.columns import Column
 from reader.fields.pixels import PixelSource, Planned
+from reader.fields.values import PictureForm, are_views, as_array
 from reader.transforms import Transform
 
 if TYPE_CHECKING:

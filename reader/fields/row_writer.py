@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, Bytes
-from reader.fields.columns import BatchSchema, ImageColumn, are_views
+from reader.fields.columns import BatchSchema, ImageColumn
 from reader.fields.pixels import Planned
 from reader.fields.raw import RawBatchReader
 from reader.fields.sample import SampleReader
+from reader.fields.values import are_views
 
 
 class RowWriter:

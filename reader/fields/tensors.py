@@ -8,7 +8,7 @@ import torch
 
 from reader.batch.nested import map_leaves
 from reader.errors import ReaderError
-from reader.fields.columns import PictureForm, as_array
+from reader.fields.values import PictureForm, as_array
 
 from_numpy = torch.from_numpy
 
