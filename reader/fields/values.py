@@ -1,7 +1,8 @@
 """Convert values of a field to and from arrays of a batch."""
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +10,7 @@ from numpy.typing import NDArray
 _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 
 
-class InArray:
-    """Marks a value that is stored in an array of the batch."""
-
-
-@dataclass(frozen=True)
-class PictureForm:
+class PictureForm(NamedTuple):
     channels: int
     is_mapped: bool
 
@@ -36,12 +32,12 @@ def as_array(value: Any) -> NDArray[Any] | None:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
-    """Return the beginning of a row's memory as a picture of (height, width)."""
-    memory = room.reshape(-1)
-    size = height * width
-    for length in room.shape[2:]:
-        size *= length
-    if size > memory.size:
-        raise ValueError(f"an image of {height} x {width} pixels does not fit the batch's memory")
-    return memory[:size].reshape(height, width, *room.shape[2:])
+def in_own_shape(room: NDArray[Any], size: Sequence[int], axis: int = 0) -> NDArray[Any]:
+    """Return the beginning of a row's memory with another height and width, from `axis` on."""
+    memory, shape = room.reshape(-1), (*room.shape[:axis], *size, *room.shape[axis + 2 :])
+    length = math.prod(shape)
+    if length > memory.size:
+        raise ValueError(
+            f"an image of {size[0]} x {size[1]} pixels does not fit the batch's memory"
+        )
+    return memory[:length].reshape(shape)

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from reader.batch.nested import map_leaves
-from reader.columns.values import PictureForm, as_array
 from reader.errors import ReaderError
+from reader.fields.values import PictureForm, as_array
 
 from_numpy = torch.from_numpy
 
@@ -25,7 +25,7 @@ def channels_first(image: Any, form: PictureForm) -> Any:
         return [channels_first(view, form) for view in image]
     if not isinstance(image, torch.Tensor) or image.dim() < 3:
         return image
-    channels, width, first = image.shape[-1], image.shape[-2], image.shape[-3]
+    first, width, channels = image.shape[-3:]
     if channels not in (3, form.channels):
         return image
     if first == channels and form.is_mapped:

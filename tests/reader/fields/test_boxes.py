@@ -109,9 +109,9 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         view = plan(image, geometry)
         pixels = [write_as(*box) for box in boxes]
         fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
-        field = Boxes("json", format=format).resolved(None)
+        field = Boxes("json", format=format).completed(None)
         as_pixels, _ = field.place({"boxes": pixels}, view, orientation)
-        field = Boxes("json", format=format, normalized=True).resolved(None)
+        field = Boxes("json", format=format, normalized=True).completed(None)
         as_fractions, dropped = field.place({"boxes": fractions}, view, orientation)
         assert dropped == 0
         assert as_fractions["kept"].tolist() == as_pixels["kept"].tolist()

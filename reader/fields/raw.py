@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.fields.field import Recipe
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
-from reader.samples.sample import Recipe
 from reader.transforms import Transform, states, transformed
 
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy
@@ -102,13 +102,7 @@ class RawBatchReader:
         columns = _border(left, width, geometry.seen[1::2], mirrored)
         _fill(out.reshape(count, height, row), columns, channels, geometry.fill)
 
-    def _read(
-        self,
-        samples: Numbers,
-        labels: Numbers,
-        starts: Numbers,
-        out: Bytes,
-    ) -> None:
+    def _read(self, samples: Numbers, labels: Numbers, starts: Numbers, out: Bytes) -> None:
         """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]

@@ -1,4 +1,4 @@
-"""A kind of field is one class, registered once."""
+"""A kind of field is one class, in one file."""
 
 import io
 from collections.abc import Callable
@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from depth_maps import FAR, KIND, Depth
+from depth_maps import FAR, Depth
 from made_images import encode
 from PIL import Image
 
-from reader import ArgumentError, CenterCrop, Loader, RandomHorizontalFlip, Resize
-from reader.columns.kinds import KINDS
+from reader import CenterCrop, Loader, RandomHorizontalFlip, Resize
+from reader.fields.columns import Column, NumberColumn
+from reader.fields.field import Field, Seen, Tools
+from reader.fields.pixels import Planned
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -32,13 +34,10 @@ def folder(write_samples: Callable[..., Path]) -> Path:
 
 
 def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
 ) -> None:
     fields: Any = ("image", Depth("depth.npy"))
     options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": fields}
-    with pytest.raises(ArgumentError, match="A field is"):
-        Loader(folder, **options)
-    monkeypatch.setitem(KINDS, Depth, KIND[Depth])
     halved = [Resize((10, 15), interpolation="nearest"), RandomHorizontalFlip(p=1)]
     with Loader(folder, transforms=halved, **options) as loader:
         ((images, depths),) = loader
@@ -54,3 +53,41 @@ def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
     assert second.shape == (3, 1, 10, 40)
     assert (second[..., :5] == FAR).all()
     assert torch.equal(second[0, 0, :, 5:35], whole.half()[5:15])
+
+
+def test_a_preview_draws_a_field_as_its_kind_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(
+        "reader.look.batch.Sheet",
+        lambda tiles, head: drawn.extend(line for tile in tiles for line in tile.lines),
+    )
+    fields: Any = ("image", Depth("depth.npy"))
+    with Loader(folder, batch_size=3, workers=0, fields=fields) as loader:
+        loader.preview()
+    assert drawn == ["to 74.875 m", "to 75.875 m", "to 76.875 m"]
+
+
+class Parity(Field):
+    """Whether a sample's number is odd: a field without a member."""
+
+    name = "parity"
+
+    def read(self, planned: Planned, tools: Tools) -> int:
+        return planned.number % 2
+
+    def column(self, seen: Seen) -> Column:
+        return NumberColumn(self.name)
+
+
+def test_a_new_kind_of_field_needs_no_member_and_map_sample_gets_it(folder: Path) -> None:
+    fields: Any = (Parity(), "index")
+    with Loader(folder, batch_size=3, workers=1, fields=fields) as loader:
+        ((parities, numbers),) = loader
+    assert parities.tolist() == [number % 2 for number in numbers.tolist()]
+    seen: list[int] = []
+    options: dict[str, Any] = {"map_sample": lambda s: seen.append(s["parity"]) or s}
+    with Loader(folder, batch_size=3, workers=0, fields=fields, **options) as loader:
+        list(loader)
+    assert set(seen) == {0, 1}

@@ -1,27 +1,21 @@
 """Boxes of an image, transformed with it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import Rule, check, is_number, is_text, or_none
+from reader.dataset.dataset import Dataset
 from reader.decode.plan import View
 from reader.errors import ArgumentError
+from reader.fields.members import Decode
+from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
 from reader.format.manifest import BoxEncoding
 from reader.format.members import at_path
 from reader.geometry import CORNERS_OF
-from reader.samples.overlays import (
-    RULES,
-    SHARE,
-    Field,
-    Overlay,
-    is_left,
-    limits_of,
-    rows_of_lines,
-)
 
 _FORMAT: Rule = or_none(is_text), "a text, or None"
 _RULES: dict[str, Rule] = RULES | {
@@ -82,7 +76,7 @@ class Boxes(Overlay):
     """
 
     __module__ = "reader"
-    name: ClassVar[str] = "boxes"
+    name = "boxes"
 
     member: str
     path: str | None = None
@@ -91,7 +85,7 @@ class Boxes(Overlay):
     min_size: float = 1.0
     normalized: bool | None = None
     upright: bool | None = None
-    decode: Callable[[bytes], Any] | None = None
+    decode: Decode | None = None
     out: str | None = None
     min_visible: float = 0.0
 
@@ -101,7 +95,7 @@ class Boxes(Overlay):
             if given is not None and given not in _FORMATS:
                 raise ArgumentError(f"{self}: {name} is one of {', '.join(_FORMATS)}.")
 
-    def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
+    def completed(self, recorded: BoxEncoding | None) -> "Boxes":
         """Return these boxes with every argument set: as given, as `recorded`, or the default."""
         path = self.path or (recorded.path if recorded else "boxes")
         if recorded is None or recorded.path != path:
@@ -123,6 +117,15 @@ class Boxes(Overlay):
             self, path=path, format=format, labels=labels, normalized=normalized, out=out
         )
 
+    def check_part(self, part: Dataset, whole: Dataset) -> None:
+        super().check_part(part, whole)
+        own, others = (one.box_encodings.get(self.ext) for one in (part, whole))
+        if self.ext in part.extensions and not self.decode and own != others:
+            raise ArgumentError(
+                f"{part.source} holds boxes as {own}, another dataset of the Mix as {others}: pack "
+                "both alike, or give Boxes(..., decode=f)."
+            )
+
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
         """Parse lines of a class and four numbers (YOLO's label files)."""
         rows = rows_of_lines(data)
@@ -135,7 +138,7 @@ class Boxes(Overlay):
                 )
         return {"boxes": [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
+    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
         """Return the boxes as `view` shows them, and how many no crop explains."""
         assert self.path
         assert self.format
@@ -163,17 +166,18 @@ class Boxes(Overlay):
         kept = np.flatnonzero(is_kept)
         return self._field(np.hstack([low, high])[kept], kept, labels), int(is_small.sum())
 
-    def none(self) -> Field:
-        """Return the field of a sample without the member."""
+    @property
+    def absent(self) -> Placed:
+        """The field of a sample without the member."""
         nothing = np.zeros(0, np.int64)
         return self._field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
 
     def _field(
         self, corners: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
-    ) -> Field:
+    ) -> Placed:
         assert self.out
         boxes = corners @ _FORMATS[self.out][1]
-        found: Field = {"boxes": boxes.astype(np.float32), "kept": kept.astype(np.int64)}
+        found: Placed = {"boxes": boxes.astype(np.float32), "kept": kept.astype(np.int64)}
         return found if labels is None else {**found, "labels": labels[kept]}
 
     def _check_order(self, corners: NDArray[np.float64]) -> None:

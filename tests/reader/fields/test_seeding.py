@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import reader
-from reader.samples.seeding import seed_sample
+from reader.fields.seeding import seed_sample
 
 DRAWS: dict[str, Callable[[], float]] = {
     "random": random.random,
@@ -72,7 +72,7 @@ def test_numpys_seeds_have_more_than_32_bits() -> None:
 
 
 def test_torch_is_not_imported_for_it() -> None:
-    code = "import sys; from reader.samples.seeding import seed_sample as s; s(0, 0, 0); "
+    code = "import sys; from reader.fields.seeding import seed_sample as s; s(0, 0, 0); "
     done = subprocess.run(
         [sys.executable, "-c", code + "print('torch' in sys.modules)"],
         cwd=Path(reader.__file__).parent.parent,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from reader.checks import FLAG, TEXT, Rule, check, is_integer, is_text, one_of, 
 from reader.decode.plan import View
 from reader.decode.stored import UPRIGHT
 from reader.errors import ArgumentError
+from reader.fields.members import Decode
+from reader.fields.overlays import RULES, Overlay, Placed, limits_of, rows_of_lines
 from reader.format.manifest import BoxEncoding
 from reader.format.members import at_path
-from reader.samples.overlays import RULES, Field, Overlay, limits_of, rows_of_lines
 
 _SEEN = 2  # the visibility of a point without one
 _MIDDLE = 0.5  # of a pixel, from its edge
@@ -86,7 +87,7 @@ class Points(Overlay):
     """
 
     __module__ = "reader"
-    name: ClassVar[str] = "points"
+    name = "points"
 
     member: str
     path: str = "keypoints"
@@ -96,7 +97,7 @@ class Points(Overlay):
     flip: Pairs | None = None
     normalized: bool | None = None
     upright: bool | None = None
-    decode: Callable[[bytes], Any] | None = None
+    decode: Decode | None = None
     centers: bool = False
 
     def __post_init__(self) -> None:
@@ -123,17 +124,17 @@ class Points(Overlay):
         )
         return tuple((at, place[name]) for at, name in mirrored if place.get(name, at) != at)
 
-    def resolved(self, recorded: BoxEncoding | None) -> "Points":
+    def completed(self, recorded: BoxEncoding | None) -> "Points":
         """Return these points with every argument: as given, as `recorded`, or the default."""
         names = self.names if recorded is None else self.names or recorded.keypoints
-        return replace(super().resolved(recorded), names=names or None)
+        return replace(super().completed(recorded), names=names or None)
 
     def parse_lines(self, data: bytes) -> Mapping[str, Any]:
         """The points and ``labels`` of lines of a class, a box and points: YOLO's poses."""
         rows = [row for _, row in rows_of_lines(data)]
         return {self.path: [row[5:] for row in rows], "labels": [row[0] for row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
+    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
         """Return the points as `view` shows them; none is dropped."""
         found = self._given(at_path(content, self.path))
         labels = self._labels(content, len(found))
@@ -153,7 +154,8 @@ class Points(Overlay):
             found[:, [*left, *right]] = found[:, [*right, *left]]
         return self._field(found, labels), 0
 
-    def none(self) -> Field:
+    @property
+    def absent(self) -> Placed:
         """The field of a sample without the member."""
         labels = None if self.labels is None else np.zeros(0, np.int64)
         return self._field(np.zeros((0, len(self.names or ()), 3)), labels)
@@ -189,6 +191,6 @@ class Points(Overlay):
         points[:, :size] = numbers.reshape(-1, size)
         return points
 
-    def _field(self, points: NDArray[Any], labels: NDArray[np.int64] | None) -> Field:
-        found: Field = {"keypoints": points.astype(np.float32)}
+    def _field(self, points: NDArray[Any], labels: NDArray[np.int64] | None) -> Placed:
+        found: Placed = {"keypoints": points.astype(np.float32)}
         return found if labels is None else {**found, "labels": labels}

@@ -35,10 +35,10 @@ from reader import (
     SampleError,
     Statistics,
 )
-from reader.columns.kinds import parse_fields
-from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import name_of
-from reader.samples.sample import Recipe, SampleReader
+from reader.fields.decoded_cache import hold_decoded
+from reader.fields.field import Recipe
+from reader.fields.kinds import parse_fields
+from reader.fields.sample import SampleReader
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
@@ -104,11 +104,9 @@ def samples(
 ) -> tuple[list[Any], int]:
     """What every sample is in some epochs, and how many images came from memory."""
     dataset = Dataset(folder, upright=upright)
-    members = parse_fields(fields, dataset.extensions) if fields else ()
-    names = ("image", *map(name_of, fields))
     first, *further = map(tuple, pipelines)
     decoded = hold_decoded(dataset, pipelines) if is_cached else None
-    recipe = Recipe(first, 0, names, members, further=tuple(further))
+    recipe = Recipe(first, 0, parse_fields(("image", *fields), dataset), further=tuple(further))
     opened = SampleReader(dataset, recipe, decoded)
     found = [
         list(flat(opened.read(opened.plan(number, epoch, number))))
@@ -255,7 +253,7 @@ def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> Non
     import os, signal
     from types import SimpleNamespace
     import numpy as np
-    from reader.samples.decoded_cache import DecodedImages
+    from reader.fields.decoded_cache import DecodedImages
 
     class Halved:
         shape = (8, 8, 3)

@@ -1,8 +1,8 @@
 """Polygons of an image, transformed with it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,9 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, TEXT, Rule, check, one_of
 from reader.decode.plan import View
 from reader.errors import ArgumentError
+from reader.fields.members import Decode
+from reader.fields.overlays import RULES, SHARE, Overlay, Placed, is_left, limits_of, rows_of_lines
 from reader.format.members import at_path
-from reader.samples.overlays import (
-    RULES,
-    SHARE,
-    Field,
-    Overlay,
-    is_left,
-    limits_of,
-    rows_of_lines,
-)
 
 _RULES: dict[str, Rule] = RULES | {
     "path": TEXT,
@@ -77,7 +70,7 @@ class Polygons(Overlay):
     """
 
     __module__ = "reader"
-    name: ClassVar[str] = "polygons"
+    name = "polygons"
 
     member: str
     path: str = "segmentation"
@@ -87,7 +80,7 @@ class Polygons(Overlay):
     min_visible: float = 0.0
     normalized: bool | None = None
     upright: bool | None = None
-    decode: Callable[[bytes], Any] | None = None
+    decode: Decode | None = None
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
@@ -108,7 +101,7 @@ class Polygons(Overlay):
                 )
         return {self.path: [row[1:] for _, row in rows], "labels": [row[0] for _, row in rows]}
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
+    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
         """Return the polygons as `view` shows them, and the number outside the image."""
         objects = at_path(content, self.path)
         labels = self._labels(content, len(objects))
@@ -146,7 +139,8 @@ class Polygons(Overlay):
         share = self.min_visible
         return area > 0 and (not share or is_left(area, share, _area(_clipped(ring, *edges))))
 
-    def none(self) -> Field:
+    @property
+    def absent(self) -> Placed:
         """The field of a sample without the member."""
         return self._field([], [], None if self.labels is None else np.zeros(0, np.int64))
 
@@ -168,8 +162,8 @@ class Polygons(Overlay):
 
     def _field(
         self, rings: Sequence[Ring], kept: Sequence[int], labels: NDArray[np.int64] | None
-    ) -> Field:
-        found: Field = {
+    ) -> Placed:
+        found: Placed = {
             "points": np.concatenate([*rings, np.zeros((0, 2))]).astype(np.float32),
             "offsets": np.cumsum([0, *map(len, rings)]),
             "kept": np.array(kept, np.int64),

@@ -1,19 +1,25 @@
 """The base of fields with coordinates on an image: `Boxes`, `Points` and `Polygons`."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar, cast
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import FUNCTION, TEXT, Rule, is_flag, is_number, is_text, or_none
+from reader.dataset.dataset import Dataset
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
+from reader.errors import ArgumentError
+from reader.fields.field import Tools
+from reader.fields.members import Decode, MemberField
+from reader.fields.pixels import Planned
 from reader.format.manifest import BoxEncoding
-from reader.format.members import at_path, kind_of
+from reader.format.members import DECODERS, at_path, kind_of, picture_format
 
-Field = dict[str, NDArray[Any]]  # of a sample, as it arrives
+Placed = dict[str, NDArray[Any]]  # a field of a sample, as it is delivered
 Own = TypeVar("Own", bound="Overlay")
 
 _BEYOND = 1  # of the image's size: coordinates further outside are not fractions
@@ -31,17 +37,16 @@ RULES: dict[str, Rule] = {
 }
 
 
-class Overlay:
+class Overlay(MemberField):
     """A field of coordinates, whose arguments are described at each."""
 
-    name: ClassVar[str]  # of the field, and in errors
+    follows_image = True
+    are_classes = False  # its labels are those of dataset.json's classes
 
-    member: str
     path: str | None
     labels: str | None
     normalized: bool | None
     upright: bool | None
-    decode: Callable[[bytes], Any] | None
 
     @property
     def is_upright(self) -> bool:
@@ -51,9 +56,24 @@ class Overlay:
     @property
     def is_text(self) -> bool:
         """Whether the member is a ``txt``."""
-        return kind_of(self.member.removesuffix("?")) == "txt"
+        return kind_of(self.ext) == "txt"
 
-    def resolved(self: Own, recorded: BoxEncoding | None) -> Own:
+    def resolved(self: Own, dataset: Dataset) -> Own:
+        own, kind, what = self.decode, kind_of(self.ext), type(self).__name__
+        if own is None and (kind == "npy" or picture_format(self.ext)):
+            raise ArgumentError(
+                f"{what} reads JSON or the lines of a txt, not {self.ext!r}. Pack {self.name} as "
+                f'lists of numbers, which become "json"; or give {what}(..., decode=f), where f '
+                f'returns a dict such as {{"{self.path or self.name}": rows of numbers}} for the '
+                "member's bytes."
+            )
+        known = dataset.box_encodings.get(self.ext) if own is None else None
+        found = self.completed(known)
+        is_labelled = known is not None and found.labels == known.labels is not None
+        vars(found)["are_classes"] = is_labelled
+        return found
+
+    def completed(self: Own, recorded: BoxEncoding | None) -> Own:
         """Return the field with every argument: as given, as `recorded`, or the default."""
         is_yolo = self.is_text and self.decode is None
         found: Own = replace(
@@ -63,19 +83,35 @@ class Overlay:
         )
         return found
 
+    @cached_property
+    def decoder(self) -> Decode:
+        lines = self.parse_lines if self.is_text else DECODERS["json"]
+        return self.decode or lines
+
+    @property
+    def absent(self) -> Placed:
+        """The field of a sample without the member."""
+        raise NotImplementedError
+
+    def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        content = self.decoder(data)
+        orientation = int(planned.shard.index.columns["orientation"][planned.row])
+        placed = [self.place(content, view, orientation) for view in planned.views]
+        tools.dropped_boxes += sum(dropped for _, dropped in placed)
+        if self.are_classes and planned.shard.labels is not None:  # of a Mix
+            for found, _ in placed:
+                found["labels"] = planned.shard.labels[found["labels"]]
+        return [found for found, _ in placed]
+
     def parse_lines(self, data: bytes) -> Any:
         """Parse YOLO's lines to the value that the paths index."""
         raise NotImplementedError
 
-    def place(self, content: Any, view: View, orientation: int) -> tuple[Field, int]:
+    def place(self, content: Any, view: View, orientation: int) -> tuple[Placed, int]:
         """Return the field in `view`, and how many entries were dropped before any crop.
 
         The field is resolved; `orientation` is EXIF's, whether `view` is upright or not.
         """
-        raise NotImplementedError
-
-    def none(self) -> Field:
-        """Return the field of a sample without the member."""
         raise NotImplementedError
 
     def _labels(self, content: Any, count: int) -> NDArray[np.int64] | None:

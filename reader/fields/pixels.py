@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from reader.dataset.shard import Shard
 from reader.decode.decoder import Decoder, Pixels, mirror
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage
-from reader.samples.decoded_cache import DecodedImages
+from reader.fields.decoded_cache import DecodedImages
 
 
 class Planned(NamedTuple):
@@ -28,26 +28,24 @@ class Planned(NamedTuple):
     def view(self) -> View:
         return self.views[0]
 
-    def value(self, name: str) -> Any:
-        """Return the value of a field of `READ_ONLY`; None for "valid", which the batch has."""
-        if name == "index":
-            return self.number
-        if name == "key":
-            return self.shard.index.key(self.row)
-        if name == "name":
-            return self.shard.index.name(self.row)
-        if name == "source":
-            return self.shard.source
-        return self.view.image.upright_size if name == "size" else None
+    @property
+    def valid(self) -> None:
+        """Return None: the batch has it."""
+
+    @property
+    def key(self) -> str:
+        return self.shard.index.key(self.row)
+
+    @property
+    def name(self) -> str:
+        return self.shard.index.name(self.row)
 
 
 class PixelSource:
-    def __init__(self, decoder: Decoder, images: DecodedImages | None = None) -> None:
+    cached = 0  # images that were not decoded
+
+    def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self._images = images
-        self.cached = 0
-        self.drawn = 0  # images that would otherwise be left to a GPU
-        self.drawing = 0  # ns for them
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
         return image
@@ -56,25 +54,22 @@ class PixelSource:
         """Return the first view of a sample before mirroring, if it is in memory."""
         return None
 
-    def image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
-        """Return the image of a sample, or a list of its views, in the memory `outs` if given."""
-        outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
-        self._draw(planned, outs)
-        return list(outs) if len(outs) > 1 else outs[0]
-
-    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """Write the views of a sample's image to `outs`."""
         self._decoder.draw_all(planned.views, outs)
 
 
 class CachedImages(PixelSource):
     """Keeps whole images in memory: a missing one is decoded whole and kept."""
 
-    _images: DecodedImages
+    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
+        super().__init__(decoder)
+        self._images = images
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
         return replace(image, pixels=self._images.find(number, image.height, image.width))
 
-    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
         before = self._decoder.decodes
         self._decoder.draw_all(self._of_whole(planned.number, planned.views), outs)
         self.cached += self._decoder.decodes == before
@@ -91,15 +86,16 @@ class CachedImages(PixelSource):
         return [replace(view, image=image) for view in views]
 
 
-class CachedResults(PixelSource):
+class CachedResults(CachedImages):
     """Keeps transformed images in memory; the transforms give one view."""
 
-    _images: DecodedImages
+    def found(self, number: int, image: StoredImage) -> StoredImage:
+        return image
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
         return self._images.find(number, *size)
 
-    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
         if planned.result is not None:
             mirror(planned.result, *planned.mirrored, outs[0])
             self.cached += 1

@@ -522,14 +522,12 @@ def reading(
     dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
 ) -> Callable[[int], dict[str, Any]]:
     """Read the first sample as it is augmented at a position, in this process."""
-    from reader.columns.kinds import parse_fields
-    from reader.samples.fields import name_of
-    from reader.samples.sample import Recipe, SampleReader
+    from reader.fields.field import Recipe
+    from reader.fields.kinds import parse_fields
+    from reader.fields.sample import SampleReader
 
     opened = reader.Dataset(dataset)
-    members = parse_fields(fields, opened.extensions)
-    recipe = Recipe(tuple(pipeline), 0, tuple(map(name_of, fields)), members)
-    samples = SampleReader(opened, recipe)
+    samples = SampleReader(opened, Recipe(tuple(pipeline), 0, parse_fields(fields, opened)))
     return lambda position: samples.read(samples.plan(0, 0, position))
 
 

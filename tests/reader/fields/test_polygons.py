@@ -253,7 +253,7 @@ def test_polygons_outside_of_their_image_are_counted(write: Callable[..., Path])
 )
 @settings(max_examples=60, deadline=None)
 def test_what_is_clipped_is_what_is_left_of_a_hull(corners: list[tuple[int, int]]) -> None:
-    from reader.samples.polygons import _area, _clipped
+    from reader.fields.polygons import _area, _clipped
 
     hull = cv2.convexHull(np.array(corners, np.float32))[:, 0].astype(np.float64)
     window = np.array([(0, 0), (WIDTH, 0), (WIDTH, HEIGHT), (0, HEIGHT)], np.float32)
