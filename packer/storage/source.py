@@ -34,7 +34,8 @@ from reader.format import ShardfeedError, mistaken
 from reader.store.urls import checked, is_url
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed, ListingStore
+    from reader.store.listing import ListingStore
+    from reader.store.transport import Listed
 
 _CHUNK = 1 << 20
 

@@ -28,7 +28,7 @@ from reader.store.credentials import sent
 from reader.store.urls import need
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed
+    from reader.store.transport import Listed
 
 AT_ONCE = 4  # shards
 WRITABLE = ("s3://", "gs://", "az://", "file://")  # and can be listed
