@@ -53,7 +53,7 @@ async def opened(
     files = CachedFiles.of(folder, manifest, split)
     recover(folder, manifest, text, quota)
     marks = PresenceMap.open(folder / ROWS, len(manifest.shards), is_writable=True)
-    places = zip(files.numbers.tolist(), files.indexes.tolist(), strict=True)
+    places = zip(files.numbers.tolist(), files.indexes.starts, strict=True)
     there = marks.present()
     lacking = {
         shard.file: place

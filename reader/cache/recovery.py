@@ -57,7 +57,7 @@ def _check_indexes(files: CachedFiles) -> None:
             file.truncate(files.sizes[0])
         for number in marks.unverified(0, len(files.shards)):
             shard = files.shards[number]
-            content = os.pread(file.fileno(), shard.index_bytes, int(files.indexes[number]))
+            content = os.pread(file.fileno(), shard.index_bytes, files.indexes.starts[number])
             (marks.fill if is_index(shard, content) else marks.clear)(number)
 
 

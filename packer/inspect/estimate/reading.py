@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from packer.storage.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Spans, index_runs
-from reader.dataset.open_shards import ShardFiles
+from reader.dataset.sources import shards_of
 from reader.format import ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.access import AccessPattern, runs
@@ -82,9 +82,9 @@ class Stored:
         kind = np.min_scalar_type(largest)  # four bytes, unless a shard has more than 4 GiB
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), kind)
         start = pixels = disk_bytes = 0
-        files = ShardFiles.of(folder, manifest, split)
+        source = shards_of(folder, manifest, split)
         for number, shard in enumerate(shards):
-            index = files.index(number)
+            index = source.index(number)
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
