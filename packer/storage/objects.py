@@ -20,7 +20,7 @@ from packer.words import listed as some
 from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:
-    from reader.store.listing import ListingStore
+    from packer.storage.listing import ListingStore
     from reader.store.transport import Listed
 
 _LISTING = ("s3://", "gs://", "az://", "file://")

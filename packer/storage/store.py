@@ -92,7 +92,7 @@ class Store(EventLoop):
     """The objects below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        from reader.store.writing import WritableStore
+        from packer.storage.writing import WritableStore
 
         self.name = url
         self.created: list[str] = []  # names of the objects that were written and are new

@@ -100,14 +100,6 @@ class CachedFiles:
         """Open the file of the presence maps, for the process that fetches."""
         return self._map(self.sizes[1], is_writable=True)
 
-    def present(self) -> list[NDArray[np.bool_]]:
-        """Return for each shard which of its samples are present."""
-        found = self._map(self.sizes[1]).present()
-        return [
-            found[start : start + shard.samples]
-            for start, shard in zip(self.rows.tolist(), self.shards, strict=True)
-        ]
-
     def _map(self, count: int, start: int = 0, *, is_writable: bool = False) -> PresenceMap:
         path = self.folder / ROWS
         try:

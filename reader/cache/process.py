@@ -1,7 +1,6 @@
 """The fetching process: `main` of this module, with its inherited descriptors as arguments.
 
-It has one event loop and one thread; another thread computes checksums of whole shards. When its
-parent ends, it loses only the requests in flight.
+It has one event loop and one thread. When its parent ends, it loses only the requests in flight.
 """
 
 import asyncio

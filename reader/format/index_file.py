@@ -34,7 +34,7 @@ class IndexFile:
     def content(self, number: int, size: int) -> memoryview:
         """Return the bytes of an index; raise OSError or ValueError if the file ends before."""
         stop = self.starts[number] + size
-        if self._map is None or self._map.size() < stop:
+        if self._map is None or min(len(self._map), self._map.size()) < stop:
             file = open_regular(self.path)
             try:
                 self._map = mmap.mmap(file, 0, access=mmap.ACCESS_READ)

@@ -115,20 +115,10 @@ class Stored:
         numbers = np.arange(len(self.shards), dtype=np.min_scalar_type(len(self.shards)))
         return np.repeat(numbers, self.sizes)
 
-    def fetched(self, first: NDArray[np.int64], last: NDArray[np.int64], *, is_whole: bool) -> int:
-        """Return bytes from the first to the last place of each request.
-
-        With `is_whole`, those between samples come with the next one, or with a shard's last.
-        """
-        begin = self.spans.begin[first].astype(np.int64)
-        end = self.spans.end[last].astype(np.int64)
-        if is_whole:
-            before = np.maximum(first - 1, 0)
-            is_first = (first == 0) | self._is_last(before)
-            begin = np.where(is_first, 0, self.spans.end[before])
-            sizes = np.array([shard.bytes for shard in self.shards])
-            end = np.where(self._is_last(last), sizes[self.shard_of[last]], end)
-        return int((end - begin).sum())
+    def fetched(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
+        """Return bytes from the first to the last place of each request."""
+        begin, end = self.spans.begin[first], self.spans.end[last]
+        return int((end.astype(np.int64) - begin.astype(np.int64)).sum())
 
     def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return bytes of disk that samples take, without those that the next one takes, too."""

@@ -67,7 +67,7 @@ def test_the_fetching_process_opens_a_dataset(
             files = CachedFiles.of(place.folder, place.manifest)
             mirror = Mirror(files, quota)
             Space(quota, mirror).read(mirror.numbers(None))
-            assert len(files.present()) == len(mirror.numbers(None))
+            assert len(files.shards) == len(mirror.numbers(None))
 
         return run
 

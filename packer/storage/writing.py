@@ -8,9 +8,9 @@ as in reading.
 
 from contextlib import suppress
 
+from packer.storage.listing import ListingStore
 from reader.errors import StoreError
 from reader.store import errors
-from reader.store.listing import ListingStore
 from reader.store.transport import Content
 
 MOST_BYTES = 4 * 10**9  # the stores allow 5 GiB (S3) or 5000 MiB (Azure)
