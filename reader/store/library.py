@@ -12,7 +12,7 @@ from obstore.store import HTTPStore, from_url
 from reader.errors import StoreError
 from reader.store import errors
 from reader.store.credentials import received
-from reader.store.limits import Body, Pace
+from reader.store.limits import check_size, within_time
 from reader.store.transport import Access, Answer, Content, Listed
 from reader.store.urls import folder_of
 
@@ -23,29 +23,27 @@ _LISTED = 1000  # names at a time
 
 
 class Library:
-    pace = Pace()
-
     def __init__(self, access: Access) -> None:
         self._access = access
         self._store = self._opened()
-        self._patient = {0: self._store}  # by the seconds of a request
+        self._patient: dict[int, Any] = {}  # by the seconds of a request
 
     async def get_range(self, name: str, start: int, stop: int, tag: str | None) -> Answer:
         # A weak tag never matches.
         options = {"if_match": tag} if tag is not None and not tag.startswith("W/") else {}
-        return await self._get(name, {"range": (start, stop), **options}, stop - start, None)
+        return await self._get(name, {"range": (start, stop), **options}, stop - start)
 
     async def get(self, name: str, most: int) -> Answer:
-        return await self._get(name, {}, most, self.pace)
+        return await self._get(name, {}, most)
 
-    async def _get(self, name: str, options: Any, most: int, pace: Pace | None) -> Answer:
+    async def _get(self, name: str, options: Any, most: int) -> Answer:
         with _explained():
             found = await obstore.get_async(self._store, name, options=options)
-            body = Body(found.range[1] - found.range[0], most, pace)
-            async for chunk in found.stream(min_chunk_size=body.chunk):
-                if body.add(chunk):
-                    break
-            return Answer(found.meta["e_tag"], found.meta["size"], body.content)
+            size = found.range[1] - found.range[0]
+            check_size(size, most)
+            coming = found.bytes_async()  # many ranges share a slow network
+            content = await (coming if "range" in options else within_time(coming, size))
+            return Answer(found.meta["e_tag"], found.meta["size"], memoryview(content))
 
     async def head(self, name: str) -> Listed:
         with _explained():
