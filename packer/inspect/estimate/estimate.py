@@ -80,7 +80,7 @@ class _Cache:
             places, first, last = self._missing(some)
             self._keep(places)
             requests += len(first)
-            size += self._stored.fetched(first, last, is_whole=reading.is_by_shard)
+            size += self._stored.fetched(first, last)
             rows = int((some.end - some.begin).sum())
             samples += rows
             hits += rows - int((last - first + 1).sum())

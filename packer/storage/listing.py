@@ -1,23 +1,9 @@
 """List a store's objects, and read them only in the listed version."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Any
-
-import obstore
-
 from reader.errors import StoreError
 from reader.store.client import Store, Version
 from reader.store.errors import Missing
-
-_LISTED = 1000  # names at a time
-
-
-@dataclass(frozen=True)
-class Listed:
-    size: int
-    tag: str | None  # ETag, in quotes; None if the store sends none
-    mtime_ns: int
+from reader.store.transport import Listed
 
 
 class ListingStore(Store):
@@ -41,19 +27,8 @@ class ListingStore(Store):
 
     async def _look(self, name: str) -> Listed:
         with self._asking(name) as store:
-            return _listed(await obstore.head_async(store, name))
+            return await store.head(name)
 
     async def _names(self) -> dict[str, Listed]:
-        found: dict[str, Listed] = {}
         with self._asking("") as store:
-            chunks: AsyncIterator[Any] = obstore.list(store, chunk_size=_LISTED)
-            async for chunk in chunks:
-                found |= {meta["path"]: _listed(meta) for meta in chunk}
-        return found
-
-
-def _listed(meta: Any) -> Listed:
-    written, tag = meta["last_modified"].timestamp(), meta["e_tag"]
-    if tag and not tag.endswith('"'):  # Azure lists them without quotes
-        tag = f'"{tag}"'
-    return Listed(meta["size"], tag, round(written * 1_000_000) * 1000)
+            return await store.list()

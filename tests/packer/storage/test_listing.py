@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from s3_server import S3Server, bucket
 
+from packer.storage.listing import Listed, ListingStore
 from reader import StoreError
-from reader.store.listing import Listed, ListingStore
 
-pytestmark = pytest.mark.usefixtures("needs_store")
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from store_faults import FAULTS
 from store_server import StoreServer, serving
 
 from reader import StoreError
-from reader.store import fetching
-from reader.store.calls import CallingStore
-from reader.store.fetching import FetchingStore
+from reader.store import ranges
+from reader.store.client import Store
+from reader.store.library import CLIENT, Library
+from reader.store.transport import Access
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -26,17 +27,21 @@ KEYS = {"access_key_id": "AK1", "secret_access_key": "SK", "region": "here"}
 def by_library(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of what the library was asked for."""
     names: list[str] = []
-    asked = CallingStore._got
+    asked = Library.get_range
 
-    async def got(self: Any, store: Any, name: str, *others: Any) -> Any:
+    async def got(self: Library, name: str, *others: Any) -> Any:
         names.append(name)
-        return await asked(self, store, name, *others)
+        return await asked(self, name, *others)
 
-    monkeypatch.setattr(CallingStore, "_got", got)
+    monkeypatch.setattr(Library, "get_range", got)
     return names
 
 
-def parts(store: FetchingStore, packed: Path, *starts: int) -> None:
+def fast(url: str, options: Any) -> Store:
+    return Store(url, options, None, ranges.opened)
+
+
+def parts(store: Store, packed: Path, *starts: int) -> None:
     """Read parts one after the other, and compare them."""
     content = (packed / SHARD).read_bytes()
 
@@ -44,8 +49,7 @@ def parts(store: FetchingStore, packed: Path, *starts: int) -> None:
         for start in starts:
             found = await store.part(SHARD, start, start + 1000, len(content))
             assert bytes(found) == content[start : start + 1000]
-        assert store._http is not None
-        for connections in store._http._idle.values():
+        for connections in store._transport._http._idle.values():  # type: ignore[attr-defined]
             for connection in connections:
                 connection.close()
         await asyncio.sleep(0)  # in which they end
@@ -56,7 +60,7 @@ def parts(store: FetchingStore, packed: Path, *starts: int) -> None:
 def test_ranges_of_one_version_come_without_the_library(
     packed: Path, server: StoreServer, by_library: list[str]
 ) -> None:
-    store = FetchingStore(server.url, {}, None)
+    store = fast(server.url, {})
     parts(store, packed, 0, 512, 2000)
     assert not by_library
     assert [head.get("if-match") for head in server.headers] == [
@@ -75,10 +79,10 @@ def test_what_fails_once_comes_by_the_library(
 ) -> None:
     faults: list[Any] = [None, FAULTS[name]]
     server.fault = lambda _: faults.pop(0) if faults else None
-    store = FetchingStore(server.url, QUICK, None)
+    store = fast(server.url, QUICK)
     parts(store, packed, 0, 512, 2000)
     assert by_library == [SHARD]
-    assert (store.counts.requests, store.counts.retries) == (4, 0)
+    assert (store.counts.requests, store.counts.retries) == (3, 0)
 
 
 def test_a_server_that_refuses_so_many_is_not_asked_twice(
@@ -86,7 +90,7 @@ def test_a_server_that_refuses_so_many_is_not_asked_twice(
 ) -> None:
     text = b"<Error><Code>SlowDown</Code></Error>"
     server.fault = lambda _: lambda handler: handler.answer(503, text)
-    store = FetchingStore(server.url, {"retry_timeout": 0.1}, None)
+    store = fast(server.url, {"retry_timeout": 0.1})
     most = store.gate.most
     with pytest.raises(StoreError, match=r"status 503, SlowDown, also after"):
         parts(store, packed, 0)
@@ -100,7 +104,7 @@ def test_a_way_that_always_fails_is_left_for_a_while(
     by_library: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fetching, "_PAUSE_SECONDS", 1000.0)
+    monkeypatch.setattr(ranges, "_PAUSE_SECONDS", 1000.0)
     refused: list[str] = []
 
     def refuse(handler: Any) -> int | None:
@@ -110,11 +114,11 @@ def test_a_way_that_always_fails_is_left_for_a_while(
         return None
 
     server.fault = refuse
-    store = FetchingStore(server.url, {}, None)
+    store = fast(server.url, {})
     parts(store, packed, *range(20))
     assert len(by_library) == 20
-    assert len(refused) == fetching._FAILURES
-    monkeypatch.setattr(store, "_resumed", 0.0)
+    assert len(refused) == ranges._FAILURES
+    monkeypatch.setattr(store._transport, "_resumed", 0.0)
     server.fault = lambda _: None
     parts(store, packed, *range(20))
     assert len(by_library) == 20
@@ -141,29 +145,29 @@ def test_what_the_library_would_send_otherwise_is_left_to_it(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    client = {"connect_timeout": "5s", "read_timeout": "15s", "timeout": "3s"}
-    assert fetching._http(url, options, {**client, **options.get("client_options", {})}) is None
+    client = {**CLIENT, **options.get("client_options", {})}
+    assert ranges._times(Access(url, options, None), client) is None
 
 
 def test_times_of_options_are_understood_as_the_library_does(server: StoreServer) -> None:
     times = {"connect_timeout": "250ms", "read_timeout": datetime.timedelta(minutes=1)}
-    store = FetchingStore(server.url, {"client_options": times}, None)
-    assert store._http is not None
-    assert store._http._times == (0.25, 60.0, 180.0)
+    store = fast(server.url, {"client_options": times})
+    assert isinstance(store._transport, ranges.FastRanges)
+    assert store._transport._http._times == (0.25, 60.0, 180.0)
 
 
 @pytest.fixture
-def signed(packed: Path, tmp_path: Path) -> Iterator[tuple[StoreServer, FetchingStore]]:
+def signed(packed: Path, tmp_path: Path) -> Iterator[tuple[StoreServer, Store]]:
     """The packed `source` as s3://bucket/to/it."""
     (tmp_path / "bucket" / "to").mkdir(parents=True)
     (tmp_path / "bucket" / "to" / "it").symlink_to(packed)
     with serving(tmp_path) as server:
         options = {**KEYS, "endpoint": server.url, "retry_timeout": 1}
-        yield server, FetchingStore("s3://bucket/to/it", options, None)
+        yield server, fast("s3://bucket/to/it", options)
 
 
 def test_an_object_is_signed_once(
-    packed: Path, signed: tuple[StoreServer, FetchingStore], by_library: list[str]
+    packed: Path, signed: tuple[StoreServer, Store], by_library: list[str]
 ) -> None:
     server, store = signed
     paths: list[str] = []
@@ -177,38 +181,40 @@ def test_an_object_is_signed_once(
 
 def test_an_old_or_refused_signature_is_made_anew(
     packed: Path,
-    signed: tuple[StoreServer, FetchingStore],
+    signed: tuple[StoreServer, Store],
     by_library: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server, store = signed
     made: list[str] = []
-    sign = fetching.obstore.sign_async
+    sign = Library.sign
 
-    async def counted(store: Any, method: str, name: str, valid: Any) -> str:
+    async def counted(self: Library, name: str, valid: Any) -> str:
         made.append(name)
-        return await sign(store, method, name, valid)
+        return await sign(self, name, valid)
 
-    monkeypatch.setattr(fetching.obstore, "sign_async", counted)
+    monkeypatch.setattr(Library, "sign", counted)
     refused = [403]
     server.fault = lambda handler: refused.pop() if "?" in handler.path and refused else None
     parts(store, packed, 0, 512, 2000)
     assert by_library == [SHARD]
     assert len(made) == 2
-    store._signed = {name: (url, 0.0) for name, (url, _) in store._signed.items()}
+    assert isinstance(store._transport, ranges.FastRanges)
+    signed_urls = store._transport._signed
+    signed_urls.update((name, (url, 0.0)) for name, (url, _) in [*signed_urls.items()])
     parts(store, packed, 0, 512)
     assert len(made) == 3
 
 
 def test_a_library_that_signs_another_object_is_not_trusted(
     packed: Path,
-    signed: tuple[StoreServer, FetchingStore],
+    signed: tuple[StoreServer, Store],
     by_library: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def wrong(store: Any, method: str, name: str, valid: Any) -> str:
+    async def wrong(self: Library, name: str, valid: Any) -> str:
         return f"http://127.0.0.1:1/bucket/{name}?signed"  # without the prefix
 
-    monkeypatch.setattr(fetching.obstore, "sign_async", wrong)
+    monkeypatch.setattr(Library, "sign", wrong)
     parts(signed[1], packed, 0)
     assert by_library == [SHARD]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from s3_server import S3Server, bucket
 
+from packer.storage.writing import WritableStore
 from reader import StoreError
-from reader.store.writing import WritableStore
 
-pytestmark = pytest.mark.usefixtures("needs_store")
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
 
 
 @pytest.fixture
