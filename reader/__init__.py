@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from reader.errors import SampleError as SampleError
     from reader.errors import StoreError as StoreError
     from reader.errors import WorkerError as WorkerError
+    from reader.fields.boxes import Boxes as Boxes
+    from reader.fields.members import Member as Member
+    from reader.fields.pictures import Bands as Bands
+    from reader.fields.pictures import Mask as Mask
+    from reader.fields.points import Points as Points
+    from reader.fields.polygons import Polygons as Polygons
     from reader.format.errors import FormatError as FormatError
     from reader.format.errors import ShardfeedError as ShardfeedError
     from reader.format.limits import Limits as Limits
@@ -32,12 +38,6 @@ if TYPE_CHECKING:
     from reader.order.buckets import AspectBuckets as AspectBuckets
     from reader.order.samplers import ClassBalanced as ClassBalanced
     from reader.order.samplers import Weighted as Weighted
-    from reader.samples.boxes import Boxes as Boxes
-    from reader.samples.fields import Bands as Bands
-    from reader.samples.fields import Mask as Mask
-    from reader.samples.fields import Member as Member
-    from reader.samples.points import Points as Points
-    from reader.samples.polygons import Polygons as Polygons
     from reader.transforms import CenterCrop as CenterCrop
     from reader.transforms import Letterbox as Letterbox
     from reader.transforms import RandomCrop as RandomCrop
@@ -69,10 +69,11 @@ __getattr__, __dir__ = lazy(
         "reader.order.blocks": "BlockShuffle",
         "reader.order.buckets": "AspectBuckets",
         "reader.order.samplers": "ClassBalanced Weighted",
-        "reader.samples.boxes": "Boxes",
-        "reader.samples.fields": "Bands Mask Member",
-        "reader.samples.points": "Points",
-        "reader.samples.polygons": "Polygons",
+        "reader.fields.boxes": "Boxes",
+        "reader.fields.members": "Member",
+        "reader.fields.pictures": "Bands Mask",
+        "reader.fields.points": "Points",
+        "reader.fields.polygons": "Polygons",
         "reader.transforms": "CenterCrop Letterbox RandomCrop RandomHorizontalFlip "
         "RandomResizedCrop RandomVerticalFlip Resize Transform",
     },

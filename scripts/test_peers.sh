@@ -42,4 +42,4 @@ if ! .venv-peers/bin/python -m pip show --quiet ffcv 2>/dev/null; then
     fi
 fi
 
-.venv-peers/bin/python -m pytest -rs tests/packer/peers tests/reader/peers tests/reader/samples/test_fields.py "$@"
+.venv-peers/bin/python -m pytest -rs tests/packer/peers tests/reader/peers tests/reader/fields/test_members.py "$@"

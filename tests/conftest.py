@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
 
-import reader.cache.child
+import reader.cache.client
 from packer import Writer, processes
 from packer.run.report import PackReport
 from reader.loader import prefetch
@@ -51,7 +51,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 def kept_server() -> None:
     """Keep the servers of packing and fetching processes, but where `own_server` is asked for."""
     processes.ForkServer = KeptServer  # type: ignore[misc, assignment]
-    reader.cache.child.start = fork_fetching  # type: ignore[attr-defined]
+    reader.cache.client.start = fork_fetching  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def own_server(monkeypatch: pytest.MonkeyPatch) -> None:
     And have each fetching process executed.
     """
     monkeypatch.setattr(processes, "ForkServer", fork_server.ForkServer)
-    monkeypatch.setattr(reader.cache.child, "start", start)
+    monkeypatch.setattr(reader.cache.client, "start", start)
 
 
 @pytest.fixture(scope="session")

@@ -2,63 +2,39 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from reader.batch.layout import ArraySpec, BatchArrays
-from reader.columns.column import Column, StoredBatch
-from reader.columns.kinds import KINDS, Kind, Seen
-from reader.columns.values import InArray
 from reader.decode.decoder import draw_mask
 from reader.decode.formats import part
-from reader.format.members import DECODERS
-from reader.samples.fields import ResolvedField, Tools
-from reader.samples.pixels import Planned
+from reader.fields.columns import Column, NumberColumn, StoredBatch
+from reader.fields.field import Seen, Tools
+from reader.fields.members import MemberField
+from reader.fields.pixels import Planned
 
 FAR = 100.0  # what lies outside of the image
 
 
 @dataclass(frozen=True)
-class Depth:
+class Depth(MemberField):
     """The depth of each pixel of the image, as it is stored."""
 
     member: str
 
-
-@dataclass(frozen=True)
-class DepthField(ResolvedField):
-    follows_image: ClassVar[bool] = True
+    follows_image = True
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
-        depth = DECODERS["npy"](data).astype(np.float16)
+        depth = self.decoder(data).astype(np.float16)
         return [draw_mask(view, part(depth, view.box), FAR) for view in planned.views]
 
+    def column(self, seen: Seen) -> Column:
+        return DepthColumn(seen.name(self), dtype="<f2", shape=seen.room)
 
-@dataclass
-class DepthColumn(Column):
-    room: tuple[int, int] = (0, 0)
+    def draw(self, tile: Any, value: Any, classes: Sequence[str], boxes: str) -> None:
+        tile.lines.append(f"to {float(value.max()):g} m")
 
-    def size(self) -> tuple[ArraySpec, ...]:
-        return (ArraySpec(self.name, "<f2", self.room),)
 
-    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        arrays[self.name][row] = value
-        return InArray
-
+class DepthColumn(NumberColumn):
     def deliver(self, batch: StoredBatch) -> Any:
-        from reader.columns.tensors import from_numpy
-
-        return from_numpy(batch.arrays[self.name]).unsqueeze(1)
-
-
-def resolved(field: Depth, ext: str, is_optional: bool, _: object) -> DepthField:
-    return DepthField(field, ext, ext, is_optional)
-
-
-def column(seen: Seen) -> DepthColumn:
-    return DepthColumn(seen.name, room=seen.room)
-
-
-KIND = {Depth: Kind(resolved, column)}
-assert not KIND.keys() & KINDS.keys()
+        return super().deliver(batch).unsqueeze(1)

@@ -198,8 +198,8 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
     from reader import ReaderError
     from reader.dataset.shard import Shard as ReaderShard
     from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+    from reader.fields.sample import WholeSamples
     from reader.format.errors import DecodeError
-    from reader.samples.sample import WholeSamples
 
     looked = _Looked(rows)
     shard = rows.shard

@@ -31,7 +31,7 @@ from packer.words import option
 from reader.format import FormatError, Manifest, manifest, mistaken
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed
+    from reader.store.transport import Listed
 
 JOURNAL = mistaken.JOURNAL
 

@@ -33,7 +33,7 @@ from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 from reader.store.urls import checked, is_url
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed
+    from reader.store.transport import Listed
 
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time

@@ -35,7 +35,8 @@ from packer.words import in_bytes, option
 from reader.errors import StoreError
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed, ListingStore
+    from packer.storage.listing import ListingStore
+    from reader.store.transport import Listed
 
 _BLOCK = 4096  # bytes that a file system gives out at a time
 _TRIES = 5  # to change it, where another reads it

@@ -20,7 +20,8 @@ from packer.words import listed as some
 from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed, ListingStore
+    from packer.storage.listing import ListingStore
+    from reader.store.transport import Listed
 
 _LISTING = ("s3://", "gs://", "az://", "file://")
 # Archives hold their images; beside any other file lies what it names.

@@ -34,7 +34,8 @@ from reader.format import ShardfeedError, mistaken
 from reader.store.urls import checked, is_url
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed, ListingStore
+    from packer.storage.listing import ListingStore
+    from reader.store.transport import Listed
 
 _CHUNK = 1 << 20
 
@@ -97,7 +98,7 @@ class StoreSource(EventLoop):
         return self.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
-        from reader.store.listing import ListingStore
+        from packer.storage.listing import ListingStore
 
         return ListingStore(url, dict(self._options), self._provider)
 

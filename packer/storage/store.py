@@ -28,7 +28,7 @@ from reader.store.credentials import sent
 from reader.store.urls import need
 
 if TYPE_CHECKING:
-    from reader.store.listing import Listed
+    from reader.store.transport import Listed
 
 AT_ONCE = 4  # shards
 WRITABLE = ("s3://", "gs://", "az://", "file://")  # and can be listed
@@ -92,7 +92,7 @@ class Store(EventLoop):
     """The objects below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        from reader.store.writing import WritableStore
+        from packer.storage.writing import WritableStore
 
         self.name = url
         self.created: list[str] = []  # names of the objects that were written and are new

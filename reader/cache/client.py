@@ -11,23 +11,26 @@ sent to the fetching process by a socket pair, and nowhere else.
 import contextlib
 import os
 import socket
+import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.cache.child import FetchingProcess
 from reader.cache.messages import (
     Counts,
     GetCounts,
     Hint,
     Join,
+    Opened,
     Present,
+    Progress,
     Request,
     Setup,
     Unavailable,
@@ -39,12 +42,14 @@ from reader.cache.quota import LEASE
 from reader.cache.turns import is_fetched, joined
 from reader.errors import StoreError
 from reader.format import ShardfeedError
+from reader.processes.child import Child, let_go_in_forks, start
 from reader.store.credentials import sent
-from reader.store.urls import checked, need
+from reader.store.urls import LIBRARY, checked, need
 
 _DYING_SECONDS = 0.1
 _PATIENT_SECONDS = 60.0  # after which a fetching process has to show that it is not stopped
 _ANSWER_SECONDS = 30.0  # for requests that need no network
+_ENDING_SECONDS = 60.0
 
 
 def fetching(
@@ -68,6 +73,66 @@ def fetching(
 
 class Damaged(Exception):
     """The store's bytes of a sample are not the packed ones."""
+
+
+class FetchingProcess:
+    def __init__(self, url: str) -> None:
+        if sys.platform != "linux":
+            raise StoreError(f"{url}: reading from a store needs Linux.")
+        need(LIBRARY, url)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._child = start("reader.cache.process", (theirs.fileno(),))
+            except OSError as error:
+                ours.close()
+                raise StoreError(
+                    f"{url}: {sys.executable} cannot be started to fetch from it: {error}."
+                ) from error
+        self.pid = self._child.pid
+        self._control = Connection(ours.detach())
+        self.end = weakref.finalize(self, _end, self._child, os.getpid())
+        let_go_in_forks(self)
+
+    def open(self, setup: Setup) -> Opened:
+        """Open the dataset; a terminal shows the progress."""
+        bar = None
+        try:
+            self._control.send(setup)
+            while isinstance(message := self._control.recv(), Progress):
+                if bar is None:
+                    from tqdm import tqdm  # rarely used
+
+                    bar = tqdm(None, "indexes", message.total, leave=False, disable=None)
+                bar.update(message.done - bar.n)
+        except (EOFError, OSError):
+            raise StoreError(
+                f"{setup.url}: the fetching process has died. Open the dataset again."
+            ) from None
+        finally:
+            if bar is not None:
+                bar.close()
+        if isinstance(message, ShardfeedError):
+            raise message
+        assert isinstance(message, Opened)
+        return message
+
+    @property
+    def is_alive(self) -> bool:
+        return (
+            not self._control.closed and not self._control.poll()
+        )  # it says nothing until it ends
+
+    def let_go(self) -> None:
+        if self.end.detach():
+            self._child.let_go()
+        self._control.close()
+
+
+def _end(child: Child, owner: int) -> None:
+    if os.getpid() == owner:
+        child.kill()
+        child.wait(_ENDING_SECONDS)
 
 
 class Fetching:

@@ -8,8 +8,8 @@
 Two files for all shards: to create two for each would take seconds for thousands of shards.
 """
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -21,7 +21,7 @@ from reader.cache.presence import PresenceMap
 from reader.errors import ReaderError
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.checksum import checksum_of
-from reader.format.files import map_part, open_regular
+from reader.format.index_file import IndexFile
 
 INDEXES = "cached.indexes"
 ROWS = "cached.rows"
@@ -37,7 +37,7 @@ class CachedFiles:
         shards: the shards of the split.
         classes: number of class names.
         numbers: number of each shard in dataset.json.
-        indexes: start of each index in `INDEXES`.
+        indexes: the file `INDEXES`.
         rows: start of each presence map in `ROWS`.
         sizes: bytes of both files.
     """
@@ -46,7 +46,7 @@ class CachedFiles:
     shards: Sequence[ShardEntry]
     classes: int
     numbers: NDArray[np.int64]
-    indexes: NDArray[np.int64]
+    indexes: IndexFile
     rows: NDArray[np.int64]
     sizes: tuple[int, int]
 
@@ -58,36 +58,35 @@ class CachedFiles:
         rows = np.cumsum([len(every), *(shard.samples for shard in every)])
         numbers = np.flatnonzero(own)
         shards, sizes = tuple(compress(every, own)), (int(indexes[-1]), int(rows[-1]))
-        return cls(
-            folder, shards, len(manifest.classes), numbers, indexes[numbers], rows[numbers], sizes
-        )
+        file = IndexFile(folder / INDEXES, indexes[numbers].tolist())
+        return cls(folder, shards, len(manifest.classes), numbers, file, rows[numbers], sizes)
 
     def index(self, number: int, *, has_images: bool | None = None) -> Index:
         """Open an index, and check it as `Index.of_shard` does."""
-        shard, start = self.shards[number], int(self.indexes[number])
-        content = self._content(number)
-        return Index.of_shard(
-            self.folder, shard, self.classes, content=content, start=start, has_images=has_images
-        )
+        shard = self.shards[number]
+        with self._readable():
+            return self.indexes.index(
+                number, self.folder, shard, classes=self.classes, has_images=has_images
+            )
 
     def is_packed_index(self, number: int) -> bool:
         """Whether an index is the one that was packed, so that the store has its faults."""
+        shard = self.shards[number]
         try:
-            return is_index(self.shards[number], self._content(number))
+            with self._readable():
+                return is_index(shard, self.indexes.content(number, shard.index_bytes))
         except FormatError:
             return False
 
-    def _content(self, number: int) -> memoryview:
-        path = self.folder / INDEXES
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
         try:
-            file = open_regular(path)
-            try:
-                return map_part(file, int(self.indexes[number]), self.shards[number].index_bytes)
-            finally:
-                os.close(file)
+            yield
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise FormatError(f"{path}: the indexes cannot be read: {reason}.") from error
+            raise FormatError(
+                f"{self.indexes.path}: the indexes cannot be read: {reason}."
+            ) from error
 
     def presence(self, number: int) -> PresenceMap:
         """Open the presence map of a shard, for reading.
@@ -100,14 +99,6 @@ class CachedFiles:
     def all_rows(self) -> PresenceMap:
         """Open the file of the presence maps, for the process that fetches."""
         return self._map(self.sizes[1], is_writable=True)
-
-    def present(self) -> list[NDArray[np.bool_]]:
-        """Return for each shard which of its samples are present."""
-        found = self._map(self.sizes[1]).present()
-        return [
-            found[start : start + shard.samples]
-            for start, shard in zip(self.rows.tolist(), self.shards, strict=True)
-        ]
 
     def _map(self, count: int, start: int = 0, *, is_writable: bool = False) -> PresenceMap:
         path = self.folder / ROWS

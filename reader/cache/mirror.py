@@ -3,7 +3,7 @@
 ::
 
     FINGERPRINT/                      of dataset.json
-      lease, boot                     see `quota`; identity of the boot, see `recovery`
+      lease, boot                     see `quota`; identity of the boot, see `opening`
       turn, socket, waiting           see `turns`
       cached.indexes, cached.rows     see `files`
       dataset.json                    last, when all indexes are there
@@ -72,10 +72,6 @@ class MirroredShard:
         return Spans.of(self.index)
 
     @cached_property
-    def whole_spans(self) -> Spans:
-        return self.spans.wholly(self.entry.bytes)
-
-    @cached_property
     def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         """Offsets, sizes and crc32 of images if there are any, and of members that have them."""
         columns = self.index.columns
@@ -125,7 +121,7 @@ class MirroredShard:
         """Free what a killed process reserved, or had not freed yet."""
         if not (allocated := quota.blocks(self.file)):
             return
-        begin, end = self.whole_spans
+        begin, end = self.spans
         held = self.rows.held()
         edges = np.flatnonzero(np.diff(held, prepend=False, append=False)).reshape(-1, 2)
         firsts, lasts = edges[:, 0], edges[:, 1] - 1

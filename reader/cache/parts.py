@@ -4,11 +4,7 @@ Guarantees: rows are marked as present only after their checksums match, and dis
 before bytes are fetched.
 """
 
-import asyncio
 import os
-from collections import Counter
-
-import xxhash
 
 from reader.cache.messages import Unavailable
 from reader.cache.mirror import MirroredShard
@@ -16,11 +12,9 @@ from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part
 from reader.cache.space import Space
 from reader.errors import StoreError
-from reader.format.checksum import PREFIX, checksum
 from reader.store.client import Store
 
 _WRITTEN = 1 << 17  # bytes of a write; larger ones may take costly pages of a system
-_READ = 1 << 18  # bytes of a read that is only hashed: they stay in the processor's cache
 _TRIES = 3  # if checksums do not match
 
 
@@ -29,7 +23,6 @@ class PartFetcher:
         self.fetched = 0
         self._store = store
         self._space = space
-        self._wholes: Counter[int] = Counter()  # fetched bytes of shards that are fetched whole
 
     def reserve(self, shard: MirroredShard, part: Part) -> bool:
         """Reserve the space of a part; return whether there is enough."""
@@ -50,9 +43,7 @@ class PartFetcher:
             self._space.reserve(file, start, stop, is_urgent=part.last < 0)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
-            content = memoryview(b"")  # of rows without a member, in a shard that is fetched whole
-            if stop > start:
-                content = await self._store.part(name, start, stop, size)
+            content = await self._store.part(name, start, stop, size)
             damaged = set(shard.damaged(part.first, part.stop, content, start))
             if not damaged:
                 break
@@ -62,8 +53,6 @@ class PartFetcher:
             if row not in damaged:
                 shard.rows.fill(row)
         self.fetched += part.stop - part.first
-        if part.is_whole:
-            await self._check_whole(shard, part, stop - start)
         return {row: self._lost(shard, row) for row in damaged}
 
     def _lost(self, shard: MirroredShard, row: int) -> Unavailable:
@@ -75,33 +64,8 @@ class PartFetcher:
             True,
         )
 
-    async def _check_whole(self, shard: MirroredShard, part: Part, size: int) -> None:
-        self._wholes[part.shard] += size
-        if self._wholes[part.shard] != shard.entry.bytes:
-            return
-        del self._wholes[part.shard]
-        before = shard.rows.values.copy()
-        found = await asyncio.to_thread(_checksum, shard.file)
-        is_same = shard.rows.present().all() and (shard.rows.values == before).all()
-        is_known = shard.entry.checksum.startswith(PREFIX)
-        if is_known and found != shard.entry.checksum and is_same:  # nothing was evicted meanwhile
-            for row in range(shard.entry.samples):
-                shard.rows.clear(row)
-            raise StoreError(
-                f"{self._store.url}/{shard.entry.file}: the bytes between its samples are not the "
-                "packed ones. Upload the shard again."
-            )
-
 
 def _range(shard: MirroredShard, part: Part) -> tuple[int, int, int]:
     """The file that a part is for, and where in it the part begins and ends."""
-    spans = shard.whole_spans if part.is_whole else shard.spans
+    spans = shard.spans
     return shard.file, int(spans.begin[part.first]), int(spans.end[part.stop - 1])
-
-
-def _checksum(file: int) -> str:
-    found, at, buffer = xxhash.xxh3_128(), 0, memoryview(bytearray(_READ))
-    while count := os.preadv(file, [buffer], at):
-        found.update(buffer[:count])
-        at += count
-    return checksum(found)

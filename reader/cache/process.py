@@ -1,7 +1,6 @@
 """The fetching process: `main` of this module, with its inherited descriptors as arguments.
 
-It has one event loop and one thread; another thread computes checksums of whole shards. When its
-parent ends, it loses only the requests in flight.
+It has one event loop and one thread. When its parent ends, it loses only the requests in flight.
 """
 
 import asyncio
@@ -26,7 +25,8 @@ from reader.cache.turns import Turn
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.processes.child import end_with_parent
-from reader.store.fetching import FetchingStore
+from reader.store import ranges
+from reader.store.client import Store
 
 # glibc's allocator keeps the memory of answers for the next ones, and all threads share it:
 # otherwise the system clears the pages of each answer again. The numbers are those of malloc.h.
@@ -50,7 +50,7 @@ async def _serve(control: Connection) -> None:
         Fetcher(store, quota, mirror).listen(listener)
 
     try:
-        store = FetchingStore(setup.url, setup.options, setup.provider)
+        store = Store(setup.url, setup.options, setup.provider, ranges.opened)
         quota = DiskQuota(Path(setup.cache_dir), setup.limit)
         place = await opened(store, quota, setup.split, coming)
         turn, listener = Turn(place.folder), None

@@ -26,7 +26,6 @@ class Part(NamedTuple):
     first: int
     stop: int
     last: int = -1  # see `Piece`; -1 if a client waits for it
-    is_whole: bool = False  # all bytes of the shard are fetched, also between rows
 
 
 class Spans(NamedTuple):
@@ -47,11 +46,6 @@ class Spans(NamedTuple):
             behind, is_empty = np.maximum.accumulate(end), end == 0
             begin, end = np.where(is_empty, (behind, behind + 1), (begin, end))
         return cls(begin, end)
-
-    def wholly(self, size: int) -> "Spans":
-        """Return spans that also cover the bytes between rows, of a tar of `size` bytes."""
-        begin = np.append(0, self.end[:-1])[: len(self.end)]
-        return Spans(begin, np.append(self.end[:-1], size)[: len(self.end)])
 
     def cut(self, part: Part) -> Iterator[Part]:
         first = part.first

@@ -94,4 +94,4 @@ class Schedule:
                 continue
             wanted = Part(self.client.numbers[piece.shard], piece.first, piece.stop, piece.last)
             spans = self._mirror.shard(wanted.shard).spans
-            yield from spans.cut(wanted._replace(is_whole=self.ahead.by_shard is not None))
+            yield from spans.cut(wanted)

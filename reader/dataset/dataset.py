@@ -17,8 +17,9 @@ from reader.dataset.as_webdataset import shared_samples
 from reader.dataset.joined import Join, joined, located, named_places
 from reader.dataset.locator import SampleLocator, Subset, chosen_by
 from reader.dataset.numbered import NumberedSamples
-from reader.dataset.open_shards import Files, OpenShards, ShardFiles
+from reader.dataset.open_shards import OpenShards
 from reader.dataset.shared_memory import hold
+from reader.dataset.sources import ShardSource, shards_of
 from reader.errors import ArgumentError
 from reader.format import Limits, Manifest
 from reader.store.urls import is_url
@@ -152,11 +153,11 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         held = None
         if cache is not None:
             held = hold(self.folder, self.shards, self.fingerprint, cache_limit)
-        files = ShardFiles.of(self.folder, manifest, split, limits, held, self.fetching)
-        self._files: Files = files
+        own = shards_of(self.folder, manifest, split, limits, held, self.fetching)
+        self._source: ShardSource = own
         if further:
             others = [(prefix, *located(place, split, *stores)) for prefix, place in further]
-            self._files, described = joined(files, manifest, split, others)
+            self._source, described = joined(own, manifest, split, others)
             self.extensions, self.box_encodings, self.mask_colors = described
         if subset is not None:
             self._choose(subset)
@@ -164,9 +165,9 @@ class Dataset(LikeTorchDataset, NumberedSamples):
     def for_workers(self) -> "Dataset":
         """Return this dataset for workers, without credentials."""
         other = copy.copy(self)
-        other._files = self._files.for_workers()
+        other._source = self._source.for_workers()
         if self.fetching is not None:
-            [(other.fetching, _), *_] = other._files.fetchings
+            [(other.fetching, _), *_] = other._source.fetchings
         return other
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
@@ -275,7 +276,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
         """The (path, label) of every sample, as in ImageFolder; the path as in `names`."""
-        indexes = map(self._files.index, range(len(self.shards)))
+        indexes = map(self._source.index, range(len(self.shards)))
         names = [name for index in indexes for name in index.names()]
         if self.places.chosen is not None:
             names = [names[number] for number in self.places.chosen.tolist()]

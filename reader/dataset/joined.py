@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reader.dataset.open_shards import Fetchings, ShardFiles
 from reader.dataset.shard import Shard
+from reader.dataset.sources import Fetchings, FolderShards, shards_of
 from reader.dataset.tar_bytes import JoinedBytes, ReadBuffer
 from reader.errors import ArgumentError, ReaderError
 from reader.format import BoxEncoding, FormatError, Index, Manifest, MaskColors
@@ -41,48 +40,46 @@ def named_places(join: Join | None) -> list[tuple[str, PathLike]]:
 
 
 @dataclass(frozen=True)
-class JoinedFiles:
-    """The files of shards with those of the same number that are joined to them."""
+class JoinedShards:
+    """Shards with those of the same number that are joined to them."""
 
-    base: ShardFiles
-    others: tuple[tuple[str, ShardFiles], ...]  # with what the names of their members begin with
+    base: FolderShards
+    others: tuple[tuple[str, FolderShards], ...]  # with what the names of their members begin with
     places: Mapping[str, int]  # which of them has the members of an extension, from 1 on
 
     @property
     def fetchings(self) -> Fetchings:
         return [*self.base.fetchings, *(one for _, own in self.others for one in own.fetchings)]
 
-    def for_workers(self) -> "JoinedFiles":
+    def for_workers(self) -> "JoinedShards":
         others = tuple((prefix, own.for_workers()) for prefix, own in self.others)
         return replace(self, base=self.base.for_workers(), others=others)
 
-    def mixed(self, labels: NDArray[np.int64] | None, source: int) -> "JoinedFiles":
-        return replace(self, base=self.base.mixed(labels, source))
+    def name_of(self, number: int) -> str:
+        return self.base.name_of(number)
 
     def index(self, number: int) -> Index:
         index = self.base.index(number)
-        self._join(index, number)
+        self._join(index, [own.index(number) for _, own in self.others], number)
         return index
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
-        index = self.base.index(number)
-        indexes = [index, *self._join(index, number)]
-        pairs = zip([self.base, *(own for _, own in self.others)], indexes, strict=True)
-        tars = [files.tar(number, one, buffer) for files, one in pairs]
-        starts = [0, *accumulate(one.tar_bytes for one in indexes)]
-        tar, base = JoinedBytes(tars, starts, self.places), self.base
-        return Shard(index, tar, base.limits, base.labels, base.source)
+        found = self.base.open(number, buffer)
+        shards = [found, *(own.open(number, buffer) for _, own in self.others)]
+        starts = [0, *accumulate(shard.index.tar_bytes for shard in shards)]
+        self._join(found.index, [shard.index for shard in shards[1:]], number)
+        found.tar = JoinedBytes([shard.tar for shard in shards], starts, self.places)
+        return found
 
-    def _join(self, index: Index, number: int) -> list[Index]:
-        """Add the columns of the joined shards to `index`; return their indexes."""
-        indexes, end = [], index.tar_bytes
-        for prefix, own in self.others:
-            other = own.index(number)
+    def _join(self, index: Index, others: Sequence[Index], number: int) -> None:
+        """Add the columns of the joined shards to `index`."""
+        end = index.tar_bytes
+        for (prefix, own), other in zip(self.others, others, strict=True):
             if any(not np.array_equal(index.columns[x], other.columns[x]) for x in _KEYS):
-                tar = self.base.tar_name(number)
                 raise FormatError(
-                    f"{own.tar_name(number)} has other keys than {tar}, or another order: one of "
-                    f"the datasets was packed again. {_pack_again(own, self.base)}"
+                    f"{own.name_of(number)} has other keys than {self.name_of(number)}, or another "
+                    "order: one of the datasets was packed again. "
+                    f"{_pack_again(own, self.base)}"
                 )
             columns = {
                 prefix + name: _moved(name, column, end)
@@ -92,9 +89,7 @@ class JoinedFiles:
             if not other.is_whole:  # then what was copied may be zeros
                 raise ReaderError(f"{other.path} was truncated after it was opened. Restore it.")
             index.add(columns)
-            indexes.append(other)
             end += other.tar_bytes
-        return indexes
 
 
 def _moved(name: str, column: Column, start: int) -> Column:
@@ -116,18 +111,18 @@ def located(place: PathLike, split: str | None, *options: Any) -> "tuple[Path, F
 
 
 def joined(
-    base: ShardFiles,
+    base: FolderShards,
     content: Manifest,
     split: str | None,
     others: "Sequence[tuple[str, Path, Fetching | None]]",
-) -> tuple[JoinedFiles, tuple[tuple[str, ...], dict[str, BoxEncoding], dict[str, MaskColors]]]:
+) -> tuple[JoinedShards, tuple[tuple[str, ...], dict[str, BoxEncoding], dict[str, MaskColors]]]:
     """Return the files of a dataset and those joined to it; all extensions, boxes and colours."""
     extensions, boxes, found = list(content.fields), dict(content.boxes), []
     colors = dict(content.mask_colors)
     held: dict[str, int] = {}
     for prefix, folder, fetching in others:
         own = Manifest.load(folder)
-        files = ShardFiles.of(folder, own, split, base.limits, None, fetching)
+        files = shards_of(folder, own, split, base.limits, None, fetching)
         members = [prefix + ext for ext in own.fields]
         _check(base, files, own, [ext for ext in members if ext in extensions])
         extensions += members
@@ -135,10 +130,10 @@ def joined(
         colors |= {prefix + ext: colour for ext, colour in own.mask_colors.items()}
         found.append((prefix, files))
         held |= dict.fromkeys(members, len(found))
-    return JoinedFiles(base, tuple(found), held), (tuple(extensions), boxes, colors)
+    return JoinedShards(base, tuple(found), held), (tuple(extensions), boxes, colors)
 
 
-def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequence[str]) -> None:
+def _check(base: FolderShards, own: FolderShards, content: Manifest, common: Sequence[str]) -> None:
     """Refuse a dataset `own` whose samples or members do not fit; `common` are in others, too."""
     if content.images:
         raise ArgumentError(
@@ -161,6 +156,6 @@ def _check(base: ShardFiles, own: ShardFiles, content: Manifest, common: Sequenc
         )
 
 
-def _pack_again(own: ShardFiles, base: ShardFiles) -> str:
+def _pack_again(own: FolderShards, base: FolderShards) -> str:
     places = f"{shlex.quote(own.name)} --keys-of {shlex.quote(base.name)}"
     return f"Pack the members again: packer pack SOURCE {places} --overwrite"

@@ -15,7 +15,8 @@ from reader.checks import FLAG, Rule, brief, check, is_number, one_of
 from reader.dataset.as_torch import READ_ALIKE
 from reader.dataset.dataset import Dataset
 from reader.dataset.locator import SampleLocator
-from reader.dataset.open_shards import MixedFiles, OpenShards
+from reader.dataset.open_shards import OpenShards
+from reader.dataset.sources import RelabelledShards, SeveralShards
 from reader.errors import ArgumentError
 
 Entry = Dataset | tuple[Dataset, float]
@@ -55,7 +56,7 @@ class Mix(Dataset):
 
     __module__ = "reader"
 
-    _files: MixedFiles
+    _source: SeveralShards
 
     @explained()
     def __init__(
@@ -107,8 +108,8 @@ class Mix(Dataset):
         self._own = OpenShards()
         starts = accumulate((len(part.shards) for part in self.parts[:-1]), initial=0)
         pairs = enumerate(zip(self.parts, self._labels, strict=True))
-        files = (part._files.mixed(labels, number) for number, (part, labels) in pairs)
-        self._files = MixedFiles(tuple(files), tuple(starts))
+        sources = (RelabelledShards(part._source, labels, n) for n, (part, labels) in pairs)
+        self._source = SeveralShards(tuple(sources), tuple(starts))
 
     def counts(self, epoch_size: int | None = None, *, multiple: int = 1) -> dict[str, int]:
         """Return how many samples of each dataset an epoch has, by name.
@@ -144,7 +145,7 @@ class Mix(Dataset):
     @property
     def edges(self) -> list[int]:
         """The number of the first shard of each dataset, and that of all shards."""
-        return [*self._files.starts, len(self.shards)]
+        return [*self._source.starts, len(self.shards)]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -161,17 +162,13 @@ class Mix(Dataset):
     def for_workers(self) -> "Mix":
         other = copy.copy(self)
         other.parts = tuple(part.for_workers() for part in self.parts)
-        other._files = self._files.for_workers()
+        other._source = self._source.for_workers()
         return other
 
     def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         places = numbers if self.places.chosen is None else self.places.chosen[numbers]
         starts = self.places.ends[self.edges[:-1]]
         return np.searchsorted(starts, places, side="right") - 1
-
-    def _tar_name(self, shard: int) -> str:
-        part, shard = self._files.find(shard)
-        return self.parts[part]._tar_name(shard)
 
 
 def _entries(given: Any) -> tuple[list[str], tuple[Dataset, ...], list[float] | None]:

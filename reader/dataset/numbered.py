@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.locator import SampleLocator, Texts
-from reader.dataset.open_shards import MAPPINGS, Fetchings, Files, OpenShards
+from reader.dataset.open_shards import MAPPINGS, OpenShards
 from reader.dataset.shard import Shard
+from reader.dataset.sources import Fetchings, ShardSource
 from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError, ReaderError
@@ -46,7 +47,7 @@ class NumberedSamples:
     channels: int
     limits: Limits
     recorded_sizes: SizeBounds | None  # in dataset.json, of the samples' splits
-    _files: Files
+    _source: ShardSource
     _own: OpenShards
 
     def __len__(self) -> int:
@@ -86,7 +87,7 @@ class NumberedSamples:
         """Return columns of keys, names, members, or fields of the JSON."""
         found: dict[str, list[NDArray[Any] | None]] = {name: [] for name in names}
         for number in range(len(self.shards)) if names else ():
-            index = self._files.index(number)
+            index = self._source.index(number)
             for name in names:
                 found[name].append(index.values(name))  # a copy, which lets go of the mapping
         rows = [shard.samples for shard in self.shards]
@@ -109,7 +110,7 @@ class NumberedSamples:
             return joined(parts, rows)
         from difflib import get_close_matches  # rarely used
 
-        fields = [field for at in range(len(rows)) for field in self._files.index(at).fields]
+        fields = [field for at in range(len(rows)) for field in self._source.index(at).fields]
         usual = dict.fromkeys(["label", "height", "width", "key", "name", *ROW])
         known = [*usual, *dict.fromkeys(f"json.{x}" if x in usual else x for x in fields)]
         prefixes = [ext.removesuffix("json") for ext in self.extensions if kind_of(ext) == "json"]
@@ -136,7 +137,7 @@ class NumberedSamples:
         """
         for number, rows in self.places.rows():
             if self.shards[number].samples:
-                columns = self._files.index(number).columns
+                columns = self._source.index(number).columns
                 yield {name: columns[name][rows] for name in names}
 
     def computed(
@@ -234,7 +235,7 @@ class NumberedSamples:
     @property
     def fetchings(self) -> Fetchings:
         """The fetching of stores, and the shards of each."""
-        return self._files.fetchings
+        return self._source.fetchings
 
     def sources(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return which dataset of a `Mix` each sample is from; there is only one."""
@@ -260,7 +261,7 @@ class NumberedSamples:
         if not -count <= number < count:
             raise IndexError(f"sample {number} is out of range for a dataset of {count} samples")
         position, row = self.places.find(number % count)
-        return self._own.get(position, self._files), row
+        return self._own.get(position, self._source), row
 
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
@@ -271,7 +272,7 @@ class NumberedSamples:
         """
         for position, which, rows in self.places.find_all(numbers):
             turn_to(int(numbers[which][0]))
-            yield self._own.get(position, self._files), which, rows
+            yield self._own.get(position, self._source), which, rows
 
     def describe(self, number: int, *, with_key: bool = True) -> str:
         """Return a sample's number, key and tar for an error; without the key, no file is read."""
@@ -279,10 +280,7 @@ class NumberedSamples:
         if with_key:
             with contextlib.suppress(ShardfeedError):
                 key = f"{self.keys[number]!r} "
-        return f"sample {number} {key}of {self._tar_name(self.places.find(number)[0])}"
-
-    def _tar_name(self, shard: int) -> str:
-        return f"{self.source}/{self.shards[shard].file}"
+        return f"sample {number} {key}of {self._source.name_of(self.places.find(number)[0])}"
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
         """Return the stored image with the dataset's orientation and channels."""

@@ -33,6 +33,6 @@ def page_of(dataset: Any) -> str:
             pixels, label = dataset.whole(number), int(labels[number])
             name = dataset.classes[label] if 0 <= label < len(dataset.classes) else ""
             rgb = np.repeat(pixels, 3 // pixels.shape[-1], axis=-1)
-            tiles.append(Tile(rgb, (name, dataset.keys[number])))
+            tiles.append(Tile(rgb, [name, dataset.keys[number]]))
     sheet = Sheet(tiles, "some of its samples") if tiles else None
     return table(type(dataset).__name__, rows, sheet)

@@ -13,20 +13,14 @@ from reader.format.tiles import table_of
 
 
 class Shard:
-    def __init__(
-        self,
-        index: Index,
-        tar: TarBytes | JoinedBytes,
-        limits: Limits,
-        labels: NDArray[np.int64] | None = None,
-        source: int = 0,
-    ) -> None:
+    labels: NDArray[np.int64] | None = None  # and `source`: see `RelabelledShards`
+    source = 0
+
+    def __init__(self, index: Index, tar: TarBytes | JoinedBytes, limits: Limits) -> None:
         self.index = index
         self.tar = tar
         self.path = tar.path
         self._limits = limits
-        self.labels = labels  # and `source`: see `ShardFiles`
-        self.source = source
 
     def read(self, row: int, ext: str) -> bytes:
         span = self.index.span(ext, row)

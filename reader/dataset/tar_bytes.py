@@ -157,8 +157,15 @@ class TarBytes:
 class JoinedBytes:
     """The tar of a shard and those that are joined to it, one after the other."""
 
+    path: Path
+    error: Callable[..., SampleError]
+    copy: Callable[..., None]
+
     def __init__(
-        self, tars: Sequence[TarBytes], starts: Sequence[int], places: Mapping[str, int]
+        self,
+        tars: "Sequence[TarBytes | JoinedBytes]",
+        starts: Sequence[int],
+        places: Mapping[str, int],
     ) -> None:
         """Read `tars`, each from its start on; the last of `starts` is the end.
 
@@ -167,7 +174,7 @@ class JoinedBytes:
         self._tars, self._starts, self._places = tars, starts, places
         self.path, self.error, self.copy = tars[0].path, tars[0].error, tars[0].copy
 
-    def of_member(self, ext: str) -> TarBytes:
+    def of_member(self, ext: str) -> "TarBytes | JoinedBytes":
         return self._tars[self._places.get(ext, 0)]
 
     @property

@@ -102,11 +102,12 @@ digits for all other content, as JSON with sorted keys and without white space. 
 once; names that differ only in case or Unicode normalisation, and have the same checksum, are one
 tar. A reader ignores unknown entries.
 
-**shards.index**. The bytes of all index files back to back, in the order of the shards in
-dataset.json, which has the size and the checksum of each. packer writes it before dataset.json if a
-dataset has 64 shards or more, and its indexes have at most 1 MiB on average and 4 GB together. A
-reader fetches from it the indexes that it needs, by requests of up to 8 MiB. It fetches an index by
-itself if the bytes here do not match its checksum, so it may also ignore this file.
+**shards.index** (`index_file.py`). The bytes of all index files back to back, in the order of the
+shards in dataset.json, which has the size and the checksum of each. packer writes it before
+dataset.json if a dataset has 64 shards or more, and its indexes have at most 1 MiB on average and 4
+GB together. A reader maps it, or fetches from a store the indexes that it needs, by requests of up
+to 8 MiB. It reads an index by itself if the bytes here do not match its checksum, or if its file is
+newer, so it may also ignore this file.
 
 `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those from
 ``segment`` on, `bands.py` those from ``band`` on and `fields.py` those of the JSON. `members.py`

@@ -65,12 +65,13 @@ class Index:
         classes: int | None = None,
         content: memoryview | bytes | None = None,
         start: int = 0,
+        is_checked: bool = False,
     ) -> None:
         """Open the index at `path`; for a dataset's shard, use `of_shard`.
 
         A mapped one needs no memory; check `is_whole` before reading rows. `classes` is the number
         of class names, None if it is unknown; `content` are the file's bytes, or the part of a
-        larger file that is mapped from `start` on.
+        larger file that is mapped from `start` on; `is_checked`: its bounds were checked before.
 
         Raises:
             FormatError: the file is missing or not a valid index.
@@ -99,6 +100,8 @@ class Index:
             raise self._error(f"{self.tar_bytes} is not a possible size of a tar")
         self.has_images = not self.columns.keys().isdisjoint(ROW)
         self._lists = lists_in(self.columns)
+        if is_checked:
+            return
         self._check_columns()
         self._check_bounds()
         known = _MOST_NAMES if classes is None else classes
@@ -115,6 +118,7 @@ class Index:
         mapped: bool = True,
         content: memoryview | bytes | None = None,
         start: int = 0,
+        is_checked: bool = False,
         has_images: bool | None = None,
     ) -> "Index":
         """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
@@ -122,7 +126,7 @@ class Index:
         Raises:
             FormatError: the index is missing, damaged, or of another shard.
         """
-        found = cls(folder / shard.index, mapped, classes, content, start)
+        found = cls(folder / shard.index, mapped, classes, content, start, is_checked)
         counts = (
             (len(found), shard.samples, "samples"),
             (found.tar_bytes, shard.bytes, "bytes of its tar"),

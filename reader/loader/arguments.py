@@ -20,11 +20,10 @@ from reader.checks import (
 from reader.dataset.dataset import Dataset
 from reader.dataset.mix import Mix
 from reader.errors import ArgumentError
+from reader.fields.field import Field, Sample
 from reader.loader.collate import Collate
 from reader.loader.from_torchvision import as_own
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.samples.fields import Field
-from reader.samples.sample import Sample
 from reader.system import most_workers, usable_cores
 from reader.transforms import Transform
 
@@ -154,7 +153,7 @@ class LoaderConfig:
     workers: int | str | None
     batches_ahead: int | None
     drop_last: bool
-    fields: Sequence[Field]
+    fields: Sequence[str | Field]
     map_sample: Callable[[Sample], Sample | None] | None
     map_batch: Callable[[Any], Any] | None
     collate_fn: Collate | None

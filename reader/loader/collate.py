@@ -7,11 +7,10 @@ import numpy as np
 import torch
 
 from reader.batch.layout import BatchArrays
-from reader.columns.column import StoredBatch
-from reader.columns.schema import BatchSchema
-from reader.columns.tensors import tensor
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, SampleError, because, called
+from reader.fields.columns import BatchSchema, StoredBatch
+from reader.fields.tensors import tensor
 from reader.format import FormatError
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
@@ -23,27 +22,26 @@ class Batcher:
     def __init__(
         self, schema: BatchSchema, dataset: Dataset, collate_fn: Collate | None = None
     ) -> None:
-        self._columns = schema.columns
+        self._fields = schema.fields
         self._rows = schema.rows
-        self._texts = {"key": dataset.keys, "name": dataset.names}
-        self._sources = dataset.sources
+        self._dataset = dataset
         self._collate_fn = collate_fn
 
     def batch(self, arrays: BatchArrays, loose: Mapping[str, Sequence[Any]]) -> Any:
-        stored = StoredBatch(self._rows, arrays, loose, self._texts, self._sources)
+        stored = StoredBatch(self._rows, arrays, loose, self._dataset)
         try:
-            fields = tuple(column.deliver(stored) for column in self._columns)
+            views = [[view.deliver(stored) for view in columns] for columns in self._fields]
         except (FormatError, ReaderError) as error:  # of an index that keys are read from
             raise SampleError(str(error)) from error
         if self._collate_fn is None:
-            return fields
-        rows = (c.rows_of(field) for c, field in zip(self._columns, fields, strict=True))
-        samples = list(zip(*rows, strict=True))
+            return tuple(each[0] if len(each) == 1 else each for each in views)
+        samples = list(zip(*map(_rows, views), strict=True))
         try:
             return called("collate_fn", self._collate_fn, samples)
         except Exception as error:  # such as a function written for PIL images
             given = ", ".join(
-                f"{c.name}: {_kind(v)}" for c, v in zip(self._columns, samples[0], strict=True)
+                f"{columns[0].name}: {_kind(value)}"
+                for columns, value in zip(self._fields, samples[0], strict=True)
             )
             because(
                 error,
@@ -54,6 +52,14 @@ class Batcher:
                 ),
             )
             raise
+
+
+def _rows(views: Sequence[Any]) -> Any:
+    """Return the value of each sample in a field; a tuple of several views."""
+    if len(views) > 1:
+        return zip(*views, strict=True)
+    is_number = isinstance(views[0], torch.Tensor) and views[0].dim() == 1
+    return views[0].tolist() if is_number else views[0]
 
 
 def _kind(value: Any) -> str:

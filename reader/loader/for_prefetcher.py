@@ -21,7 +21,7 @@ class ForPrefetcher(LikeDataLoader):
         self.decode = config.decode
         self.decode_share = self._pipeline.share
         self.channels = None if config.map_sample else parts.dataset.channels  # None: unknown
-        places = [at for at, column in enumerate(parts.schema.columns) if column.is_image]
+        places = [at for at, (view, *_) in enumerate(parts.schema.fields) if view.is_image]
         self.image_places = None if config.collate_fn else places
 
     @property

@@ -12,6 +12,7 @@ import cloudpickle
 
 from reader.advice import explained
 from reader.dataset.dataset import Dataset
+from reader.fields.field import Field, Sample
 from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.build import build
 from reader.loader.collate import Collate
@@ -19,8 +20,6 @@ from reader.loader.for_prefetcher import ForPrefetcher
 from reader.monitoring.statistics import Statistics
 from reader.order.sampled import GivenOrder
 from reader.order.samplers import BatchSampler, Sampler, Shuffle
-from reader.samples.fields import Field
-from reader.samples.sample import Sample
 from reader.transforms import Transform
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class Loader(ForPrefetcher):
     - ``right.png`` and other pictures in colour, except masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape become one tensor (B, ...), anything else a list. See
-      `reader.samples.fields`.
+      `reader.fields.members`.
 
     The last batch of an epoch may be shorter, unless `drop_last` is set. An iterator that ends
     before its first batch leaves its epoch to the next one.
@@ -87,7 +86,7 @@ class Loader(ForPrefetcher):
         workers: int | Literal["auto"] | None = None,
         batches_ahead: int | None = None,
         drop_last: bool = False,
-        fields: Sequence[Field] = ("image", "label"),
+        fields: Sequence[str | Field] = ("image", "label"),
         map_sample: Callable[[Sample], Sample | None] | None = None,
         map_batch: Callable[[Any], Any] | None = None,
         collate_fn: Collate | None = None,
@@ -208,9 +207,7 @@ class Loader(ForPrefetcher):
         self._parts = parts = build(config, dataset_of(dataset, split))
         super().__init__(config, parts)
         self.fields = parts.recipe.names
-        if not isinstance(
-            parts.order, GivenOrder
-        ):  # its numbers are known only when an epoch begins
+        if not isinstance(parts.order, GivenOrder):  # it is read when an epoch begins
             self._epochs.decode_ahead()
 
     def __reduce__(self) -> tuple[Any, ...]:

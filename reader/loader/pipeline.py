@@ -16,9 +16,11 @@ from typing import Any
 from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
 from reader.batch.pinned import page_lock
 from reader.batch.ring import Ring, RingMemory
-from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.fields.columns import BatchSchema
+from reader.fields.decoded_cache import DecodedImages
+from reader.fields.field import Recipe
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.collate import Batcher
@@ -31,8 +33,6 @@ from reader.monitoring.statistics import Statistics
 from reader.order.sampled import GivenBatches, GivenOrder
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
-from reader.samples.decoded_cache import DecodedImages
-from reader.samples.sample import Recipe
 from reader.system import running_on, usable_cores
 from reader.workers.messages import Done, Failed, Setup
 from reader.workers.pool import Pool, failure
@@ -55,6 +55,7 @@ class BatchPipeline:
         self._schema = schema
         self.batcher = batcher
         self.share = DecodeShare(config.decode)
+        self._is_spliced = config.decode == "gpu"  # workers decode nothing
         workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
         chunk = chunk_size(layout.rows, most, schema.is_gathered)
@@ -200,7 +201,7 @@ class BatchPipeline:
             ring.memory.slots,
             ring.memory.layout.slot_bytes,
             self._ready(),
-            self._schema.image.work,
+            "splice" if self._is_spliced else "decode",
             self.share.value,
             *((decoder.name, decoder.refused) if (decoder := self.share.decoder) else ()),
         )

@@ -2,7 +2,8 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,13 @@ from reader.geometry import CORNERS_OF
 from reader.look.pixels import array_of, images_of, shown
 from reader.look.sheet import Sheet, Tile
 
+
+class Drawing(Protocol):
+    """A field that draws itself; see `reader.fields.field`."""
+
+    def draw(self, tile: Tile, value: Any, classes: Sequence[str], boxes: str) -> None: ...
+
+
 _MOST = 32  # images on a sheet
 _KEYS = ("label", "labels", "target", "targets", "y")
 
@@ -20,7 +28,7 @@ _KEYS = ("label", "labels", "target", "targets", "y")
 def show(
     batch: Any,
     *,
-    fields: Sequence[str] | None = None,
+    fields: Sequence[str | Drawing] | None = None,
     classes: Sequence[str] = (),
     mean: float | Sequence[float] | None = None,
     std: float | Sequence[float] | None = None,
@@ -54,24 +62,29 @@ def show(
     """
     if boxes not in CORNERS_OF:
         raise ArgumentError(f"boxes is one of {', '.join(CORNERS_OF)}, not {boxes!r}.")
-    named = list(_named(batch, fields))
-    views = next((views for views in map(_views, (value for _, value in named)) if views), None)
+    named = [(name, value, _views(value)) for name, value in _named(batch, fields)]
+    views = next((views for _, _, views in named if views), None)
     if views is None:
         raise ArgumentError(
             "The batch has no images: tensors (B, 3, H, W) or (B, 1, H, W), or a list of "
             "(3, H, W). Pass a batch of the loop to reader.show."
         )
     count = len(views[0])
-    rows = [
-        [part for name, value in named for part in _annotations(name, value, count, row, classes)]
-        for row in range(count)
+    others = [
+        (values, partial(draw_value, name=name) if isinstance(name, str) else name.draw)
+        for name, value, images in named
+        if images is not views and (values := _by_view(value, count))
     ]
     tiles, kind = [], ""
     for number, images in enumerate(views):
         pixels, kind = shown(images[:most], mean, std)
         for row, each in enumerate(pixels):
-            of_view = f"view {number + 1}" if len(views) > 1 else ""
-            tiles.append(_tile(each, rows[row], of_view, boxes, classes, number))
+            tile = Tile(each)
+            for values, draw in others:
+                draw(tile, values[min(number, len(values) - 1)][row], classes, boxes)
+            if len(views) > 1:
+                tile.lines.append(f"view {number + 1}")
+            tiles.append(tile)
     sizes = {image.shape[:2] for images in views for image in images}
     size = "x".join(map(str, next(iter(sizes)))) if len(sizes) == 1 else f"{len(sizes)} sizes"
     head = f"{min(count, most)} of {count} images, {size}, {kind}"
@@ -81,7 +94,9 @@ def show(
 show.__module__ = "reader"
 
 
-def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
+def _named(
+    batch: Any, fields: Sequence[str | Drawing] | None
+) -> Iterator[tuple[str | Drawing, Any]]:
     if isinstance(batch, Mapping):
         for name, value in batch.items():
             inner = isinstance(value, Mapping)
@@ -113,54 +128,65 @@ def _views(value: Any) -> list[list[NDArray[Any]]] | None:
     return None
 
 
-@dataclasses.dataclass(frozen=True)
-class _Annotation:
-    line: str = ""
-    boxes: Any = None
-    labels: Any = None
-    mask: Any = None
-    points: Any = None
-    polygons: Any = None
+def _by_view(value: Any, count: int) -> list[Any]:
+    """Return the `count` values of a field, in each view that it has; nothing if it has others."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        return []
+    if len(value) == count:
+        return [value]
+    is_list = isinstance(value, (list, tuple))
+    return [view for view in value if len(view) == count] if is_list else []
 
 
-def _annotations(
-    name: str, value: Any, count: int, row: int, classes: Sequence[str]
-) -> Iterator[_Annotation]:
-    if _views(value) is not None or not hasattr(value, "__len__"):
-        return
-    if isinstance(value, (str, bytes)) or len(value) != count:
-        if isinstance(value, (list, tuple)) and value and len(value[0]) == count:
-            for number, view in enumerate(value):  # a list of views
-                for part in _annotations(name, view, count, row, classes):
-                    yield dataclasses.replace(part, line=part.line) if not number else part
-        return
-    one = value[row]
-    array = array_of(one)
-    if isinstance(one, str):
-        yield _Annotation(line=one)
-    elif isinstance(one, Mapping) and "boxes" in one:
-        yield _Annotation(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
-    elif isinstance(one, Mapping) and "keypoints" in one:
-        yield _Annotation(points=array_of(one["keypoints"]))
-    elif isinstance(one, Mapping) and {"points", "offsets", "kept"} <= one.keys():
-        corners, bounds, owners = (np.asarray(one[key]) for key in ("points", "offsets", "kept"))
-        yield _Annotation(polygons=np.split(corners, bounds[1:-1]), labels=owners)
-    elif isinstance(one, Mapping):
-        yield from (_Annotation(line=caption) for caption in captions_of(one)[:1])
+def draw_value(
+    tile: Tile, value: Any, classes: Sequence[str], boxes: str = "xyxy", name: str = ""
+) -> None:
+    """Draw a value of a sample over its image, or write it below, by its type and shape."""
+    array = array_of(value)
+    if isinstance(value, Mapping):
+        _draw_objects(tile, value, classes, boxes)
+    elif isinstance(value, str):
+        tile.lines += [value] * bool(value)
+    elif isinstance(value, (int, np.integer)):
+        tile.lines.append(_label(name, int(value), classes))
     elif array is None:
-        if isinstance(one, (int, np.integer)):
-            yield _Annotation(line=_label(name, int(one), classes))
+        return
     elif array.ndim == 0 and array.dtype.kind in "iu":
-        yield _Annotation(line=_label(name, int(array), classes))
+        tile.lines.append(_label(name, int(array), classes))
     elif array.ndim == 0 and array.dtype.kind == "b":
-        if not array:
-            yield _Annotation(line=f"{name or 'valid'}: False")
+        tile.lines += [f"{name or 'valid'}: False"] * (not array)
     elif array.ndim == 2 and array.shape[-1] == 4 and (array.shape[0] < 4 or "box" in name):
-        yield _Annotation(boxes=array)
+        _draw_boxes(tile, array, None, classes, boxes)
     elif array.ndim == 2 and array.dtype.kind in "iub":
-        yield _Annotation(mask=array)
+        tile.mask = array if tile.mask is None else tile.mask
     elif array.ndim == 1 and array.dtype.kind == "f" and len(array) == len(classes):
-        yield _Annotation(line=" ".join(_mixed(array, classes)))
+        tile.lines.append(" ".join(_mixed(array, classes)))
+
+
+def _draw_objects(tile: Tile, value: Mapping[str, Any], classes: Sequence[str], boxes: str) -> None:
+    if "boxes" in value:
+        if (rows := array_of(value["boxes"])) is not None:
+            _draw_boxes(tile, rows, array_of(value.get("labels")), classes, boxes)
+    elif "keypoints" in value:
+        if (objects := array_of(value["keypoints"])) is not None:
+            for one in objects.tolist():
+                tile.points += [(x, y, at) for at, (x, y, seen) in enumerate(one) if seen]
+    elif {"points", "offsets", "kept"} <= value.keys():
+        corners, bounds, owners = (np.asarray(value[key]) for key in ("points", "offsets", "kept"))
+        rings = np.split(corners, bounds[1:-1])
+        pairs = zip(rings, owners.tolist(), strict=False)
+        tile.polygons += [(ring.ravel().tolist(), owner) for ring, owner in pairs]
+    else:
+        tile.lines += captions_of(value)[:1]
+
+
+def _draw_boxes(tile: Tile, rows: Any, labels: Any, classes: Sequence[str], form: str) -> None:
+    corners = np.asarray(rows, np.float64).reshape(-1, 4) @ CORNERS_OF[form]
+    for at, (left, top, right, bottom) in enumerate(corners.tolist()):
+        label = at if labels is None else int(labels[at])
+        known = labels is not None and 0 <= label < len(classes)
+        name = classes[label] if known else "" if labels is None else str(label)
+        tile.boxes.append(((left, top, right, bottom), label, name))
 
 
 def _label(name: str, number: int, classes: Sequence[str]) -> str:
@@ -173,36 +199,3 @@ def _mixed(weights: NDArray[Any], classes: Sequence[str]) -> Iterator[str]:
     for number in np.argsort(-weights)[:2].tolist():
         if weights[number] > 0:
             yield f"{weights[number]:.2f} {classes[number]}"
-
-
-def _tile(
-    pixels: NDArray[np.uint8],
-    parts: Sequence[_Annotation],
-    view: str,
-    form: str,
-    classes: Sequence[str],
-    number: int,
-) -> Tile:
-    lines = [part.line for part in parts if part.line] + [view] * bool(view)
-
-    def of_view(field: str) -> list[_Annotation]:
-        found = [part for part in parts if getattr(part, field) is not None]
-        return found[number : number + 1] or found[:1]
-
-    boxes = []
-    for part in of_view("boxes"):
-        corners = np.asarray(part.boxes, np.float64).reshape(-1, 4) @ CORNERS_OF[form]
-        for at, (left, top, right, bottom) in enumerate(corners.tolist()):
-            label = int(part.labels[at]) if part.labels is not None else at
-            known = part.labels is not None and 0 <= label < len(classes)
-            name = classes[label] if known else "" if part.labels is None else str(label)
-            boxes.append(((left, top, right, bottom), label, name))
-    objects = [each for part in of_view("points") for each in part.points]
-    points = [(x, y, at) for one in objects for at, (x, y, seen) in enumerate(one.tolist()) if seen]
-    polygons = [
-        (corners.ravel().tolist(), int(owner))
-        for part in of_view("polygons")
-        for corners, owner in zip(part.polygons, part.labels, strict=False)
-    ]
-    mask = next((part.mask for part in of_view("mask")), None)
-    return Tile(pixels, tuple(lines), tuple(boxes), mask, tuple(points), tuple(polygons))

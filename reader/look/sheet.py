@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +26,16 @@ _QUALITY = 92
 _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tile:
     """One image, RGB, and what is drawn over it, in its pixels, or written below."""
 
     pixels: NDArray[np.uint8]
-    lines: tuple[str, ...] = ()
-    boxes: tuple[tuple[tuple[float, float, float, float], int, str], ...] = ()
-    mask: NDArray[np.int64] | None = field(default=None, compare=False)  # of classes
-    points: tuple[tuple[float, float, int], ...] = ()  # x, y, and which of an object's points it is
-    polygons: tuple[tuple[list[float], int], ...] = ()  # x1, y1, x2, ..., and its object's number
+    lines: list[str] = field(default_factory=list)
+    boxes: list[tuple[tuple[float, ...], int, str]] = field(default_factory=list)
+    mask: NDArray[Any] | None = None  # of classes
+    points: list[tuple[float, float, int]] = field(default_factory=list)  # x, y, number in object
+    polygons: list[tuple[list[float], int]] = field(default_factory=list)  # x1, y1, ..., object
 
 
 class Sheet:
@@ -152,7 +153,7 @@ def _label(
     draw.text((left + 2, top), name, _INK if is_bright else _PAPER, font())
 
 
-def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[Any]) -> NDArray[np.uint8]:
     found = pixels.copy()
     for number in np.unique(mask).tolist():
         if number:

@@ -1,7 +1,7 @@
-"""Read and write object stores and HTTP servers; only this room imports obstore.
+"""Read object stores and HTTP servers; only this room imports obstore.
 
 `urls` checks URLs, `credentials` sends a credential provider to other processes, and `client` reads
-objects; `calls` does so by blocking calls in threads. `fetching` requests most ranges by `http`,
-without the library. `limits` bounds requests and answers, and `errors` explains failures. For
-commands, `listing` lists a store, `writing` writes to it, and `download` copies a whole dataset.
+objects through a `transport`. Its backend is the `library`; in a fetching process, most `ranges`
+come by `http` instead. `limits` bounds requests and answers, and `errors` explains failures. For
+commands, `download` copies a whole dataset.
 """

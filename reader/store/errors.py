@@ -43,6 +43,14 @@ class Replaced(Failure):
     """The object is not the expected version."""
 
 
+class Exists(Failure):
+    """The object that was to be created exists."""
+
+
+class Unconditional(Failure):
+    """The store cannot write on a condition."""
+
+
 class NotPartial(Failure):
     """The store cannot serve a part of an object."""
 
@@ -75,6 +83,10 @@ def meaning(error: Exception) -> Failure:
         return _missing(code)
     if isinstance(error, exceptions.PreconditionError):
         return Replaced()
+    if isinstance(error, exceptions.AlreadyExistsError):
+        return Exists()
+    if isinstance(error, NotImplementedError):
+        return Unconditional()
     if isinstance(error, exceptions.InvalidPathError):
         found = _NAME.search(text)
         named = f" ({found[1]!r})" if found else ""

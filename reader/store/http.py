@@ -13,6 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 
+from reader.store.transport import Answer
+
 _IDLE_SECONDS = 60.0  # after which a network may have dropped a connection
 _WATCH_SECONDS = 1.0
 _DELAY = 0.25  # seconds for a host's first address before the next one is tried
@@ -29,12 +31,6 @@ class Unsuited(Exception):
         super().__init__(status)
         self.status = status  # 0: no answer
         self.content = content  # the bytes that came with its head
-
-
-class Answer(NamedTuple):
-    tag: str | None
-    size: int  # of the object
-    content: memoryview
 
 
 class Times(NamedTuple):

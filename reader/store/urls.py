@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from reader.errors import ArgumentError, StoreError
+from reader.store.transport import BACKENDS
 
 LIBRARY = "obstore"  # the network library
-_SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
 _HUGGING_FACE = re.compile(r"datasets/[^/]+/[^/]+")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -19,10 +19,10 @@ def is_url(given: object) -> bool:
 
 def checked(url: str) -> str:
     scheme, _, rest = url.partition("://")
-    if scheme.lower() not in _SCHEMES:
+    if scheme.lower() not in BACKENDS:
         raise ArgumentError(
             f"{scheme}:// is not supported. Use one of "
-            f"{', '.join(f'{known}://' for known in _SCHEMES)}, or the path of a folder."
+            f"{', '.join(f'{known}://' for known in BACKENDS)}, or the path of a folder."
         )
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
+from reader.fields.columns import BatchSchema
+from reader.fields.decoded_cache import DecodedImages
+from reader.fields.field import Recipe
 from reader.monitoring.counters import Spent
-from reader.samples.decoded_cache import DecodedImages
-from reader.samples.sample import Recipe
 from reader.workers.carried import Carried
 
 MAX_TASK_BYTES = 1 << 16

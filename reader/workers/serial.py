@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence, Set
 
 from reader.batch.ring import RingMemory
-from reader.samples.seeding import kept_generators
+from reader.fields.seeding import kept_generators
 from reader.workers.messages import Done, Failed, Setup, Task
 from reader.workers.progress import WorkerSlot
 from reader.workers.worker import Worker

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
-from reader.columns.row_writer import RowWriter
 from reader.errors import (
     SampleError,
     StoreError,
@@ -35,12 +34,13 @@ from reader.errors import (
     lacks_memory,
     own_lines,
 )
+from reader.fields.pixels import Planned
+from reader.fields.raw import RawBatchReader
+from reader.fields.row_writer import RowWriter
+from reader.fields.sample import Filtered, SampleReader
 from reader.format import ShardfeedError
 from reader.monitoring.counters import Spent, minus
 from reader.processes.child import end_with_parent
-from reader.samples.pixels import Planned
-from reader.samples.raw import RawBatchReader
-from reader.samples.sample import Filtered, SampleReader
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -65,8 +65,7 @@ class Worker:
         self._setup = setup
         self._slot = slot
         self._memory = memory
-        source = setup.schema.image.pixel_source
-        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded, source)
+        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._writer = RowWriter(setup.schema)
         self._raw: RawBatchReader | None = None
 
@@ -139,8 +138,8 @@ class Worker:
             self._reader.source.cached,
             self._reader.tools.dropped_boxes,
             buffer.waited / 1e9,
-            self._reader.source.drawn,
-            self._reader.source.drawing / 1e9,
+            self._reader.tools.drawn,
+            self._reader.tools.drawing / 1e9,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:

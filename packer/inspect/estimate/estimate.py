@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from packer.inspect.estimate.reading import Parts, Reading, Setting, Stored
 from reader.batch.layout import chunk_size, depth_of, slots_of
 from reader.cache.ranges import Window, kept_bytes
-from reader.columns.schema import BatchSchema
 from reader.errors import StoreError
+from reader.fields.columns import BatchSchema
 from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
 from reader.store.limits import MOST_IN_FLIGHT
@@ -80,7 +80,7 @@ class _Cache:
             places, first, last = self._missing(some)
             self._keep(places)
             requests += len(first)
-            size += self._stored.fetched(first, last, is_whole=reading.is_by_shard)
+            size += self._stored.fetched(first, last)
             rows = int((some.end - some.begin).sum())
             samples += rows
             hits += rows - int((last - first + 1).sum())

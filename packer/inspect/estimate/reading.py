@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from packer.storage.dataset import Finished
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Spans, index_runs
-from reader.dataset.open_shards import ShardFiles
+from reader.dataset.sources import shards_of
 from reader.format import ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.access import AccessPattern, runs
@@ -82,9 +82,9 @@ class Stored:
         kind = np.min_scalar_type(largest)  # four bytes, unless a shard has more than 4 GiB
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), kind)
         start = pixels = disk_bytes = 0
-        files = ShardFiles.of(folder, manifest, split)
+        source = shards_of(folder, manifest, split)
         for number, shard in enumerate(shards):
-            index = files.index(number)
+            index = source.index(number)
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
@@ -115,20 +115,10 @@ class Stored:
         numbers = np.arange(len(self.shards), dtype=np.min_scalar_type(len(self.shards)))
         return np.repeat(numbers, self.sizes)
 
-    def fetched(self, first: NDArray[np.int64], last: NDArray[np.int64], *, is_whole: bool) -> int:
-        """Return bytes from the first to the last place of each request.
-
-        With `is_whole`, those between samples come with the next one, or with a shard's last.
-        """
-        begin = self.spans.begin[first].astype(np.int64)
-        end = self.spans.end[last].astype(np.int64)
-        if is_whole:
-            before = np.maximum(first - 1, 0)
-            is_first = (first == 0) | self._is_last(before)
-            begin = np.where(is_first, 0, self.spans.end[before])
-            sizes = np.array([shard.bytes for shard in self.shards])
-            end = np.where(self._is_last(last), sizes[self.shard_of[last]], end)
-        return int((end - begin).sum())
+    def fetched(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> int:
+        """Return bytes from the first to the last place of each request."""
+        begin, end = self.spans.begin[first], self.spans.end[last]
+        return int((end.astype(np.int64) - begin.astype(np.int64)).sum())
 
     def taken(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return bytes of disk that samples take, without those that the next one takes, too."""

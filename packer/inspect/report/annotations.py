@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.fields.overlays import rows_of_lines
 from reader.format.members import captions_of
 from reader.geometry import CORNERS_OF
-from reader.samples.overlays import rows_of_lines
 
 EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
 _NOT_RECORDED = (

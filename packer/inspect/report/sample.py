@@ -24,12 +24,12 @@ from reader.decode.decoder import Decoder
 from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
+from reader.fields.pictures import PHOTOGRAPHS
+from reader.fields.sample import WholeSamples
 from reader.format import ShardfeedError
 from reader.format.errors import DecodeError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
-from reader.samples.fields import PHOTOGRAPHS
-from reader.samples.sample import WholeSamples
 
 if TYPE_CHECKING:
     from reader import Dataset

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import count_listed, members_in
 from packer.run.report import RejectedFiles, rejected_files
-from reader.dataset.open_shards import ShardFiles
+from reader.dataset.sources import shards_of
 from reader.format import Manifest
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def gather(dataset: "Dataset") -> Table:
     members: Counter[str] = Counter()
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    files = ShardFiles.of(dataset.folder, manifest)
+    source = shards_of(dataset.folder, manifest)
     for number, entry in enumerate(manifest.shards):
-        index = files.index(number)
+        index = source.index(number)
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]

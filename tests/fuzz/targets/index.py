@@ -13,14 +13,17 @@ import numpy as np
 from finished import info, verify
 
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
+from reader.fields.built_in import BUILT_IN
+from reader.fields.field import Recipe
+from reader.fields.raw import RawBatchReader, can_gather
+from reader.fields.sample import SampleReader
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError
-from reader.samples.raw import RawBatchReader, can_gather
-from reader.samples.sample import Recipe, SampleReader
 from targets.making import LIMITS, dataset, folder
 
 _ROWS = 6  # looked at
 _TAR = "shard-000000.tar"
+_FIELDS = tuple(BUILT_IN[name] for name in ("image", "label", "key"))
 
 
 @cache
@@ -72,7 +75,7 @@ def _read_all(found: Dataset, tar: bytes) -> None:
     assert len(found.labels) == len(found)
     found.sizes()
     _gather(found)
-    reader = SampleReader(found, Recipe((RandomResizedCrop(8),), 0, ("image", "label", "key")))
+    reader = SampleReader(found, Recipe((RandomResizedCrop(8),), 0, _FIELDS))
     for number in range(min(len(found), _ROWS)):
         with contextlib.suppress(ShardfeedError):
             assert isinstance(found.keys[number], str)

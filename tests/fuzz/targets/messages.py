@@ -22,8 +22,8 @@ from unittest.mock import patch
 import numpy as np
 
 from reader import Dataset, SampleError, WorkerError
-from reader.columns.schema import BatchSchema
-from reader.samples.sample import Recipe
+from reader.fields.columns import BatchSchema
+from reader.fields.field import Recipe
 from reader.workers import pool
 from reader.workers.messages import Done, Failed, Setup, Signal, Spent, Sync, Task
 from reader.workers.worker import serve

@@ -10,7 +10,7 @@ import pytest
 from packer.errors import UnusableInput
 from packer.storage.copy import Copy
 from packer.storage.objects import mtime_ns
-from reader.store.listing import Listed
+from reader.store.transport import Listed
 
 URL = "s3://bucket/raw"
 OBJECTS = {f"{name}/x.jpg": Listed(3, '"1"', 10**18) for name in "ab"}

@@ -1,7 +1,7 @@
 """Which objects a folder can have, whatever they are called."""
 
 from packer.storage.objects import mtime_ns, version, wanted
-from reader.store.listing import Listed
+from reader.store.transport import Listed
 
 SOME = Listed(5, '"1"', 1_700_000_000_000_000_000)
 

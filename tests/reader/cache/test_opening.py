@@ -18,7 +18,6 @@ from reader.cache.space import Space
 from reader.format import Manifest
 from reader.format.manifest import JOINED
 from reader.store.client import Store
-from reader.store.fetching import FetchingStore
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -37,7 +36,7 @@ def test_indexes_that_come_together_are_written_together(
     async def run(url: str) -> Path:
         quota = DiskQuota(tmp_path / "cache", None)
         place = await opened(
-            FetchingStore(url, {}, None), quota, None, lambda done, _: reported.append(done)
+            Store(url, {}, None), quota, None, lambda done, _: reported.append(done)
         )
         return place.folder
 
@@ -68,7 +67,7 @@ def test_the_fetching_process_opens_a_dataset(
             files = CachedFiles.of(place.folder, place.manifest)
             mirror = Mirror(files, quota)
             Space(quota, mirror).read(mirror.numbers(None))
-            assert len(files.present()) == len(mirror.numbers(None))
+            assert len(files.shards) == len(mirror.numbers(None))
 
         return run
 

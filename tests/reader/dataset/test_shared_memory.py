@@ -22,7 +22,7 @@ pytestmark = [
 HOLDER = """
 import os, sys, reader
 dataset = reader.Dataset(sys.argv[1], cache="ram")
-print(os.stat(dataset._files.holding.memory.path).st_ino, flush=True)
+print(os.stat(dataset._source.holding.memory.path).st_ino, flush=True)
 sys.stdin.read()
 """
 
@@ -47,14 +47,14 @@ def names() -> set[str]:
 
 def name_of(dataset: Dataset) -> str:
     """Return the abstract socket by which a dataset's memory is found."""
-    assert dataset._files.holding is not None
-    memory = os.readlink(dataset._files.holding.memory.path)
+    assert dataset._source.holding is not None
+    memory = os.readlink(dataset._source.holding.memory.path)
     return "@" + memory.removeprefix("/memfd:").removesuffix(" (deleted)")
 
 
 def inode(dataset: Dataset) -> str:
-    assert dataset._files.holding is not None
-    return str(os.stat(dataset._files.holding.memory.path).st_ino)
+    assert dataset._source.holding is not None
+    return str(os.stat(dataset._source.holding.memory.path).st_ino)
 
 
 @pytest.mark.usefixtures("no_leftovers")

@@ -32,8 +32,10 @@ from reader import (
 )
 from reader.decode import resize
 from reader.decode.plan import plan
+from reader.fields.built_in import BUILT_IN
+from reader.fields.field import Recipe
+from reader.fields.sample import SampleReader
 from reader.rng import SampleRandom
-from reader.samples.sample import Recipe, SampleReader
 
 Pixels = NDArray[Any]
 UPSIDE_DOWN = 5  # the number of the image that is
@@ -93,7 +95,7 @@ def seen(dataset: Any, transforms: Sequence[Transform], **options: Any) -> list[
 def in_process(folder: Path, transforms: Sequence[Transform]) -> list[Pixels]:
     """What a worker would make of each sample, in this process, where the resizer is chosen."""
     dataset = Dataset(folder)
-    reader = SampleReader(dataset, Recipe(tuple(transforms), names=("image",)))
+    reader = SampleReader(dataset, Recipe(tuple(transforms), fields=(BUILT_IN["image"],)))
     return [reader.read(reader.plan(n, 0, n))["image"] for n in range(len(dataset))]
 
 

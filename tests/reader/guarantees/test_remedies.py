@@ -54,7 +54,7 @@ PIECES = (  # of messages whose remedies are pasted below
 )
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
-    "resize; use interpolation=": "tests/reader/columns/test_kinds.py",
+    "resize; use interpolation=": "tests/reader/fields/test_kinds.py",
     "ignore= is for masks coded by colour": "colours of the user's",
     "has other colours of classes in masks": "colours of the user's",
     "which is none of the": "tests/reader/decode/test_colours.py",
@@ -68,7 +68,7 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "cache_limit=": "tests/reader/cache",
     "collate_fn= to batch values that differ": "a function of the user's",
     "decode=f": "a function of the user's",
-    "normalized=": "tests/reader/samples/test_boxes.py",
+    "normalized=": "tests/reader/fields/test_boxes.py",
     "packer verify --decode": "tests/packer/inspect",
     "`packer pack --max-side`": "a hint on the next run",
     "torchrun": "a program of the user's",
@@ -87,8 +87,8 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "shuffle=reader.BlockShuffle(16)": "a hint on slow storage",
     "or reader.AspectBuckets(batch_size=...)": "tests/reader/order/test_samplers.py",
     "dataset.subset(dataset.labels >= 0)": "tests/reader/order/test_samplers.py",
-    '?" in fields=': "tests/reader/samples/test_sample.py",
-    '?" to fields=': "tests/reader/samples/test_sample.py",
+    '?" in fields=': "tests/reader/fields/test_sample.py",
+    '?" to fields=': "tests/reader/fields/test_sample.py",
     "give it pad_if_needed=True": "tests/reader/test_transforms.py",
     "`packer verify FOLDER`": "tests/packer/inspect",
 }

@@ -23,12 +23,14 @@ from other_process import wait_until
 
 from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
 from reader.batch.ring import RingMemory
-from reader.columns.schema import BatchSchema
+from reader.fields.built_in import BUILT_IN
+from reader.fields.columns import BatchSchema
+from reader.fields.field import Recipe
 from reader.rng import SampleRandom
-from reader.samples.sample import Recipe
 from reader.workers.messages import Done, Failed, Setup, Task
 from reader.workers.pool import Pool, failure
 
+FIELDS = BUILT_IN["image"], BUILT_IN["label"]
 SCHEMA = BatchSchema.of_images(4, (16, 16))
 LAYOUT = SCHEMA.layout
 SLOTS = 6
@@ -44,7 +46,9 @@ def start(packed: Path) -> Iterator[Callable[..., Pool]]:
         def make(workers: int, *transforms: Transform, memory: RingMemory | None = None) -> Pool:
             if memory is None:
                 memory = stack.enter_context(closing(RingMemory.create(SLOTS, LAYOUT)))
-            setup = Setup(Dataset(packed), Recipe((*transforms, CenterCrop(16))), SLOTS, SCHEMA)
+            setup = Setup(
+                Dataset(packed), Recipe((*transforms, CenterCrop(16)), 0, FIELDS), SLOTS, SCHEMA
+            )
             return stack.enter_context(closing(Pool(workers, setup, memory.descriptor)))
 
         yield make
@@ -229,7 +233,7 @@ def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
 
 def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> None:
     with closing(RingMemory.create(SLOTS, LAYOUT)) as memory:
-        setup = Setup(Dataset(packed), Recipe((CenterCrop(16),)), SLOTS, SCHEMA)
+        setup = Setup(Dataset(packed), Recipe((CenterCrop(16),), 0, FIELDS), SLOTS, SCHEMA)
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         Pool(1, setup, memory.descriptor).close()  # the server of workers stays
         told = []

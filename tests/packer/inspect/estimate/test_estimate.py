@@ -101,7 +101,8 @@ def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
     files = CachedFiles.of(dataset.folder, Manifest.load(dataset.folder))
-    return bool(np.concatenate(files.present())[places].all())
+    present = [files.presence(number).present() for number in range(len(files.shards))]
+    return bool(np.concatenate(present)[places].all())
 
 
 def shards_of(dataset: Dataset, batch: Any) -> int:

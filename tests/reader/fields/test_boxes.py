@@ -1,0 +1,424 @@
+"""Boxes over an image: carried through its transforms, and never misread or dropped in silence."""
+
+import io
+import json
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_images import encode
+from packing import run_pack
+from PIL import Image, ImageOps
+
+import reader
+from packer.options.declared import SourceOptions
+from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
+from reader.errors import ArgumentError
+from reader.format import BoxEncoding, Manifest
+from reader.geometry import Geometry
+from reader.rng import SampleRandom
+
+HEIGHT, WIDTH = 40, 80
+YOLO = Boxes("txt", format="cxcywh", normalized=True)
+
+
+@pytest.fixture
+def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
+    """`write(txt=[b"...", None])`: a sample for each content of the member; None: without it."""
+    image = encode(Image.new("RGB", (WIDTH, HEIGHT)), "PNG")
+
+    def make(**members: Sequence[bytes | None]) -> Path:
+        ((ext, contents),) = members.items()
+        return write_samples(
+            {
+                f"s{n}": {"png": image} | ({} if content is None else {ext: content})
+                for n, content in enumerate(contents)
+            }
+        )
+
+    return make
+
+
+def boxes_of(dataset: Path, field: Boxes, **options: Any) -> list[Any]:
+    with Loader(dataset, fields=(field,), batch_size=10, workers=0, **options) as loader:
+        return [boxes for (batch,) in loader for boxes in batch]
+
+
+def in_json(*boxes: Sequence[float], **others: Any) -> bytes:
+    return json.dumps({"boxes": boxes, **others}).encode()
+
+
+def test_yolos_lines_are_read_as_pixels_of_the_output_with_their_classes(
+    write: Callable[..., Path],
+) -> None:
+    lines = b"\xef\xbb\xbf3 0.25 0.5 0.25 0.5\r\n\n0 0.5 0.75 1 0.5\n"
+    (plain,) = boxes_of(write(txt=[lines]), YOLO)
+    assert plain["boxes"].tolist() == [[20, 20, 20, 20], [40, 30, 80, 20]]
+    assert plain["labels"].tolist() == [3, 0]
+    (flipped,) = boxes_of(
+        write(txt=[lines]), YOLO, transforms=[Resize((80, 80)), RandomHorizontalFlip(1.0)]
+    )
+    assert flipped["boxes"].tolist() == [[60, 40, 20, 40], [40, 60, 80, 40]]
+
+
+def test_background_has_no_boxes_with_an_empty_file_or_none(write: Callable[..., Path]) -> None:
+    field = Boxes("txt?", format="cxcywh", normalized=True)
+    one, empty, none = boxes_of(write(txt=[b"1 0.5 0.5 0.5 0.5", b"", None]), field)
+    assert one["boxes"].tolist() == [[40, 20, 40, 20]]
+    for boxes in (empty, none):
+        assert (boxes["boxes"].shape, boxes["boxes"].dtype) == ((0, 4), torch.float32)
+        assert (boxes["labels"].shape, boxes["labels"].dtype) == ((0,), torch.int64)
+    with pytest.raises(SampleError, match=r'no member .txt; to get no boxes for it, write "txt\?"'):
+        boxes_of(write(txt=[None, b""]), YOLO)
+
+
+@given(
+    boxes=st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 30), st.integers(2, 20), st.integers(2, 10)),
+        min_size=1,
+        max_size=5,
+    ),
+    format=st.sampled_from(["xyxy", "xywh", "cxcywh"]),
+)
+@settings(max_examples=30, deadline=None)
+def test_fractions_give_the_boxes_that_their_pixels_give(
+    boxes: list[tuple[int, int, int, int]], format: str
+) -> None:
+    def write_as(x: float, y: float, w: float, h: float) -> list[float]:
+        if format == "xyxy":
+            return [x, y, x + w, y + h]
+        return [x, y, w, h] if format == "xywh" else [x + w / 2, y + h / 2, w, h]
+
+    for orientation in (1, 6):
+        image = StoredImage(
+            lambda start, stop: memoryview(b""), 0, "png", HEIGHT, WIDTH, 3, orientation
+        )
+        geometry = Geometry.of(*image.upright_size)
+        for transform in (Letterbox(100), RandomHorizontalFlip(1.0)):
+            transform.apply(geometry, SampleRandom(0, 0, 0))
+        view = plan(image, geometry)
+        pixels = [write_as(*box) for box in boxes]
+        fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
+        field = Boxes("json", format=format).completed(None)
+        as_pixels, _ = field.place({"boxes": pixels}, view, orientation)
+        field = Boxes("json", format=format, normalized=True).completed(None)
+        as_fractions, dropped = field.place({"boxes": fractions}, view, orientation)
+        assert dropped == 0
+        assert as_fractions["kept"].tolist() == as_pixels["kept"].tolist()
+        np.testing.assert_allclose(as_fractions["boxes"], as_pixels["boxes"], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "reason"),
+    [
+        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and format="cxcywh" for YOLO'),
+        (Boxes("txt", format="cxcywh"), b"0 0.5 0.5 0.2 0.2", r"normalized=True\)\)"),
+        (YOLO, b"0 40 20 10 10", "reach to 40, but normalized=True is for fractions"),
+        (YOLO, b"0 -3 0.5 0.1 0.1", "reach to -3"),
+        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a box has five"),
+        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers \\(an outline"),
+        (YOLO, b"a dog on a sofa", "line 1 is not a list of numbers: 'a dog on a sofa'"),
+        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "its 'labels' is not a list of integers"),
+        (YOLO, b"0 nan 0.5 0.2 0.2", "numbers that are not finite"),
+        (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
+        (
+            Boxes("json"),
+            in_json([9, 9, 20, 20], [30, 20, 9, 9]),
+            "box 1 ends .*format='xyxy'; check",
+        ),
+        (Boxes("json"), in_json([0, 0, 0.5, 1]), "are between 0 and 1"),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=[1.5]),
+            "not a list of integers",
+        ),
+        (
+            Boxes("json", labels="labels"),
+            in_json([0, 0, 9, 9], labels=["a"]),
+            "not a list of integers",
+        ),
+        (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
+    ],
+)
+def test_what_would_be_misread_is_refused_by_name(
+    write: Callable[..., Path], field: Boxes, content: bytes, reason: str
+) -> None:
+    with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
+        boxes_of(write(**{field.member: [content]}), field)
+
+
+def test_boxes_of_a_pixel_or_none_at_the_corner_are_no_fractions(
+    write: Callable[..., Path],
+) -> None:
+    found = boxes_of(write(json=[in_json([0, 0, 1, 1])]), Boxes("json"))
+    assert found[0]["boxes"].tolist() == [[0, 0, 1, 1]]
+
+
+def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
+    write: Callable[..., Path],
+) -> None:
+    tiny, outside, sound = [5, 5, 5.5, 9], [90, 5, 99, 9], [10, 10, 20, 20]
+    dataset = write(json=[in_json(tiny, sound), in_json(sound), in_json(outside, tiny)])
+    with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=0) as loader:
+        with pytest.warns(
+            UserWarning, match="3 boxes were dropped so far: a side was below min_size= .* outside"
+        ):
+            ((boxes,),) = loader
+        assert [found["kept"].tolist() for found in boxes] == [[1], [0], []]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(list(loader)) == 1
+        assert loader.statistics().dropped_boxes == 6
+
+
+def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_reads(
+    write: Callable[..., Path],
+) -> None:
+    dataset = write(json=[in_json([5, 5, 5.5, 9])])
+    with (
+        Loader(dataset, fields=(Boxes("json"),), workers=0) as loader,
+        pytest.warns(UserWarning, match="1 box was dropped so far") as caught,
+    ):
+        list(loader)
+    assert [warned.filename for warned in caught] == [__file__]
+
+
+def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> None:
+    content = in_json([0, 0, 30, 10], [0, 30, 30.5, 40], [35, 15, 45, 25])
+    dataset = write(json=[content])
+    options: dict[str, Any] = {"fields": (Boxes("json"),), "workers": 0}
+    with Loader(dataset, transforms=[CenterCrop(20)], **options) as loader:
+        (((boxes,),),) = loader
+        assert boxes["kept"].tolist() == [2]
+        assert loader.statistics().dropped_boxes == 0
+    with Loader(dataset, transforms=[CenterCrop(20), Resize(1)], views=2, **options) as loader:
+        with pytest.warns(UserWarning, match="6 boxes were dropped so far"):
+            list(loader)  # at that scale every box is too small, in both views
+        assert loader.statistics().dropped_boxes == 6
+
+
+# What makes a stored image of the upright one, by the EXIF orientation that turns it back.
+LAID = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_90,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_270,
+}
+
+
+def white_part(image: Any) -> list[int]:
+    """Left, top, right and bottom of what is white in (height, width, 3) pixels."""
+    rows, columns = np.nonzero(np.asarray(image)[:, :, 0])
+    found = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
+    return [int(edge) for edge in found]
+
+
+@pytest.mark.parametrize("upright", [True, False])
+@pytest.mark.parametrize(
+    "field",
+    [
+        Boxes("txt", format="cxcywh", normalized=True),
+        Boxes("txt?", format="cxcywh", normalized=True, upright=True),
+        Boxes("json", path="seen", upright=True),
+        Boxes("json", path="stored"),
+        Boxes("json", path="stored", upright=False),
+    ],
+)
+def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
+    write_samples: Callable[..., Path], field: Boxes, upright: bool
+) -> None:
+    pixels = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    pixels[4:24, 20:60] = 255
+    seen = Image.fromarray(pixels)
+    samples = {}
+    for orientation in range(1, 9):
+        stored = seen.transpose(LAID[orientation]) if orientation > 1 else seen
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        png = encode(stored, "PNG", exif=exif)
+        assert np.array_equal(ImageOps.exif_transpose(Image.open(io.BytesIO(png))), pixels)
+        boxes = {"seen": [white_part(seen)], "stored": [white_part(stored)]}
+        samples[f"s{orientation}"] = {
+            "png": png,
+            "json": json.dumps(boxes).encode(),
+            "txt": b"5 0.5 0.35 0.5 0.5",
+        }
+    dataset = reader.Dataset(write_samples(samples), upright=upright)
+    transforms = [reader.RandomCrop((28, 32)), RandomHorizontalFlip(1.0)]
+    with Loader(
+        dataset, fields=("image", field), transforms=transforms, workers=0, batch_size=8
+    ) as loader:
+        ((images, found),) = loader
+    for image, its in zip(images, found, strict=True):
+        first, last = its["boxes"][0, :2], its["boxes"][0, 2:]
+        if field.format == "cxcywh":
+            first, last = first - last / 2, first + last / 2
+        assert [*first.tolist(), *last.tolist()] == white_part(image.permute(1, 2, 0))
+
+
+def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
+    tmp_path: Path,
+) -> None:
+    images, annotations = [], []
+    (tmp_path / "images").mkdir()
+    for number in range(3):
+        name = f"{number:012}.jpg"
+        (tmp_path / "images" / name).write_bytes(encode(Image.new("RGB", (WIDTH, HEIGHT)), "JPEG"))
+        images.append({"id": number, "file_name": name, "height": HEIGHT, "width": WIDTH})
+        for x in range(number):
+            box = [10.5 * x, 3, 10, 20]
+            annotations.append(
+                {"id": len(annotations), "image_id": number, "bbox": box, "category_id": 7 * x + 1}
+            )
+    categories = [{"id": 1, "name": "cat"}, {"id": 8, "name": "dog"}]
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    (tmp_path / "instances.json").write_text(json.dumps(content))
+    run_pack(
+        tmp_path / "instances.json",
+        tmp_path / "shards",
+        seed=None,
+        source=SourceOptions(root="images"),
+    )
+    (written,) = re.findall(r'``(Boxes\("json".*?\))``', str(Boxes.__doc__))
+    field = eval(written, {"Boxes": Boxes})
+    found = boxes_of(tmp_path / "shards", field)
+    assert [boxes["boxes"].tolist() for boxes in found] == [
+        [[10.5 * x, 3, 10, 20] for x in range(number)] for number in range(3)
+    ]
+    assert [boxes["labels"].tolist() for boxes in found] == [[], [0], [0, 1]]
+    assert reader.Dataset(tmp_path / "shards").classes == ["cat", "dog"]
+
+
+def recorded(dataset: Path, **boxes: BoxEncoding) -> Path:
+    """The dataset, with what dataset.json records of its boxes."""
+    (dataset / "dataset.json").write_text(replace(Manifest.load(dataset), boxes=boxes).dump())
+    return dataset
+
+
+COCO = BoxEncoding("xywh", labels="classes")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [Boxes("json"), Boxes("json", format="xywh", normalized=False), Boxes("json", path="boxes")],
+    ids=str,
+)
+def test_boxes_are_read_as_dataset_json_records_them(
+    write: Callable[..., Path], field: Boxes
+) -> None:
+    dataset = recorded(write(json=[in_json([30, 20, 9, 8], classes=[5])]), json=COCO)
+    (found,) = boxes_of(dataset, field)
+    assert found["boxes"].tolist() == [[30, 20, 9, 8]]
+    assert found["labels"].tolist() == [5]
+
+
+def test_lines_of_yolo_need_no_arguments_where_they_are_recorded(
+    write: Callable[..., Path],
+) -> None:
+    lines = [b"3 0.25 0.5 0.25 0.5", None]
+    one = recorded(write(txt=lines), txt=BoxEncoding("cxcywh", normalized=True))
+    first, second = boxes_of(one, Boxes("txt?"))
+    assert first["boxes"].tolist() == [[20, 20, 20, 20]]
+    assert first["labels"].tolist() == [3]
+    assert second["boxes"].shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        (Boxes("json", format="xyxy"), "format='xyxy' contradicts .* records format='xywh'"),
+        (Boxes("json?", normalized=True), "normalized=True contradicts .* normalized=False"),
+    ],
+    ids=str,
+)
+def test_what_contradicts_the_record_is_refused_with_both(
+    write: Callable[..., Path], field: Boxes, sentence: str
+) -> None:
+    dataset = recorded(write(json=[in_json([30, 20, 9, 8], classes=[5])]), json=COCO)
+    with pytest.raises(ArgumentError, match=sentence):
+        Loader(dataset, fields=(field,))
+
+
+def test_the_record_says_nothing_of_another_path_or_of_what_a_function_makes(
+    write: Callable[..., Path],
+) -> None:
+    def corners(_: bytes) -> dict[str, Any]:
+        return {"boxes": [[1, 2, 9, 8]]}
+
+    content = in_json([30, 20, 9, 8], classes=[5], seen=[[1, 2, 9, 8]])
+    dataset = recorded(write(json=[content]), json=COCO)
+    for field in (Boxes("json", path="seen"), Boxes("json", decode=corners)):
+        (found,) = boxes_of(dataset, field)
+        assert found["boxes"].tolist() == [[1, 2, 9, 8]]
+        assert "labels" not in found
+
+
+def test_a_scale_that_is_not_recorded_is_the_arguments(write: Callable[..., Path]) -> None:
+    half = BoxEncoding("xyxy", normalized=None)
+    dataset = recorded(write(json=[in_json([0, 0, 0.5, 0.5])]), json=half)
+    (found,) = boxes_of(dataset, Boxes("json", normalized=True))
+    assert found["boxes"].tolist() == [[0, 0, WIDTH / 2, HEIGHT / 2]]
+
+
+def test_a_format_of_a_later_packer_is_named(write: Callable[..., Path]) -> None:
+    dataset = recorded(write(json=[in_json([0, 0, 9, 9])]), json=BoxEncoding("zigzag"))
+    with pytest.raises(ArgumentError, match=r"zigzag.*format is one of xyxy, xywh, cxcywh"):
+        Loader(dataset, fields=(Boxes("json"),))
+
+
+@pytest.mark.parametrize("format", ["xyxy", "xywh", "cxcywh"])
+def test_boxes_arrive_in_the_format_that_is_asked_for(
+    write: Callable[..., Path], format: str
+) -> None:
+    given = {"xyxy": [30, 20, 40, 28], "xywh": [30, 20, 10, 8], "cxcywh": [35, 24, 10, 8]}
+    dataset = write(json=[in_json(given[format])])
+    for out, expected in given.items():
+        (found,) = boxes_of(dataset, Boxes("json", format=format, out=out))
+        assert found["boxes"].tolist() == [expected]
+    with Loader(dataset, fields=("image", Boxes("json", format=format, out="xyxy"))) as loader:
+        in_corners = loader.preview()
+    with Loader(dataset, fields=("image", Boxes("json", format=format))) as loader:
+        assert loader.preview().png() == in_corners.png()
+
+
+def test_a_box_of_which_a_crop_leaves_less_than_min_visible_is_dropped_with_its_label(
+    write: Callable[..., Path],
+) -> None:
+    # The crop shows x from 20 to 60: a tenth, a fifth, half, all of what the image has of them.
+    boxes = [[11, 5, 21, 15], [12, 5, 22, 15], [55, 5, 65, 15], [30, -5, 40, 5], [0, 0, 9, 9]]
+    dataset = write(json=[in_json(*boxes, classes=[3, 4, 5, 6, 7])])
+    for share, kept in ((0.0, [0, 1, 2, 3]), (0.2, [1, 2, 3]), (0.5, [2, 3]), (1, [3])):
+        field = Boxes("json", labels="classes", min_visible=share)
+        (found,) = boxes_of(dataset, field, transforms=[CenterCrop(40), Resize(97)])
+        assert found["kept"].tolist() == kept
+        assert found["labels"].tolist() == [3 + at for at in kept]
+        assert len(found["boxes"]) == len(kept)
+    with Loader(dataset, fields=(Boxes("json", min_visible=1),), workers=0) as loader:
+        (((whole,),),) = loader
+    assert whole["kept"].tolist() == [0, 1, 2, 3, 4]
+    assert loader.statistics().dropped_boxes == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"out": "ltrb"}, "out is one of xyxy, xywh, cxcywh"),
+        ({"min_visible": 20}, "min_visible is a share from 0 to 1, not 20"),
+    ],
+)
+def test_what_is_no_format_or_share_is_refused_at_once(arguments: Any, sentence: str) -> None:
+    with pytest.raises(ArgumentError, match=sentence):
+        Boxes("json", **arguments)

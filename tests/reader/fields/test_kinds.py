@@ -1,0 +1,93 @@
+"""A kind of field is one class, in one file."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from depth_maps import FAR, Depth
+from made_images import encode
+from PIL import Image
+
+from reader import CenterCrop, Loader, RandomHorizontalFlip, Resize
+from reader.fields.columns import Column, NumberColumn
+from reader.fields.field import Field, Seen, Tools
+from reader.fields.pixels import Planned
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+@pytest.fixture
+def folder(write_samples: Callable[..., Path]) -> Path:
+    """Three images of 20 x 30 pixels, and arrays of the same values over them."""
+    samples = {}
+    for number in range(3):
+        values = np.arange(600, dtype=np.float32).reshape(20, 30) / 8 + number
+        file = io.BytesIO()
+        np.save(file, values)
+        image = Image.fromarray(values.astype(np.uint8)).convert("RGB")
+        samples[f"s{number}"] = {"png": encode(image, "PNG"), "depth.npy": file.getvalue()}
+    return write_samples(samples)
+
+
+def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
+    folder: Path,
+) -> None:
+    fields: Any = ("image", Depth("depth.npy"))
+    options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": fields}
+    halved = [Resize((10, 15), interpolation="nearest"), RandomHorizontalFlip(p=1)]
+    with Loader(folder, transforms=halved, **options) as loader:
+        ((images, depths),) = loader
+    assert (depths.shape, depths.dtype) == ((3, 1, 10, 15), torch.float16)
+    whole = torch.arange(600).reshape(20, 30) / 8
+    for number in range(3):
+        expected = (whole + number).half()[1::2, 1::2].flip(1)
+        assert torch.equal(depths[number, 0], expected)
+        assert torch.equal(images[number, 0], expected.to(torch.uint8))
+    with Loader(folder, views=[halved, [CenterCrop((10, 40))]], **options) as loader:
+        ((_, (first, second)),) = loader
+    assert torch.equal(first, depths)
+    assert second.shape == (3, 1, 10, 40)
+    assert (second[..., :5] == FAR).all()
+    assert torch.equal(second[0, 0, :, 5:35], whole.half()[5:15])
+
+
+def test_a_preview_draws_a_field_as_its_kind_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(
+        "reader.look.batch.Sheet",
+        lambda tiles, head: drawn.extend(line for tile in tiles for line in tile.lines),
+    )
+    fields: Any = ("image", Depth("depth.npy"))
+    with Loader(folder, batch_size=3, workers=0, fields=fields) as loader:
+        loader.preview()
+    assert drawn == ["to 74.875 m", "to 75.875 m", "to 76.875 m"]
+
+
+class Parity(Field):
+    """Whether a sample's number is odd: a field without a member."""
+
+    name = "parity"
+
+    def read(self, planned: Planned, tools: Tools) -> int:
+        return planned.number % 2
+
+    def column(self, seen: Seen) -> Column:
+        return NumberColumn(self.name)
+
+
+def test_a_new_kind_of_field_needs_no_member_and_map_sample_gets_it(folder: Path) -> None:
+    fields: Any = (Parity(), "index")
+    with Loader(folder, batch_size=3, workers=1, fields=fields) as loader:
+        ((parities, numbers),) = loader
+    assert parities.tolist() == [number % 2 for number in numbers.tolist()]
+    seen: list[int] = []
+    options: dict[str, Any] = {"map_sample": lambda s: seen.append(s["parity"]) or s}
+    with Loader(folder, batch_size=3, workers=0, fields=fields, **options) as loader:
+        list(loader)
+    assert set(seen) == {0, 1}

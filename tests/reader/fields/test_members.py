@@ -1,0 +1,699 @@
+"""Every kind of sample: members beside the image, and geometry that moves all of them alike."""
+
+import dataclasses
+import io
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+import reader
+from reader import (
+    ArgumentError,
+    Boxes,
+    CenterCrop,
+    Loader,
+    Mask,
+    Member,
+    ReaderError,
+    SampleError,
+    Transform,
+    WorkerError,
+)
+
+WriteSamples = Callable[..., Path]
+COUNT = 6
+
+
+def npy(array: NDArray[Any], **options: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def png(pixels: NDArray[Any], **options: Any) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", **options)
+    return file.getvalue()
+
+
+def grey(seed: int, height: int = 20, width: int = 30) -> NDArray[np.uint8]:
+    return np.random.default_rng(seed).integers(0, 255, (height, width), np.uint8)
+
+
+def rgb(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.repeat(pixels[..., None], 3, axis=2)
+
+
+@pytest.fixture
+def captions(write_samples: WriteSamples) -> Path:
+    """Images with a caption, an embedding and a remark; the last sample has no caption."""
+    samples = {
+        f"s{number}": {
+            "png": png(rgb(grey(number))),
+            "txt": f"Bild {number} - ä".encode(),
+            "npy": npy(np.full((2, 3), number, np.float32)),
+            "json": json.dumps({"number": number}).encode(),
+            "bin": bytes([number]),
+        }
+        for number in range(COUNT)
+    }
+    del samples[f"s{COUNT - 1}"]["txt"]
+    return write_samples(samples, shard_samples=4, labels=range(COUNT))
+
+
+def only(dataset: Path, **options: Any) -> Any:
+    """The single batch of a dataset."""
+    with Loader(dataset, batch_size=COUNT, **{"workers": 0, **options}) as loader:
+        (batch,) = loader
+    return batch
+
+
+def test_members_are_decoded_by_their_extension(captions: Path) -> None:
+    embedding, content, raw, key = only(captions, fields=("npy", "json", "bin", "key"))
+    assert (embedding.dtype, embedding.shape) == (torch.float32, (COUNT, 2, 3))
+    assert embedding[:, 0, 0].tolist() == list(range(COUNT))
+    assert content == [{"number": number} for number in range(COUNT)]
+    assert raw == [bytes([number]) for number in range(COUNT)]
+    assert key == [f"s{number}" for number in range(COUNT)]
+
+
+def test_a_missing_member_is_named_with_the_way_to_allow_it(captions: Path) -> None:
+    with pytest.raises(SampleError, match=r"shard-000001.tar: sample 's5' .* no member .txt") as e:
+        only(captions, fields=("txt",))
+    assert '"txt?"' in str(e.value)
+
+
+def test_a_member_that_may_be_missing_is_none(captions: Path) -> None:
+    text, embedding = only(captions, fields=("txt?", "npy?"))
+    assert text == [*(f"Bild {number} - ä" for number in range(COUNT - 1)), None]
+    assert [entry.tolist() for entry in embedding] == [[[n] * 3] * 2 for n in range(COUNT)]
+
+
+@pytest.mark.parametrize("map_sample", [None, dict])
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [(Boxes("jsno?"), "jsno"), (Member("mp3?", decode=len), "mp3"), (Mask("png2?"), "png2")],
+)
+def test_a_member_that_no_sample_has_is_refused_though_it_may_be_missing(
+    captions: Path, field: Any, name: str, map_sample: Any
+) -> None:
+    reason = f"no field '{name}': no sample of the dataset has such a member, there are image, .*"
+    with pytest.raises(ArgumentError, match=f"{reason}bin, json, npy, png, txt"):
+        only(captions, fields=("label", field), map_sample=map_sample)
+
+
+def test_only_map_sample_may_add_a_field_that_no_sample_has(captions: Path) -> None:
+    with pytest.raises(ArgumentError, match="no field 'mine': no sample of the dataset has"):
+        only(captions, fields=("label", "mine?"))
+    given = only(captions, fields=("mine?",), map_sample=lambda sample: {"mine": "a"})
+    assert given == (["a"] * COUNT,)
+
+
+def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
+    captions: Path, make_dataset: Callable[..., Path]
+) -> None:
+    last = reader.Dataset(captions, subset=[COUNT - 1])
+    assert only(last, fields=("key", "txt?")) == ([f"s{COUNT - 1}"], [None])
+    images = {"train/1.png": png(grey(0)), "val/2.png": png(grey(1)), "train/1.txt": b"Bild 1"}
+    divided = make_dataset(images)
+    found = {split: only(divided, split=split, fields=("txt?",)) for split in ("train", "val")}
+    assert found == {"train": (["Bild 1"],), "val": ([None],)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (("image", "__key__"), "There is no field '__key__'; write 'key': there are image, label"),
+        (("image", "lable"), "There is no field 'lable'; write 'label': there are image, label"),
+        (("image", "cpation"), "There is no field 'cpation': there are image, label"),
+        (("image", "score"), 'For a value of the JSON, write "json.score"'),
+        ("image", "fields is a sequence"),
+        ((), "fields is a sequence"),
+        ({"image", "label"}, "fields is a sequence"),
+        (("txt", "txt?"), "Two fields are named 'txt'"),
+        (("image?",), "Every sample has 'image'"),
+        ((3,), "A field is a name, a reader.Member, Mask, Bands, Boxes, Points or Polygons, not 3"),
+        ((Member("jsn", decode=len),), "There is no field 'jsn'"),
+        ((Member("image", decode=len),), "Every sample has 'image'"),
+        ((Boxes("npy"),), "Boxes reads JSON .*, not 'npy'. Pack boxes as lists"),
+        (("txt", Member("txt")), "Two fields are named 'txt'"),
+    ],
+)
+def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str) -> None:
+    with pytest.raises(ReaderError, match=reason):
+        Loader(captions, fields=fields)
+
+
+def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: WriteSamples) -> None:
+    image = {"png": png(rgb(grey(0))), "depth.npy": npy(np.zeros(2)), "deep.txt": b""}
+    folder = write_samples({"s": image}, labels=[0])
+    with pytest.raises(ReaderError, match=r"no field 'depth'; write 'depth\.npy': there"):
+        Loader(folder, fields=("image", "depth"))
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 0, "map_sample": dict}, {"collate_fn": list}])
+def test_an_images_name_and_size_come_from_the_index(
+    make_dataset: Callable[..., Path], options: dict[str, Any]
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    names = ["a/Bild 1.png", "b/zwei.ü.png"]
+    data = [png(rgb(grey(number, 20 + number, 30)), exif=exif) for number in range(2)]
+    folder = make_dataset(dict(zip(names, data, strict=True)))
+    for upright, sizes in ((True, [[30, 20], [30, 21]]), (False, [[20, 30], [21, 30]])):
+        given = {"batch_size": 2, "workers": 0, "fields": ("name", "size"), **options}
+        with Loader(reader.Dataset(folder, upright=upright), **given) as loader:
+            (batch,) = loader
+        name, size = zip(*batch, strict=True) if "collate_fn" in options else batch
+        assert list(name) == names
+        assert [one.tolist() for one in size] == sizes
+        assert all(one.dtype == torch.int64 for one in size)
+
+
+def test_a_sample_that_is_masked_has_its_name_and_no_size(captions: Path) -> None:
+    fields = ("name", "size", "valid", "txt")
+    with Loader(captions, batch_size=COUNT, fields=fields, on_error="mask", max_bad=1) as loader:
+        ((name, size, valid, _),) = loader
+    assert name == [f"s{number}" for number in range(COUNT)]
+    assert valid.tolist() == [True] * (COUNT - 1) + [False]
+    assert size.tolist() == [[20, 30]] * (COUNT - 1) + [[0, 0]]
+
+
+def test_map_sample_sees_name_and_size_and_may_not_change_them(captions: Path) -> None:
+    seen: list[Any] = []
+
+    def look(sample: dict[str, Any]) -> dict[str, Any]:
+        seen.append((sample["name"], sample["size"]))
+        return sample | {"size": (1, 1)}
+
+    with (
+        pytest.raises(ReaderError, match=r"changed 'size' of sample 's0'.*\"my_size\?\""),
+        Loader(captions, fields=("name", "size", "label"), map_sample=look, workers=0) as loader,
+    ):
+        next(iter(loader))
+    assert seen[0] == ("s0", (20, 30))
+
+
+def test_users_decode_members_their_own_way(captions: Path) -> None:
+    pairs = Member("bin", decode=lambda data: np.array([data[0], 7]))
+    numbers, lengths = only(captions, fields=(pairs, Member("txt?", decode=len)))
+    assert numbers.tolist() == [[number, 7] for number in range(COUNT)]
+    assert lengths == [*(len(f"Bild {number} - ä".encode()) for number in range(5)), None]
+
+
+def test_a_member_without_a_decoder_is_its_extension(captions: Path) -> None:
+    fields = ("txt?", "npy", "json")
+    by_name, by_member = (
+        only(captions, fields=kinds) for kinds in (fields, [Member(ext) for ext in fields])
+    )
+    assert by_name[0] == by_member[0]
+    assert by_name[0][-1] is None
+    assert torch.equal(by_name[1], by_member[1])
+    assert by_name[2] == by_member[2]
+
+
+def test_a_decoder_of_a_picture_keeps_it_from_following_the_image(captions: Path) -> None:
+    crop = [CenterCrop(10)]
+    (pixels,) = only(captions, transforms=crop, fields=("png",))
+    assert pixels.shape == (COUNT, 3, 10, 10)
+    (begin,) = only(captions, transforms=crop, fields=(Member("png", lambda data: data[:4]),))
+    assert begin == [b"\x89PNG"] * COUNT
+
+
+def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(
+    captions: Path,
+) -> None:
+    field = Member("bin?", decode=lambda data: np.frombuffer(data, np.uint8))
+    ((first, *_),) = only(captions, fields=(field,))
+    first += 1
+    assert first.tolist() == [1]
+
+
+def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: Path) -> None:
+    def take_it(data: bytes) -> int:
+        if data[0] == 3:
+            raise MemoryError
+        return data[0]
+
+    with pytest.raises(WorkerError, match="Memory ran out"):
+        only(captions, workers=1, fields=(Member("bin", decode=take_it),), on_error="mask")
+
+
+def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captions: Path) -> None:
+    def refuse(data: bytes) -> int:
+        raise ValueError("out of memory")
+
+    with pytest.raises(SampleError, match=r"decode= raised:\n(?s:.)*ValueError: out of memory"):
+        only(captions, fields=(Member("bin", decode=refuse),))
+
+
+def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
+    evil = npy(np.array([{}], object), allow_pickle=True)
+    dataset = write_samples({"a": {"png": png(grey(0)), "npy": evil}})
+    with pytest.raises(SampleError, match=r"'a' .* its .npy cannot be decoded \(Object arrays"):
+        only(dataset, fields=("npy",))
+
+
+@pytest.mark.parametrize("other", [np.zeros(4, np.float32), np.zeros(3, np.float64)])
+def test_an_array_unlike_the_first_is_named_with_the_remedy(
+    write_samples: WriteSamples, other: NDArray[Any]
+) -> None:
+    arrays = [np.zeros(3, np.float32)] * 3 + [other]
+    dataset = write_samples(
+        {f"s{n}": {"png": png(grey(n)), "npy": npy(array)} for n, array in enumerate(arrays)}
+    )
+    with pytest.raises(SampleError, match=r"'s3' .* its npy is of .*collate_fn="):
+        only(dataset, fields=("npy",))
+    (given,) = only(dataset, fields=("npy?",))
+    assert [entry.shape for entry in given] == [array.shape for array in arrays]
+    (padded,) = only(dataset, fields=("npy",), collate_fn=lambda samples: [len(samples)])
+    assert padded == 4
+
+
+@pytest.mark.parametrize("field", ["npy", "npy?"])
+def test_arrays_come_in_this_machines_byte_order_and_what_is_no_tensor_as_it_is(
+    write_samples: WriteSamples, field: str
+) -> None:
+    swapped, words = np.arange(3, dtype=">f4"), np.array(["a", "bc"])
+    for array, is_tensor in ((swapped, True), (words, False)):
+        dataset = write_samples({"a": {"png": png(grey(0)), "npy": npy(array)}})
+        ((entry,),) = only(dataset, fields=(field,))
+        assert isinstance(entry, torch.Tensor) == is_tensor
+        assert entry.tolist() == array.tolist()
+
+
+def test_collate_fn_gets_the_list_of_samples_as_in_torch(captions: Path) -> None:
+    samples = only(
+        captions, fields=("image", "label", "npy", "key", "valid"), collate_fn=lambda s: s
+    )
+    assert len(samples) == COUNT
+    for number, (image, label, embedding, key, valid) in enumerate(samples):
+        assert torch.equal(image, torch.from_numpy(rgb(grey(number))).permute(2, 0, 1))
+        assert (label, key, valid) == (number, f"s{number}", True)
+        assert embedding.tolist() == [[number] * 3] * 2
+
+
+def test_pad_collate_pads_at_the_ends(write_samples: WriteSamples) -> None:
+    sizes = [(4, 6), (5, 3)]
+    dataset = write_samples(
+        {
+            f"s{n}": {"png": png(rgb(grey(n, *size)) | 1), "npy": npy(np.ones(n + 1))}
+            for n, size in enumerate(sizes)
+        },
+        labels=[1, 0],
+    )
+    image, label, vector, key = only(
+        dataset, fields=("image", "label", "npy", "key"), collate_fn=reader.pad_collate
+    )
+    assert image.shape == (2, 3, 5, 6)
+    for number, (height, width) in enumerate(sizes):
+        pixels = torch.from_numpy(rgb(grey(number, height, width)) | 1).permute(2, 0, 1)
+        assert torch.equal(image[number, :, :height, :width], pixels)
+        assert not image[number, :, height:].any()
+        assert not image[number, :, :, width:].any()
+    assert (label.dtype, label.tolist()) == (torch.int64, [1, 0])
+    assert vector.tolist() == [[1, 0], [1, 1]]
+    assert key == ["s0", "s1"]
+
+
+# Users' functions
+
+
+def test_map_sample_runs_on_the_dict_of_a_sample_in_the_workers(captions: Path) -> None:
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        assert sample["image"].shape == (8, 8, 3)
+        scaled = torch.from_numpy(sample["image"]).permute(2, 0, 1).float() / 255
+        return {**sample, "image": scaled, "label": sample["label"] + len(sample["key"])}
+
+    image, label, content = only(
+        captions,
+        fields=("image", "label", "json", "key"),
+        transforms=[reader.CenterCrop(8)],
+        map_sample=change,
+    )[:3]
+    (plain,) = only(captions, fields=("image",), transforms=[reader.CenterCrop(8)])
+    assert torch.equal(image, plain.float() / 255)
+    assert label.tolist() == [number + 2 for number in range(COUNT)]
+    assert content == [{"number": number} for number in range(COUNT)]
+
+
+def test_an_image_that_map_sample_leaves_as_it_is_comes_as_ever(captions: Path) -> None:
+    (plain,) = only(captions, fields=("image",))
+    (mapped,) = only(captions, fields=("image",), map_sample=lambda sample: sample)
+    listed = only(
+        captions,
+        fields=("image",),
+        map_sample=lambda sample: sample,
+        collate_fn=lambda samples: torch.stack([image for (image,) in samples]),
+    )
+    assert torch.equal(mapped, plain)
+    assert torch.equal(listed, plain)
+
+
+def test_what_map_sample_draws_is_the_same_with_any_workers_and_leaves_this_process_alone(
+    captions: Path,
+) -> None:
+    def noisy(sample: dict[str, Any]) -> dict[str, Any]:
+        return {"image": sample["image"], "label": np.random.rand() + torch.rand(1).item()}
+
+    drawn = []
+    state = np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
+    for workers in (1, 3):
+        with Loader(captions, batch_size=2, workers=workers, map_sample=noisy) as loader:
+            drawn.append([torch.cat([label for _, label in loader]).tolist() for _ in range(2)])
+    assert (np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()) == state
+    assert drawn[0] == drawn[1]
+    assert len({number for epoch in drawn[0] for number in epoch}) == 2 * COUNT
+
+
+def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path) -> None:
+    @dataclasses.dataclass
+    class Target:
+        boxes: torch.Tensor
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        boxes = torch.full((2, 4), sample["json"]["number"])
+        half = torch.from_numpy(sample["image"]).bfloat16()
+        return {"image": half, "json": {"boxes": boxes}, "txt": Target(boxes)}
+
+    images, contents, targets = only(
+        captions, fields=("image", "json", "txt?"), map_sample=change, transforms=[CenterCrop(4)]
+    )
+    assert {(image.dtype, image.shape) for image in images} == {(torch.bfloat16, (3, 4, 4))}
+    for number in range(COUNT):
+        assert contents[number]["boxes"].tolist() == [[number] * 4] * 2
+        assert isinstance(targets[number], Target)
+        assert torch.equal(targets[number].boxes, contents[number]["boxes"])
+
+
+def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: Path) -> None:
+    with pytest.raises(WorkerError, match="cannot be pickled: cannot pickle 'generator'"):
+        only(captions, workers=1, fields=(Member("txt?", lambda data: (byte for byte in data)),))
+
+
+def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:
+    def fails(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["index"] == 3:
+            raise KeyError("my own")
+        return sample
+
+    with pytest.raises(KeyError, match="my own") as error:
+        only(captions, fields=("image", "index"), map_sample=fails)
+    assert "'s3'" in str(error.value.__cause__)
+    assert error.traceback[-1].name == "fails"
+    with pytest.raises(ReaderError, match="returned no 'label' for sample 's0'"):
+        only(captions, map_sample=lambda sample: {"image": sample["image"]})
+
+
+def test_map_batch_changes_each_batch(captions: Path) -> None:
+    image, label = only(captions, map_batch=lambda batch: (batch[0].float(), -batch[1]))
+    assert image.dtype == torch.float32
+    assert label.tolist() == [-number for number in range(COUNT)]
+
+
+def test_an_albumentations_pipeline_runs_in_map_sample(captions: Path) -> None:
+    albumentations = pytest.importorskip("albumentations")
+    flip = albumentations.Compose([albumentations.HorizontalFlip(p=1.0)])
+    (image,) = only(
+        captions,
+        fields=("image",),
+        map_sample=lambda sample: {**sample, "image": flip(image=sample["image"])["image"]},
+    )
+    (plain,) = only(captions, fields=("image",))
+    assert torch.equal(image, plain.flip(3))
+
+
+def test_an_albumentations_pipeline_that_is_seeded_draws_the_same_with_any_workers(
+    captions: Path,
+) -> None:
+    albumentations = pytest.importorskip("albumentations")
+    noise = albumentations.Compose([albumentations.GaussNoise(p=1.0)])
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        noise.set_random_seed(random.getrandbits(32))
+        return {**sample, "image": noise(image=sample["image"])["image"]}
+
+    drawn = []
+    for workers in (1, 3):
+        with Loader(captions, batch_size=2, workers=workers, map_sample=change) as loader:
+            drawn.append([torch.cat([image for image, _ in loader]) for _ in range(2)])
+    (first, second), (again, also) = drawn
+    assert torch.equal(first, again)
+    assert torch.equal(second, also)
+    assert not torch.equal(first, second)
+
+
+# Geometry: what lies over the image moves with it
+
+HEIGHT, WIDTH = 40, 60
+# A coloured dot at the middle of each box says where the box has gone.
+DOTS = [(6, 8), (30, 12), (20, 44)]  # (y, x) in the stored image
+RADIUS = 2
+
+
+def scene(orientation: int) -> Mapping[str, bytes]:
+    """A stored image with a square for each dot, the same squares as a mask, and as boxes."""
+    mask = np.zeros((HEIGHT, WIDTH), np.uint8)
+    boxes = []
+    for number, (y, x) in enumerate(DOTS, 1):
+        mask[y - RADIUS : y + RADIUS, x - RADIUS : x + RADIUS] = number
+        boxes.append([x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS])
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    palette = Image.fromarray(mask)
+    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255])
+    file = io.BytesIO()
+    palette.save(file, "PNG")
+    content = {"boxes": boxes, "labels": [1, 2, 3], "name": "scene"}
+    return {
+        "png": png(rgb(mask * 80), exif=exif),
+        "mask.png": file.getvalue(),
+        "json": json.dumps(content).encode(),
+    }
+
+
+PIPELINES: list[Sequence[Transform]] = [
+    [],
+    [reader.Resize((2 * HEIGHT, 3 * WIDTH))],
+    [reader.RandomHorizontalFlip(1.0)],
+    [reader.RandomVerticalFlip(1.0), reader.RandomHorizontalFlip(1.0)],
+    [reader.CenterCrop((30, 30)), reader.RandomVerticalFlip(1.0)],
+    [reader.Letterbox(96)],
+    [reader.RandomHorizontalFlip(1.0), reader.RandomCrop((50, 50), padding=10)],
+    [reader.RandomResizedCrop((80, 80), scale=(0.3, 0.6)), reader.RandomHorizontalFlip(0.5)],
+    [reader.Resize(longest=120), reader.CenterCrop(130)],
+]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
+def test_masks_and_boxes_stay_on_what_the_image_shows(
+    write_samples: WriteSamples, orientation: int, pipeline: Sequence[Transform]
+) -> None:
+    dataset = write_samples({"a": scene(orientation)})
+    fields = ("image", "mask.png", Boxes("json", format="xywh", labels="labels"))
+    seen = 0
+    read = reading(dataset, pipeline, fields)
+    for position in range(6):
+        sample = read(position)
+        image, mask, found = (sample[name] for name in ("image", "mask.png", "boxes"))
+        assert mask.shape == image.shape[:2]
+        for (x, y, w, h), label in zip(found["boxes"], found["labels"], strict=True):
+            seen += 1
+            top, left, bottom, right = (round(float(v)) for v in (y, x, y + h, x + w))
+            inside = mask[top:bottom, left:right]
+            assert (inside == label).mean() > 0.75, "the box lies on its square"
+            assert abs(int((mask == label).sum()) - float(w * h)) <= 2 * float(w + h)
+            shown = image[top:bottom, left:right][inside == label].mean()
+            assert shown == pytest.approx(80 * label, abs=40)
+        assert set(np.unique(mask)) - {0} >= set(found["labels"].tolist())
+    assert seen
+
+
+def reading(
+    dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
+) -> Callable[[int], dict[str, Any]]:
+    """Read the first sample as it is augmented at a position, in this process."""
+    from reader.fields.field import Recipe
+    from reader.fields.kinds import parse_fields
+    from reader.fields.sample import SampleReader
+
+    opened = reader.Dataset(dataset)
+    samples = SampleReader(opened, Recipe(tuple(pipeline), 0, parse_fields(fields, opened)))
+    return lambda position: samples.read(samples.plan(0, 0, position))
+
+
+def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
+    write_samples: WriteSamples,
+) -> None:
+    dataset = write_samples({"a": scene(1)})
+    big = reading(dataset, [reader.Resize((400, 600))], ["mask.png"])(0)["mask.png"]
+    small = reading(dataset, [], ["mask.png"])(0)["mask.png"]
+    assert np.array_equal(big, small.repeat(10, 0).repeat(10, 1))
+    field = Mask("mask.png", fill=255)
+    padded = reading(dataset, [reader.CenterCrop((HEIGHT + 4, WIDTH))], [field])(0)["mask.png"]
+    assert (padded[:2] == 255).all()
+    assert np.array_equal(padded[2:-2], small)
+
+
+def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -> None:
+    boxes = [[-5, -5, 14, 10], [50, 30, 60, 40], [25, 10, 25, 30], [30, 15, 31, 20.5]]
+    content = [{"bbox": box, "category_id": n} for n, box in enumerate(boxes)]
+    sample = {"png": png(rgb(grey(0, 40, 60))), "json": json.dumps(content).encode()}
+    field = Boxes("json", path="*.bbox", labels="*.category_id")
+    found = reading(write_samples({"a": sample}), [reader.CenterCrop((40, 30))], [field])(0)[
+        "boxes"
+    ]
+    # The crop begins at x = 15: the first box lies left of it, the second right, the third is thin.
+    assert found["boxes"].tolist() == [[15, 15, 16, 20.5]]
+    assert (found["kept"].tolist(), found["labels"].tolist()) == ([3], [3])
+    assert found["boxes"].dtype == np.float32
+    none = reading(write_samples({"a": sample | {"json": b"[]"}}), [], [field])(0)["boxes"]
+    assert (none["boxes"].shape, none["labels"].shape) == ((0, 4), (0,))
+    whole = reading(write_samples({"a": sample}), [], [field])(0)["boxes"]
+    assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
+
+
+def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
+    write_samples: WriteSamples,
+) -> None:
+    dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
+    fields = (Boxes("json?", format="xywh", labels="labels"), Mask("mask.png?", fill=255))
+    boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
+    assert boxes[0]["boxes"].shape[1:] == (4,)
+    assert masks[0].shape == (8, 8)
+    assert masks[1] is None
+    shapes = {name: (tuple(array.shape), array.dtype) for name, array in boxes[1].items()}
+    assert shapes == {
+        "boxes": ((0, 4), torch.float32),
+        "kept": ((0,), torch.int64),
+        "labels": ((0,), torch.int64),
+    }
+
+
+@pytest.mark.parametrize(
+    ("format", "box"),
+    [("xyxy", [10, 20, 16, 28]), ("xywh", [10, 20, 6, 8]), ("cxcywh", [13, 24, 6, 8])],
+)
+def test_boxes_come_in_the_format_they_are_stored_in(
+    write_samples: WriteSamples, format: str, box: list[float]
+) -> None:
+    sample = {"png": png(grey(0, 40, 60)), "json": json.dumps({"a": {"b": [box]}}).encode()}
+    field = Boxes("json", path="a.b", format=format)
+    found = reading(write_samples({"a": sample}), [reader.Resize((80, 120))], [field])(0)["boxes"]
+    assert found["boxes"].tolist() == [[2 * number for number in box]]
+
+
+def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: WriteSamples) -> None:
+    sample = {
+        "png": png(grey(0)),
+        "json": b'{"boxes": [[0, 0, 9, 9]], "labels": [], "flaws": [[0, 1], [2]]}',
+        "mask.png": png(grey(0, 5, 5)),
+    }
+    dataset = write_samples({"a": sample})
+    for field, reason in [
+        (Boxes("json", path="box"), "'a' .* nothing at 'box'"),
+        (Boxes("json", path="flaws"), r"'a' .*\(its 'flaws' is not a list of rows of four"),
+        (Boxes("json", labels="labels"), "'a' .* 0 labels for 1 boxes"),
+        ("mask.png", r"'a' .*\(it has 5 x 5 pixels, but its index has 30 x 20"),
+    ]:
+        with pytest.raises(SampleError, match=reason):
+            only(dataset, fields=[field])
+    with pytest.raises(ReaderError, match="format is one of xyxy, xywh, cxcywh"):
+        Boxes("json", format="yolo")
+
+
+def test_a_segmentation_set_arrives_as_batches_of_images_and_masks(
+    write_samples: WriteSamples,
+) -> None:
+    dataset = write_samples({f"s{n}": scene(1 + n) for n in range(4)})
+    image, mask = only(
+        dataset, fields=("image", "mask.png"), transforms=[reader.RandomResizedCrop(32)]
+    )
+    assert (image.shape, mask.shape, mask.dtype) == ((4, 3, 32, 32), (4, 32, 32), torch.uint8)
+    assert mask.unique().tolist() == [0, 1, 2, 3]
+    images, masks = only(dataset, fields=("image", "mask.png"))
+    assert [tuple(m.shape) for m in masks] == [tuple(i.shape[1:]) for i in images]
+    assert torch.equal(masks[0], images[0][0] // 80)
+
+
+def test_a_detection_set_arrives_as_torchvisions_models_want_it(
+    write_samples: WriteSamples,
+) -> None:
+    dataset = write_samples({f"s{n}": scene(1) for n in range(2)})
+    images, targets = only(
+        dataset,
+        fields=("image", Boxes("json", format="xywh", labels="labels")),
+        transforms=[reader.Letterbox(64)],
+        collate_fn=lambda samples: tuple(zip(*samples, strict=True)),
+    )
+    assert [tuple(image.shape) for image in images] == [(3, 64, 64)] * 2
+    scale, top = 64 / WIDTH, (64 - round(HEIGHT * 64 / WIDTH)) // 2
+    for (y, x), box in zip(DOTS, targets[1]["boxes"], strict=True):
+        down = round(HEIGHT * 64 / WIDTH) / HEIGHT
+        expected = [(x - 2) * scale, (y - 2) * down + top, 4 * scale, 4 * down]
+        assert box.tolist() == pytest.approx(expected, abs=1e-4)
+    assert targets[0]["labels"].tolist() == [1, 2, 3]
+    assert (images[0][:, 0] == 114).all()
+
+
+@pytest.mark.parametrize("on_error", ["mask", "substitute"])
+def test_a_bad_member_is_masked_or_substituted(write_samples: WriteSamples, on_error: str) -> None:
+    arrays = [npy(np.array([n + 1])) for n in range(4)]
+    arrays[2] = b"damaged"
+    dataset = write_samples(
+        {f"s{n}": {"png": png(grey(n)), "npy": data} for n, data in enumerate(arrays)}
+    )
+    vector, valid = only(dataset, fields=("npy", "valid"), on_error=on_error, max_bad=1.0)
+    masked = on_error == "mask"
+    assert vector.flatten().tolist() == [1, 2, 0 if masked else 4, 4]
+    assert valid.tolist() == [True, True, not masked, True]
+
+
+@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
+def test_a_folder_of_images_with_sidecars_is_packed_and_read_with_its_geometry(
+    make_dataset: Callable[..., Path], jpeg: str
+) -> None:
+    files = {}
+    for number in range(4):
+        orientation = (1, 6, 3, 8)[number]
+        members = dict(scene(orientation))
+        members["txt"] = f"caption {number}".encode()
+        members["npy"] = npy(np.full(5, number, np.float32))
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        file = io.BytesIO()
+        Image.open(io.BytesIO(members.pop("png"))).save(file, "JPEG", quality=95, exif=exif)
+        files |= {f"s{number}.{ext}": data for ext, data in members.items()}
+        files[f"s{number}.jpg"] = file.getvalue()
+    dataset = make_dataset(files, jpeg=jpeg)
+    image, mask, boxes, text, vector, key = only(
+        dataset,
+        fields=(
+            "image",
+            "mask.png",
+            Boxes("json", format="xywh", labels="labels"),
+            "txt",
+            "npy",
+            "key",
+        ),
+        transforms=[reader.Letterbox(80), reader.RandomHorizontalFlip(1.0)],
+    )
+    assert image.shape == (4, 3, 80, 80)
+    assert text == [f"caption {number}" for number in range(4)]
+    assert key == [f"s{number}" for number in range(4)]
+    assert vector[:, 0].tolist() == [0, 1, 2, 3]
+    for row in range(4):
+        assert len(boxes[row]["boxes"]) == len(DOTS)
+        for (x, y, w, h), label in zip(boxes[row]["boxes"], boxes[row]["labels"], strict=True):
+            middle = int(y + h / 2), int(x + w / 2)
+            assert mask[row][middle] == label
+            assert float(image[row, 0][middle]) == pytest.approx(80 * int(label), abs=25)
