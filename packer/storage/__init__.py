@@ -2,5 +2,6 @@
 
 A `folder`, whose files can be locked, and a `store` list, read, create, replace and remove. A
 `source` is opened here, whatever it is: one in a store is read from a `copy` of its `objects`. A
-finished `dataset` is opened as a folder. `listing` and `writing` add verbs to the reader's store.
+finished `dataset` is opened as a folder, after a `download` of one in a store. `listing` and
+`writing` add verbs to the reader's store.
 """

@@ -48,7 +48,7 @@ def finished(
         yield Finished(Path(place), place)
         return
     need("obstore", str(place))
-    from reader.store.download import download
+    from packer.storage.download import download
 
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
         with progress.phase("fetch", None, "B") as advance:

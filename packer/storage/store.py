@@ -133,7 +133,7 @@ class Store(EventLoop):
 
     def fetch_dataset(self, folder: Path) -> None:
         """Fetch dataset.json and the indexes; files of their size stand for the tars."""
-        from reader.store.download import fetch_dataset
+        from packer.storage.download import fetch_dataset
 
         self.do(fetch_dataset(self._store, folder, is_whole=False))
 

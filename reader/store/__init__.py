@@ -2,6 +2,5 @@
 
 `urls` checks URLs, `credentials` sends a credential provider to other processes, and `client` reads
 objects through a `transport`. Its backend is the `library`; in a fetching process, most `ranges`
-come by `http` instead. `limits` bounds requests and answers, and `errors` explains failures. For
-commands, `download` copies a whole dataset.
+come by `http` instead. `limits` bounds requests and answers, and `errors` explains failures.
 """

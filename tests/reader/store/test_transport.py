@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from reader.store.download import download
+from packer.storage.download import download
 from reader.store.errors import Missing
 from reader.store.transport import BACKENDS, Access, Answer
 
