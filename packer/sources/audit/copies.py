@@ -17,7 +17,7 @@ _COMPARED = 5  # files of each two
 def same_names(outcome: Outcome) -> Question | None:
     """Classes whose names look the same: in two forms of Unicode, or with a space around."""
     found: dict[str, list[str]] = defaultdict(list)
-    for name in outcome.classes:
+    for name in outcome.names if outcome.has_labels else ():
         found[unicodedata.normalize("NFC", name).strip()].append(name)
     same = next((names for names in found.values() if len(names) > 1), None)
     if same is None:
