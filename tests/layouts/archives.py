@@ -1,8 +1,7 @@
-"""Makes archives and images for rows."""
+"""Makes images and tars of them."""
 
 import io
 import tarfile
-import zipfile
 from collections.abc import Mapping
 
 from PIL import Image
@@ -24,13 +23,4 @@ def tar(files: Mapping[str, str | bytes], mode: str = "w") -> bytes:
             info = tarfile.TarInfo(name)
             info.size = len(data := data or image(number))
             archive.addfile(info, io.BytesIO(data))
-    return file.getvalue()
-
-
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    """The same as a zip."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for number, (name, content) in enumerate(files.items()):
-            archive.writestr(name, content or image(number))
     return file.getvalue()

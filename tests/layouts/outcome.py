@@ -22,8 +22,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from layouts.images import SIDE, is_image, picture
-from layouts.row import Layout, Truth
-from layouts.words import OR
+from layouts.row import OR, Layout, Truth
 from packer.cli.main import main
 from reader.format import Index, Manifest
 

@@ -3,6 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+OR = " || "  # between texts of `holds`, and names in `labels`, of which one is enough
+
+
+def box(x: float, y: float, width: float, height: float) -> str:
+    """A box in pixels: where a dataset declares boxes, its image must have this one."""
+    return f"box {x:g} {y:g} {width:g} {height:g}"
+
 
 class Truth(NamedTuple):
     """What a dataset must hold for one image of a layout.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from layouts.images import SIDE
-from layouts.words import box
+from layouts.row import box
 
 CLASSES = ("car", "person", "bicycle")
 

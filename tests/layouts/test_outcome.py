@@ -2,6 +2,7 @@
 
 import pytest
 
+from layouts.making import of
 from layouts.outcome import (
     BY_COMMAND,
     RIGHT,
@@ -11,11 +12,10 @@ from layouts.outcome import (
     outcome_of,
     python_of,
 )
-from layouts.row import Layout, Truth
-from layouts.words import box, labelled, plain
+from layouts.row import Layout, Truth, box
 
 _FOLDERS = {"train/cat/1.jpg": "", "train/dog/2.jpg": "", "val/cat/3.jpg": "", "val/dog/4.jpg": ""}
-_TRUTH = {path: labelled(path.split("/")[1], split=path.split("/")[0]) for path in _FOLDERS}
+_TRUTH = {path: of(path.split("/")[1], split=path.split("/")[0]) for path in _FOLDERS}
 _TABLE = {
     "images/1.jpg": "",
     "images/2.jpg": "",
@@ -36,12 +36,12 @@ def test_what_is_right_is_right():
 @pytest.mark.parametrize(
     "truth",
     [
-        plain("train"),
-        labelled("bird", split="train"),
-        labelled("cat", "dog"),
-        labelled("cat", "dog", split="test"),
+        of(split="train"),
+        of("bird", split="train"),
+        of("cat", "dog"),
+        of("cat", "dog", split="test"),
         Truth(labels=frozenset(("cat", "dog")), split="train"),
-        labelled("cat", "dog", split="train", holds=("a caption",)),
+        of("cat", "dog", split="train", holds=("a caption",)),
         Truth(frozenset(("cat", "dog")), split="train", files=("train/dog/2.jpg",)),
     ],
 )
@@ -58,12 +58,12 @@ def test_a_further_sample_and_a_missing_one_are_wrong():
 
 def test_boxes_are_compared_in_pixels():
     right = {
-        "images/1.jpg": plain("", "cat", "dog", box(1, 2, 6, 7), box(2, 3, 7, 7)),
-        "images/2.jpg": labelled("", "dog", holds=("dog", box(3, 4, 2, 4))),
+        "images/1.jpg": of(holds=("cat", "dog", box(1, 2, 6, 7), box(2, 3, 7, 7))),
+        "images/2.jpg": of("", "dog", holds=("dog", box(3, 4, 2, 4))),
     }
     assert _verdict(_TABLE, right) == RIGHT
     for other in (box(3, 4, 5, 8), box(3, 4, 2, 5)):
-        wrong = right | {"images/2.jpg": labelled("", "dog", holds=(other,))}
+        wrong = right | {"images/2.jpg": of("", "dog", holds=(other,))}
         assert _verdict(_TABLE, wrong) == WRONG
 
 
@@ -74,9 +74,9 @@ def test_a_command_is_run_as_printed():
         "xy/labels/1.txt": "one",
         "xy/labels/2.txt": "two",
     }
-    truth = {"xy/images/1.jpg": plain("", "one"), "xy/images/2.jpg": plain("", "two")}
+    truth = {"xy/images/1.jpg": of(holds=("one",)), "xy/images/2.jpg": of(holds=("two",))}
     assert _verdict(files, truth) == BY_COMMAND
-    assert _verdict(files, truth | {"xy/images/2.jpg": plain("", "three")}) != BY_COMMAND
+    assert _verdict(files, truth | {"xy/images/2.jpg": of(holds=("three",))}) != BY_COMMAND
 
 
 def test_commands_are_read_from_sentences():

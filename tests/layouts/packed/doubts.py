@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from layouts.making import of
 from layouts.row import Layout, Truth
-from layouts.words import labelled, plain
 
 LAYOUTS: list[Layout] = []
 _KINDS = ("cat", "dog", "bird")
@@ -44,7 +44,7 @@ def _tables_beside_classes() -> None:
         ]
         held = [text.split(",")[0] if name == "metadata.csv" else text for text in held]
         truth = {
-            path: labelled(path.split("/")[0], holds=(text,))
+            path: of(path.split("/")[0], holds=(text,))
             for path, text in zip(files, held, strict=True)
         }
         _add(
@@ -54,12 +54,12 @@ def _tables_beside_classes() -> None:
             truth,
         )
     splits = ["val" if n % 4 == 0 else "train" for n in range(len(files))]
-    truth = {f: labelled(f.split("/")[0], split=s) for f, s in zip(files, splits, strict=True)}
+    truth = {f: of(f.split("/")[0], split=s) for f, s in zip(files, splits, strict=True)}
     lines = [f"{f},{s}" for f, s in zip(files, splits, strict=True)]
     table = "\n".join(["file,split", *lines, ""])
     _add("tables beside classes", "splits.csv", _files(files) | {"splits.csv": table}, truth)
     lines = [json.dumps({"file_name": f, "text": t}) for f, t in zip(files, texts, strict=True)]
-    truth = {f: labelled(f.split("/")[0], holds=(t,)) for f, t in zip(files, texts, strict=True)}
+    truth = {f: of(f.split("/")[0], holds=(t,)) for f, t in zip(files, texts, strict=True)}
     table = {"metadata.jsonl": "\n".join([*lines, ""])}
     _add("tables beside classes", "metadata.jsonl", _files(files) | table, truth)
 
@@ -85,7 +85,7 @@ def _deeper_classes() -> None:
             for kind in _KINDS
             for n in range(3)
         ]
-        truth = {path: labelled(path.split("/")[-2], holds=(path.split("/")[0],)) for path in files}
+        truth = {path: of(path.split("/")[-2], holds=(path.split("/")[0],)) for path in files}
         _add("deeper classes", name, _files(files), truth)
 
 
@@ -93,7 +93,7 @@ def _of_parts(question: str, name: str, keys: Sequence[str], templates: Sequence
     """Samples of several pictures: the path of each by the key, that of the image first."""
     files = [template.format(key) for template in templates for key in keys]
     truth = {
-        templates[0].format(key): plain("", files=tuple(t.format(key) for t in templates[1:]))
+        templates[0].format(key): of(files=tuple(t.format(key) for t in templates[1:]))
         for key in keys
     }
     _add(question, name, _files(files), truth)
@@ -158,7 +158,7 @@ def _labels_in_names() -> None:
                 hashed = f"{hashes[n % 7][:-1]}{n % 10}"
                 way = {"n": n, "kind": kind, "of_kind": of_kind, "number": number, "hash": hashed}
                 by_number = "{kind}" not in form
-                truth[form.format(**way)] = labelled(str(number) if by_number else kind)
+                truth[form.format(**way)] = of(str(number) if by_number else kind)
                 n += 1
         _add("labels in names", name, _files(truth), truth)
 
@@ -166,7 +166,7 @@ def _labels_in_names() -> None:
 def _strange_folders() -> None:
     """Copies of classes, and pictures about the dataset."""
     files = [f"{kind}/{kind[0]}{n:02}.jpg" for kind in _KINDS for n in range(20)]
-    truth = {path: labelled(path.split("/")[0]) for path in files}
+    truth = {path: of(path.split("/")[0]) for path in files}
     for stray in (
         *("docs/teaser.png", "assets/banner.png", "figures/fig1.png", "media/logo.png"),
         *("screenshots/app.png", "demo/demo.jpg", "paper/overview.png"),
@@ -187,7 +187,7 @@ def _splits_of_lists() -> None:
             rows = [f"{path},{_KINDS[n % 3]}" for n, path in enumerate(paths)]
             files |= _files(paths) | {f"{name}.csv": "\n".join(["image,label", *rows, ""])}
             split = "train" if name == "training" else name
-            truth |= {path: labelled(_KINDS[n % 3], split=split) for n, path in enumerate(paths)}
+            truth |= {path: of(_KINDS[n % 3], split=split) for n, path in enumerate(paths)}
         _add("splits of lists", " and ".join(names), files, truth)
 
 
@@ -199,7 +199,7 @@ def _samples_as_classes() -> None:
         "cases": "case_{n}/ct_{n}.png",
         "uploads": "user{n}/avatar.jpg",
     }.items():
-        truth = {form.format(n=n): plain() for n in range(12)}
+        truth = {form.format(n=n): of() for n in range(12)}
         _add("samples as classes", name, _files(truth), truth)
 
 
