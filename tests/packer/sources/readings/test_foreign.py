@@ -128,7 +128,8 @@ SHAPES = {"emnist": (28, 28, 3)}
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
 @pytest.mark.parametrize(
-    "make", [mds, litdata, tfrecord, lmdb, hdf5, pcam, npz, npy, dicom, matlab, emnist]
+    "make",
+    [mds, litdata, tfrecord, lmdb, hdf5, pcam, npz, npy, dicom, matlab, emnist],
 )
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

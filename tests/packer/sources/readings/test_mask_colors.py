@@ -100,7 +100,11 @@ def test_colours_of_other_masks_are_not_recorded(street: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("class_dict.csv", CSV + "bus,255,255,0\n", "several classes: 'car' and 'bus'"),
+        (
+            "class_dict.csv",
+            CSV + "bus,255,255,0\n",
+            "several classes: 'car' and 'bus'",
+        ),
         ("class_dict.csv", CSV.replace("255", "256"), "from 0 to 255"),
         ("label_colors.txt", "", "there are 0 colours"),
     ],

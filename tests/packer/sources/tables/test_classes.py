@@ -80,7 +80,11 @@ def test_a_label_that_the_list_of_classes_has_is_one(
     "cells", [['["cat", "dog"]', "[]", '["dog"]'], ["['cat', 'dog']", "[]", "['dog']"]]
 )
 def test_lists_as_json_or_python_write_them_are_several_labels(
-    labelled: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any], cells: list[str]
+    labelled: Write,
+    opened: Opened,
+    scanned: Scanned,
+    json_of: Callable[..., Any],
+    cells: list[str],
 ) -> None:
     source = opened(labelled(cells))
     assert source.classes == ("cat", "dog")
@@ -109,7 +113,11 @@ def test_spaces_and_marks_around_labels_are_cleaned_and_counted(
 
 @pytest.mark.parametrize("cells", [["0.5", "1.25", "3"], ["0,37", "1,5", "7,25"]])
 def test_numbers_with_fractions_are_targets(
-    labelled: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any], cells: list[str]
+    labelled: Write,
+    opened: Opened,
+    scanned: Scanned,
+    json_of: Callable[..., Any],
+    cells: list[str],
 ) -> None:
     path = labelled(cells)
     with pytest.raises(UnusableInput, match=f"packer pack {path} DST --label-column none"):

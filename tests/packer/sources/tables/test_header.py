@@ -21,7 +21,10 @@ ROWS = "0.jpg,cat\n1.jpg,dog\n"
     ],
 )
 def test_names_of_columns_are_found_below_what_lies_above_them(
-    images: Path, opened: Callable[..., Any], scanned: Callable[..., Any], text: str
+    images: Path,
+    opened: Callable[..., Any],
+    scanned: Callable[..., Any],
+    text: str,
 ) -> None:
     (images / "list.csv").write_bytes(text.encode())
     source = opened(images / "list.csv")

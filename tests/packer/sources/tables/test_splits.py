@@ -34,7 +34,12 @@ def write(images: Path, head: str, rows: list[str]) -> Path:
     ],
 )
 def test_splits_of_yes_and_no_and_of_numbers(
-    images: Path, opened: Opened, scanned: Scanned, head: str, rows: list[str], splits: list[str]
+    images: Path,
+    opened: Opened,
+    scanned: Scanned,
+    head: str,
+    rows: list[str],
+    splits: list[str],
 ) -> None:
     samples, skipped = scanned(opened(write(images, head, rows)))
     assert [sample.split for sample in samples.values()] == splits

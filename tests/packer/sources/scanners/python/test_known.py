@@ -159,7 +159,10 @@ def test_a_stream_of_hugging_faces_keeps_bytes_and_classes_too(
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: {"image": [np.zeros((4, 4), np.uint8)], "label": [1]}, r"give list\(zip\("),
+        (
+            lambda: {"image": [np.zeros((4, 4), np.uint8)], "label": [1]},
+            r"give list\(zip\(",
+        ),
         (
             lambda: torch.utils.data.DataLoader([torch.zeros(4, 4, dtype=torch.uint8)]),
             "give its dataset, loader.dataset",

@@ -112,7 +112,11 @@ def test_columns_and_root_can_be_named(
     manifest = tmp_path / "l.csv"
     manifest.write_text("path,thumbnail,kind,fold\nhttp://x,0.jpg,a,k0\n")
     source = opened(
-        manifest, root="images", image_column="thumbnail", label_column="kind", split_column="fold"
+        manifest,
+        root="images",
+        image_column="thumbnail",
+        label_column="kind",
+        split_column="fold",
     )
     samples, _ = scanned(source)
     assert source.classes == ("a",)

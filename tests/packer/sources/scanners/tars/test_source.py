@@ -102,7 +102,10 @@ def test_dotted_extensions_are_members_and_the_plain_image_is_the_image(
 
 
 def test_members_that_would_have_one_name_are_refused(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, run_pack: Callable[..., PackReport]
+    tmp_path: Path,
+    make_jpegs: MakeJpegs,
+    write_tar: WriteTar,
+    run_pack: Callable[..., PackReport],
 ) -> None:
     images = make_jpegs("x.jpeg", "x.jpg", "y.jpg")
     tar = write_tar(tmp_path / "a.tar", images | {"y.cls": b"0"})
