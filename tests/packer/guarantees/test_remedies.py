@@ -113,7 +113,6 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
     "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",
     "which take up to": "a hint on further runs",
-    "has masks of the images in": "tests/packer/sources/readings/folders/test_pairs.py",
     "list different colours of classes": "a file of the user's",
     "has the colours of": "no fault",
     "has classes that are not whole numbers": "names of the user's",
