@@ -118,6 +118,7 @@ class Boxes(Overlay):
         )
 
     def check_part(self, part: Dataset, whole: Dataset) -> None:
+        """Check a dataset of a Mix: it has the member, held alike."""
         super().check_part(part, whole)
         own, others = (one.box_encodings.get(self.ext) for one in (part, whole))
         if self.ext in part.extensions and not self.decode and own != others:

@@ -36,10 +36,12 @@ class MemberField(Field):
 
     @cached_property
     def ext(self) -> str:
+        """Its name in the dict of a sample."""
         return self.member.removesuffix("?")
 
     @cached_property
     def is_optional(self) -> bool:
+        """Whether a sample may lack the member."""
         return self.member.endswith("?")
 
     @property
@@ -60,9 +62,11 @@ class MemberField(Field):
 
     @cached_property
     def decoder(self) -> Decode:
+        """The function that decodes the member's bytes."""
         return self.decode or DECODERS.get(kind_of(self.ext), bytes)
 
     def read(self, planned: Planned, tools: Tools) -> Any:
+        """Return the value of a sample; a list of one for each view if there are several."""
         shard, row = planned.shard, planned.row
         shown: Sequence[Any]
         if shard.index.span(self.ext, row) is not None:
@@ -139,6 +143,7 @@ class JsonValue(MemberField):
 
     @cached_property
     def ext(self) -> str:
+        """The extension of the member."""
         return self.owner
 
     @cached_property
@@ -147,9 +152,11 @@ class JsonValue(MemberField):
 
     @cached_property
     def _path(self) -> str:
+        """Its name in the dict of a sample."""
         return self.name.removeprefix(f"{self.owner}.")
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        """Return the member in each view."""
         try:
             return [at_path(json.loads(data), self._path)]
         except Missing as error:

@@ -59,6 +59,7 @@ class Overlay(MemberField):
         return kind_of(self.ext) == "txt"
 
     def resolved(self: Own, dataset: Dataset) -> Own:
+        """Return the field with what dataset.json records of it."""
         own, kind, what = self.decode, kind_of(self.ext), type(self).__name__
         if own is None and (kind == "npy" or picture_format(self.ext)):
             raise ArgumentError(
@@ -85,6 +86,7 @@ class Overlay(MemberField):
 
     @cached_property
     def decoder(self) -> Decode:
+        """The function that decodes the member's bytes."""
         lines = self.parse_lines if self.is_text else DECODERS["json"]
         return self.decode or lines
 
@@ -94,6 +96,7 @@ class Overlay(MemberField):
         raise NotImplementedError
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        """Return the member in each view."""
         content = self.decoder(data)
         orientation = int(planned.shard.index.columns["orientation"][planned.row])
         placed = [self.place(content, view, orientation) for view in planned.views]

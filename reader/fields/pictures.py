@@ -120,11 +120,13 @@ class Mask(MemberField):
     @property
     def is_picture(self) -> bool:  # type: ignore[override]
         if self.is_mask or self.parsed is not None:
+        """Whether it is delivered like the image, if it is in colour."""
             return False
         name = self.ext.rpartition(".")[0]
         return picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name)
 
     def resolved(self, dataset: Dataset) -> "Mask":
+        """Return the field with what dataset.json records of it."""
         found = copy(self)
         vars(found)["parsed"] = self.parsed or dataset.mask_colors.get(self.ext)
         if self.ignore is not None and found.parsed is None:
@@ -136,6 +138,7 @@ class Mask(MemberField):
         return found
 
     def check_part(self, part: Dataset, whole: Dataset) -> None:
+        """Check a dataset of a Mix: it has the member, held alike."""
         super().check_part(part, whole)
         known, own = whole.mask_colors.get(self.ext), part.mask_colors.get(self.ext)
         if self.ext in part.extensions and self.parsed == known != own:
@@ -145,6 +148,7 @@ class Mask(MemberField):
             )
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        """Return the member in each view."""
         kind = picture_format(self.ext) or ""
         bands = bands_of(planned.shard.index.columns, planned.row, self.ext)
         views = [view.of_other(data, kind, bands) for view in planned.views]
@@ -223,6 +227,7 @@ class Bands(MemberField):
         check(vars(self), _OF_BANDS)
 
     def resolved(self, dataset: Dataset) -> "Bands":
+        """Return the field with what dataset.json records of it."""
         if self.decode is None and kind_of(self.ext) != "npy":
             raise ArgumentError(
                 f"Bands reads arrays (.npy), not {self.ext!r}. Give Bands(..., decode=f), where f "
@@ -231,6 +236,7 @@ class Bands(MemberField):
         return self
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:
+        """Return the member in each view."""
         image, array = planned.view.image, np.asarray(self.decoder(data))
         size, filter = (image.height, image.width), self.interpolation
         if array.shape[:2] != size or array.ndim > 3 or array.dtype.kind not in "biuf":
