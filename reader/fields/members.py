@@ -32,11 +32,12 @@ class MemberField(Field):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """Its name in the dict of a sample."""
         return self.ext
 
     @cached_property
     def ext(self) -> str:
-        """Its name in the dict of a sample."""
+        """The extension of the member."""
         return self.member.removesuffix("?")
 
     @cached_property
@@ -148,11 +149,12 @@ class JsonValue(MemberField):
 
     @cached_property
     def name(self) -> str:  # type: ignore[override]
+        """Its name in the dict of a sample."""
         return self.member.removesuffix("?")
 
     @cached_property
     def _path(self) -> str:
-        """Its name in the dict of a sample."""
+        """The way to the value in the JSON."""
         return self.name.removeprefix(f"{self.owner}.")
 
     def shown(self, data: bytes, planned: Planned, tools: Tools) -> Sequence[Any]:

@@ -119,8 +119,8 @@ class Mask(MemberField):
 
     @property
     def is_picture(self) -> bool:  # type: ignore[override]
-        if self.is_mask or self.parsed is not None:
         """Whether it is delivered like the image, if it is in colour."""
+        if self.is_mask or self.parsed is not None:
             return False
         name = self.ext.rpartition(".")[0]
         return picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name)
