@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -180,7 +181,7 @@ def opened(
         raise UnusableInput(reason)
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))
-    ends = dict(zip(lengths, accumulate(lengths.values()), strict=True))
+    splits, ends = list(lengths), list(accumulate(lengths.values()))
 
     def open_source(classes: Sequence[str] | None) -> DatasetSource:
         order = class_order(what, declared, classes) if classes and declared else declared
@@ -192,8 +193,8 @@ def opened(
         )
 
         def read(number: int, draws: int | None) -> Item:
-            split = next(split for split, end in ends.items() if number < end)
-            at = number - ends[split] + lengths[split]
+            part = bisect_right(ends, number)
+            split, at = splits[part], number - ends[part] + lengths[splits[part]]
             return read_item(carried.parts[split], at, fields, draws)
 
         with drawn(None):  # the caller's own draws go on as if nothing had been read
