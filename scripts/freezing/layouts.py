@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from layouts import ROWS
 from layouts.row import Row
+from layouts.scanned import ROWS
 from made_images import encode, make_image
 from odd_images.test_jpegs import odd_jpegs
 from odd_images.test_members import odd_members

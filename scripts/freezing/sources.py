@@ -1,5 +1,6 @@
 """Every kind of source that has a path: from disk, in archives and in a store."""
 
+import io
 import json
 import pickle
 from collections.abc import Mapping
@@ -7,9 +8,10 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from layouts.huggingface import CAT_AND_DOG, STATE, arrow, parquet, table
+import pyarrow.parquet as pq
+from layouts.huggingface import arrow
 from layouts.row import Row
-from layouts.torchvision import idx
+from layouts.scanned.torchvision import idx
 
 from freezing.layouts import is_local, pack
 from freezing.material import ARCHIVES, images, jpeg, npy, png, tar_of
@@ -54,17 +56,29 @@ LINES = (
 )
 JSONL = _table(*map(json.dumps, LINES), name="metadata.jsonl")
 COUNTS = {"label": [n % 3 for n in range(6)], "weight": [n / 4 for n in range(6)]}
-NUMBERS = parquet(pa.table({"image": NAMES, **COUNTS}))
+
+
+def _parquet(content: "pa.Table") -> bytes:
+    data = io.BytesIO()
+    pq.write_table(content, data)
+    return data.getvalue()
+
+
+NUMBERS = _parquet(pa.table({"image": NAMES, **COUNTS}))
+CAT_AND_DOG = {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}
+STATE = json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_split": None})
 
 
 def _rows(first: int, count: int) -> "pa.Table":
     numbers = range(first, first + count)
     cells = [{"bytes": jpeg(n) if n % 2 else png(n), "path": f"{n}.jpg"} for n in numbers]
-    return table({"image": cells, "label": [n % 2 for n in numbers]}, CAT_AND_DOG)
+    told = {b"huggingface": json.dumps({"info": {"features": CAT_AND_DOG}}).encode()}
+    columns = {"image": cells, "label": [n % 2 for n in numbers]}
+    return pa.table(columns).replace_schema_metadata(told)
 
 
 FILES = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
-PARQUET = {f"data/{name}.parquet": parquet(_rows(4 * n, 4)) for n, name in enumerate(FILES)}
+PARQUET = {f"data/{name}.parquet": _parquet(_rows(4 * n, 4)) for n, name in enumerate(FILES)}
 ARROW = {"data-00000-of-00001.arrow": arrow(_rows(0, 5)), "state.json": STATE}
 ARROW |= {"dataset_info.json": json.dumps({"features": CAT_AND_DOG})}
 

@@ -335,13 +335,12 @@ def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
     refused = run_packer("pack", tmp_path / "src", dst, *given)
     assert refused.returncode == 2
     commands = dict(re.findall(r"^  (.*): packer (pack .*)$", refused.stderr, re.MULTILINE))
-    assert len(commands) == 5
-    for meaning, command in commands.items():
+    assert len(commands) == 2
+    for command in commands.values():
         words = shlex.split(command)
-        src = tmp_path / "src" / ("images" * (meaning == "Pack only images"))
-        assert words[1:3] == [str(src), str(dst)]
+        assert words[1:3] == [str(tmp_path / "src"), str(dst)]
         assert {"--no-shuffle", "--quiet", "8x8", "7", "--jobs"} <= set(words)
-    assert run_packer(*shlex.split(commands["Some images have a mask"])).returncode == 0
+    assert run_packer(*shlex.split(commands["Images in images with mask"])).returncode == 0
     assert len(Manifest.load(dst).shards) == -(-len(list(first.parent.iterdir())) // 7)
 
 

@@ -68,7 +68,8 @@ def test_a_plan_is_made_for_train_unless_another_split_is_named(
 
 
 def test_a_plan_comes_as_json_with_the_sources_of_its_rates(packed: Path) -> None:
-    found = run(packed, "--json", "--latency", "100ms", "--shuffle", "block:2", "--epochs", 3)
+    options = "--latency", "100ms", "--shuffle", "block:2", "--epochs", 3, "--batch-size", 4
+    found = run(packed, "--json", *options)
     assert found.exit_code == 0, found.output
     plan = json.loads(found.output)
     assert plan["rates"]["latency"] == {"value": 0.1, "source": "given"}
