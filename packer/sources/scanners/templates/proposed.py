@@ -28,6 +28,7 @@ from packer.sources.scanners.templates.template import KEY
 from packer.sources.tables.names import LABEL, SPLIT, may_be_split
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
+from packer.sources.trees.walk import DELIMITERS
 
 _DELIMITERS = (",", "\t", ";", "|")
 _BETWEEN = (": ", " = ", "=", None)  # the parts of a line
@@ -89,7 +90,7 @@ def in_order(path: str, text: str) -> str | None:
     lines = [line for line in text.splitlines() if line.strip()]
     for sign in _DELIMITERS if _is_head(lines[0]) else ():
         rows = list(csv.reader(lines, delimiter=sign))
-        is_table = suffix in (".csv", ".tsv") or any(re.search(r"\d", cell) for cell in rows[1])
+        is_table = suffix in DELIMITERS or any(re.search(r"\d", cell) for cell in rows[1])
         if is_table and len({len(row) for row in rows}) == 1:
             fields = _fields([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ())
             return fields and f"{path}: {fields}"
