@@ -145,7 +145,8 @@ def _without(work: Work, files: Rejections) -> str:
         can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
         if not can_hide or name.endswith("/") or len(files) > _NAMED:
             return ""
-        paths.append(path)
+        if path not in paths:
+            paths.append(path)
     globs = [*work.options.ignore, *map(glob.escape, paths)]
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:

@@ -149,7 +149,7 @@ class Joined:
     def _image_of(
         self, values: Fields, shared: list[str], keyed: HashIndex, index: ImageIndex, match: Match
     ) -> int:
-        text = str(values[KEY])
+        text, why = str(values[KEY]), "no image has that name"
         found = list(keyed.numbers(_hash(values, [KEY, *shared])))
         if not found:
             path = os.path.normpath(text.replace("\\", "/")).lstrip("/")
@@ -157,9 +157,12 @@ class Joined:
             paths = [each for each in exact if self._number(each) >= 0][:1]
             paths = paths or index.ending_with(path) or index.below_another(path)
             for each in paths:
-                fields = match(each) or {}
-                fits = all(fields.get(name) in (None, str(values[name])) for name in shared)
-                if fits and (number := self._number(each)) >= 0:
+                fields, number = match(each) or {}, self._number(each)
+                other = [n for n in shared if fields.get(n) not in (None, str(values[n]))]
+                if other:
+                    own, given = fields[other[0]], values[other[0]]
+                    why = f"the {other[0]} of its path is {own!r}, not {given!r}"
+                elif number >= 0:
                     found.append(number)
             if len(found) > 1:
                 raise BadImage(f"it may be {listed(paths, 2)}")
@@ -169,7 +172,7 @@ class Joined:
         if len(found) > 1:
             raise BadImage(f"{len(found)} images have that {{key}}")
         if not found:
-            raise Damaged("no image has that name")
+            raise Damaged(why)
         return found[0]
 
     def _number(self, path: str) -> int:

@@ -366,6 +366,19 @@ def test_what_a_list_and_the_images_do_not_share_is_named(
         assert reason in found[name]
 
 
+def test_a_list_that_contradicts_a_path_is_named_with_both_values(
+    made: Callable[..., Made],
+) -> None:
+    text = "cat/a.jpg dog\ncat/b.jpg cat\ndog/c.jpg dog"
+    _, found = made(
+        "cat/a.jpg cat/b.jpg dog/c.jpg",
+        {"l.txt": text},
+        "l.txt: {key} {label}",
+        images="{label}/{key}",
+    )
+    assert "l.txt:1 names it, and the label of its path is 'cat', not 'dog'" in found["cat/a.jpg"]
+
+
 def test_an_image_named_twice_with_the_same_values_is_one(made: Callable[..., Made]) -> None:
     told = made("a.jpg", {"l.txt": "a 0\na.jpg 0"}, "l.txt: {key} {label}")
     assert told == ({"a": ("0", "")}, {})
