@@ -125,9 +125,12 @@ class RowSource:
             yield from self._others(known, splits)
 
     def _rows(self) -> Iterator[Row | Skipped]:
-        """Yield the rows whose images are in the folder."""
+        """Return the rows whose images are in the folder; with keys, they are known to be."""
+        return iter(self.lists.rows()) if self.lists.keys else self._inside()
+
+    def _inside(self) -> Iterator[Row | Skipped]:
         for row in self.lists.rows():
-            if isinstance(row, Row) and not self.lists.keys:
+            if isinstance(row, Row):
                 try:
                     path_inside(self.tree.root, row.image)
                 except BadImage as error:
