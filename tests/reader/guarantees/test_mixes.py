@@ -294,7 +294,7 @@ def test_subsets_of_one_store_are_fetched_by_one_process(packed: Path, tmp_path:
         with load(mix, shuffle=True, fields=("key",)) as loader:
             [(keys,)] = loader
             assert Counter(keys) == {whole.keys[3]: 1, whole.keys[4]: 1, whole.keys[30]: 2}
-        assert len(server.tars) == 3
+        assert len(server.tars) in (2, 3)  # neighbours may come together
         assert whole.fetching
         whole.fetching.close()
 
