@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from packer.errors import UnusableInput
+from packer.sources.evidence.folders import SPLIT
 from packer.sources.scanners.templates.proposed import form_of, in_order, proposed
 from packer.sources.tables.texts import FOLDERS, ORDER, Evidence, folder_of, text_of
 from packer.sources.trees.names import splits_of
@@ -23,8 +24,7 @@ FOLDER = "{folder}"
 LABEL = re.compile(r"\{label(?=[:?}])")
 _UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
 _FIELD = re.compile(r"\{(\w+)")
-_SPLIT = re.compile(r"training|train|validation|valid|val|testing|test", re.IGNORECASE)
-_BEGUN = re.compile(rf"({_SPLIT.pattern})(?=list|set|[^a-zA-Z])", re.IGNORECASE)
+_BEGUN = re.compile(rf"({SPLIT.pattern})(?=list|set|[^a-zA-Z])", re.IGNORECASE)
 _CLASSES, _SPLITS, _FIELDS = " as classes", " as splits", " as a field of the json"
 
 
@@ -173,7 +173,7 @@ def _stem(path: str) -> str:
 
 
 def _without_split(stem: str) -> str:
-    return _SPLIT.sub("", stem).lower()
+    return SPLIT.sub("", stem).lower()
 
 
 def _with_splits(texts: Sequence[str]) -> tuple[str, ...]:

@@ -71,7 +71,8 @@ def readings(
             if made and _keeps_all(made.listing, unread.listing):
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
-                is_clear &= agrees and made.is_flat and not _has_identities(src, options, texts)
+                is_clear = is_clear and agrees and made.is_flat
+                is_clear = is_clear and not _has_identities(src, options, texts)
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -129,11 +130,11 @@ def _leaves_splits(texts: Sequence[str]) -> bool:
 
 def _has_identities(src: Path, options: SourceOptions, texts: Sequence[str]) -> bool:
     """Return whether a column has the numbers of persons or things, several images of each."""
-    tree = tree_at(src, options.ignore)
     for text in texts:
         names = [name for name, column in _COLUMN.findall(text) if plain(column or name) in _IDS]
+        tree = tree_at(src, options.ignore) if names else None
         try:
-            every = read_lists(tree, [ListTemplate.of(text)]) if tree and names else ()
+            every = read_lists(tree, [ListTemplate.of(text)]) if tree else ()
         except (UnusableInput, ValueError):
             continue
         for rows in every:

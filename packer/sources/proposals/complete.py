@@ -4,8 +4,9 @@ A command is named only if it rejects nothing, and no file that it leaves names 
 files are named with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from packer.sources.evidence.readings import readings
 from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
+from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_litter
@@ -59,8 +61,8 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
         return
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
     each = islice(bases(groups), min(_TRIED, max(1, _MOST_TRIED // len(paths))))
-    plain = [(base, Reading("", base.words, False)) for base in each]
-    left = [(base, _with_lists(one, src, options)) for base, one in plain]
+    plain = [(base, _Tried(Reading("", base.words, False), src, options)) for base in each]
+    left = [(base, _with_lists(one)) for base, one in plain]
     has_any = False
     while left:  # the first of each, then the second ones
         again = []
@@ -70,7 +72,7 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
                 again.append((base, found))
         left, has_any = again, has_any or bool(again)
     for base, one in plain if not has_any else ():
-        if "{label" not in " ".join(base.words) and (reading := _without_lists(one, src, options)):
+        if "{label" not in " ".join(base.words) and (reading := _without_lists(one)):
             yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
             return
 
@@ -86,37 +88,53 @@ def _paths(tree: Tree) -> list[str]:
     return found
 
 
-def _with_lists(
-    reading: Reading,
-    src: Path,
-    options: SourceOptions,
-    scan: Scanned | None = None,
-    deep: int = _DEEP,
-) -> Iterator[Reading]:
+class _Tried:
+    """A reading of a source, and what is known of it once it is asked for."""
+
+    def __init__(
+        self, reading: Reading, src: Path, options: SourceOptions, scan: Scanned | None = None
+    ) -> None:
+        self.reading, self.src, self.options = reading, src, options
+        self._scan = scan
+
+    @cached_property
+    def scan(self) -> Scanned | None:
+        """What it packs; None if it rejects a file, or packs nothing."""
+        scan = self._scan or scanned(self.reading, self.src, self.options)
+        return scan if scan is not None and len(scan.listing) else None
+
+    @cached_property
+    def evidence(self) -> Sequence[Evidence]:
+        """The texts that it leaves, and that name its images."""
+        scan = self.scan
+        return find_evidence(scan.tree, scan.left, scan.listing)[0] if scan else ()
+
+
+def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[Reading]:
     """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
-    scan = scan or scanned(reading, src, options)
-    if scan is None or not len(scan.listing):
+    reading, scan, found = tried.reading, tried.scan, tried.evidence
+    if scan is None:
         return
-    left = scan.left
-    found, _ = find_evidence(scan.tree, left, scan.listing)
     if not found:
+        left = scan.left
         without = f", without {listed(left, _NAMED)}" if left else ""
         yield replace(reading, meaning=f"{reading.meaning}{without}")
         return
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
-    for one, further in readings(found, reading.options(options), scan) if deep else ():
+    options = reading.options(tried.options)
+    for one, further in readings(found, options, scan) if deep else ():
         words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
         one = replace(one, meaning=f"{reading.meaning}{one.meaning}", words=words)
-        yield from _with_lists(one, src, options, further, deep - 1)
+        yield from _with_lists(_Tried(one, tried.src, tried.options, further), deep - 1)
 
 
-def _without_lists(reading: Reading, src: Path, options: SourceOptions) -> Reading | None:
+def _without_lists(tried: _Tried) -> Reading | None:
     """Return a reading that ignores the lists that it leaves."""
-    scan = scanned(reading, src, options)
-    found, _ = find_evidence(scan.tree, scan.left, scan.listing) if scan else ([], ())
+    reading, scan, found = tried.reading, tried.scan, tried.evidence
     if scan is None or not found:
         return None
-    globs = dict.fromkeys(relative(scan.tree, glob_of(scan.tree, one.paths), src) for one in found)
+    tree = scan.tree
+    globs = dict.fromkeys(relative(tree, glob_of(tree, one.paths), tried.src) for one in found)
     words = (*reading.words, *(word for glob in globs for word in ("--ignore", glob)))
     return replace(
         reading, meaning=f", and to ignore {listed(list(globs), len(globs))}", words=words
