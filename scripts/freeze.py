@@ -26,13 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT), str(ROOT / "tests")]
 
-from freezing import layouts, python, runs, sources  # noqa: E402
+from freezing import layouts, python, runs  # noqa: E402
 from freezing.record import Case, Record, differences, record  # noqa: E402
 
 
 @cache
 def cases() -> dict[str, Case]:
-    return layouts.cases() | sources.cases() | runs.cases() | python.cases()
+    return layouts.cases() | runs.cases() | python.cases()
 
 
 def run(name: str) -> Record:

@@ -1,4 +1,7 @@
-"""The rows of tests/layouts, as folders, zips, tars and in a store; and the odd images."""
+"""The rows of tests/layouts: packed as a person types it; scanned, in archives and in a store too.
+
+And the odd images.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from layouts.row import Row
+from layouts.outcome import inside, lay_out
+from layouts.packed import all_layouts
+from layouts.row import Layout, Row
 from layouts.scanned import ROWS
 from made_images import encode, make_image
 from odd_images.test_jpegs import odd_jpegs
@@ -14,8 +19,9 @@ from odd_images.test_members import odd_members
 from odd_images.test_others import odd_files
 
 import packer
-from freezing.material import ARCHIVES, Files, picture, write
+from freezing.material import ARCHIVES, Files, dated, picture, write
 from freezing.record import KEPT, USUAL, VERBATIM, Case
+from freezing.runs import VERBATIM_COMMAND, command
 
 IMAGE = re.compile(r"\.(jpe?g|png|gif|bmp|webp|tiff?|ppm)$", re.IGNORECASE)
 
@@ -51,6 +57,13 @@ def files_of(row: Row) -> Files:
     return found | texts
 
 
+def pack_published(layout: Layout, tmp: Path) -> dict[str, Any]:
+    lay_out(layout, tmp / "src")
+    src = dated(tmp / "src") / layout.src
+    with inside(tmp / "src"):  # options may name folders below it
+        return command("pack", src, tmp / "dst", *VERBATIM_COMMAND, *layout.options)
+
+
 def pack_odd(make: Callable[[], Files], options: Mapping[str, Any], tmp: Path) -> packer.PackReport:
     """Pack odd files in their order, a shard for each."""
     src = write(tmp / "src", make())
@@ -79,11 +92,14 @@ HOW: Mapping[str, Mapping[str, Any]] = {
 
 
 def cases() -> dict[str, Case]:
-    found: dict[str, Case] = {}
+    found: dict[str, Case] = {
+        f"published/{name}": partial(pack_published, layout)
+        for name, layout in all_layouts().items()
+    }
     for row in ROWS:
         found[f"row/{row.name}"] = partial(pack, row, "", False)
         if not row.src and not is_local(row):  # otherwise the archive is another source
-            for ext in ("zip", "tar"):
+            for ext in ARCHIVES:
                 found[f"row in a {ext}/{row.name}"] = partial(pack, row, ext, False)
         if not is_local(row):
             found[f"row in a store/{row.name}"] = partial(pack, row, "", True)

@@ -95,6 +95,11 @@ def write(root: Path, files: Files) -> Path:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    return dated(root)
+
+
+def dated(root: Path) -> Path:
+    """Give everything below a folder, and the folder, its fixed time; return the folder."""
     for path in (root, *root.rglob("*")):
         os.utime(path, (WRITTEN, WRITTEN))
     return root

@@ -51,6 +51,7 @@ ONE_COMMAND = (
     "--quality 85 --split train=0.5,val=0.5 --shard-size 30KB --shard-samples 3 --seed 11 "
     "--on-error skip --max-pixels 100000 --max-bytes 1MB --jobs 1"
 )
+VERBATIM_COMMAND = ("--jpeg", "verbatim", "--png", "verbatim", "--jobs", "1", "--on-error", "skip")
 
 
 class Refused(Exception):

@@ -94,7 +94,7 @@ def outcome_of(layout: Layout, folder: Path | None = None, *, steps: int = _STEP
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="published-")))
         root = folder / "given"
         lay_out(layout, root)
-        stack.enter_context(_inside(root))
+        stack.enter_context(inside(root))
         src = str(root / layout.src) if layout.src else str(root)
         dst = str(folder / "packed")
         return _tried(["pack", src, dst, *_ALWAYS, *layout.options], layout, dst, steps)
@@ -129,7 +129,8 @@ def _masks(layout: Layout) -> frozenset[str]:
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def inside(folder: Path) -> Iterator[None]:
+    """Make `folder` the current one."""
     before = Path.cwd()
     os.chdir(folder)
     try:
