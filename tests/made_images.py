@@ -26,6 +26,13 @@ def encode(image: Image.Image, kind: str, **options: object) -> bytes:
     return file.getvalue()
 
 
+def turned(orientation: int) -> Image.Exif:
+    """Return the EXIF of an image that is to be shown in this orientation."""
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif
+
+
 def make_folder(root: Path, classes: int = 3, images: int = 8) -> Path:
     """Write class folders of JPEGs of different sizes."""
     for label in range(classes):

@@ -141,6 +141,18 @@ def packed_copy(packed: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
+    """`begin(rank, world_size)`: torch.distributed is initialised, as far as anybody asks."""
+
+    def make(rank: int, world_size: int) -> None:
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
+
+    return make
+
+
+@pytest.fixture
 def run_script(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """`run_script(code, *arguments, cwd=...)`: what became of a script that people might write."""
 

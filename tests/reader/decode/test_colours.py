@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from delivered import only
 from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from reader import ArgumentError, Loader, Mask, SampleError
+from reader import ArgumentError, Mask, SampleError
 
 WriteSamples = Callable[..., Path]
 COLORS = [(0, 0, 0), (64, 128, 64), (192, 0, 128), (255, 255, 255)]
@@ -37,8 +38,7 @@ def sample(mask: bytes, size: tuple[int, int] = (40, 60)) -> dict[str, bytes]:
 
 def read(dataset: Path, field: Mask, *transforms: reader.Transform) -> NDArray[np.uint8]:
     options = {"fields": (field,), "shuffle": False, "workers": 0, "transforms": transforms}
-    with Loader(dataset, batch_size=1, **options) as loader:  # type: ignore[arg-type]
-        [(masks,)] = list(loader)
+    (masks,) = only(dataset, batch_size=1, **options)
     found: NDArray[np.uint8] = masks[0].numpy()
     return found
 

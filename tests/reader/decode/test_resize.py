@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_images import encode
@@ -254,10 +255,9 @@ def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
     }
     fields = ("image", Mask("mask.png"), "other.webp", Boxes("json"))
     steps = [Resize(256, antialias=True), CenterCrop(224)]
-    with Loader(
-        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields, workers=0
-    ) as loader:
-        ((image, mask, other, (boxes,)),) = loader
+    image, mask, other, (boxes,) = only(
+        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields
+    )
     across, down = 358 / 420, 256 / 300
     expected = np.array([101, 61, 243, 163]) * [across, down, across, down] - [67, 16, 67, 16]
     assert boxes["boxes"].numpy() == pytest.approx(expected[None], abs=1e-3)
@@ -276,8 +276,7 @@ def test_views_and_memory_change_no_pixel(images: Path) -> None:
                 ((batch, _),) = loader
                 for image, expected in zip(batch, plain, strict=True):
                     assert np.array_equal(image.permute(1, 2, 0).numpy(), expected), epoch
-    with Loader(images, batch_size=8, views=[fixed, drawn], workers=0) as loader:
-        (((first, _), _),) = loader
+    (first, _), _ = only(images, batch_size=8, views=[fixed, drawn])
     assert np.array_equal(first.permute(0, 2, 3, 1).numpy(), seen(images, fixed))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_images import encode
@@ -258,10 +259,7 @@ def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
         }
     dataset = reader.Dataset(write_samples(samples), upright=upright)
     transforms = [reader.RandomCrop((28, 32)), RandomHorizontalFlip(1.0)]
-    with Loader(
-        dataset, fields=("image", field), transforms=transforms, workers=0, batch_size=8
-    ) as loader:
-        ((images, found),) = loader
+    images, found = only(dataset, fields=("image", field), transforms=transforms, batch_size=8)
     for image, its in zip(images, found, strict=True):
         first, last = its["boxes"][0, :2], its["boxes"][0, 2:]
         if field.format == "cxcywh":

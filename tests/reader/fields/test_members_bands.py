@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from made_images import encode
 from numpy.typing import NDArray
 from PIL import Image
@@ -93,14 +94,12 @@ def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[...
     ]
     whole = values(1, "uint16", 2)
     for source, reference in ((array, np.stack(halved)), (whole, None)):
-        with Loader(
+        (found,) = only(
             pack([source]),
             batch_size=1,
-            workers=0,
             transforms=[Resize(size, interpolation="bilinear")],
             fields=(Bands("npy", interpolation="bilinear"),),
-        ) as loader:
-            ((found,),) = loader
+        )
         assert found.numpy().dtype == source.dtype
         if reference is not None:
             assert np.allclose(found[0].numpy(), reference, rtol=1e-5)
@@ -115,14 +114,12 @@ def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(
     array = values(0, "uint16", 5)
     exif = Image.Exif()
     exif[0x0112] = 6  # shown turned by 90 degrees clockwise
-    with Loader(
+    (found,) = only(
         pack([array], exif),
         batch_size=1,
-        workers=0,
         transforms=[CenterCrop((WIDTH, HEIGHT + 10))],
         fields=(Bands("npy", fill=FILL),),
-    ) as loader:
-        ((found,),) = loader
+    )
     assert (found[0, :, :, :5] == FILL).all()
     assert (found[0, :, :, -5:] == FILL).all()
     assert np.array_equal(found[0, :, :, 5:-5], np.moveaxis(np.rot90(array, -1), -1, 0))
@@ -131,8 +128,7 @@ def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(
 def test_bands_of_images_that_differ_in_size_are_a_list(pack: Callable[..., Path]) -> None:
     arrays = [values(number, "uint16", 4, HEIGHT - 8 * number) for number in range(3)]
     options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": (Bands("npy"),)}
-    with Loader(pack(arrays), **options) as loader:
-        ((found,),) = loader
+    (found,) = only(pack(arrays), **options)
     for array, one in zip(arrays, found, strict=True):
         assert np.array_equal(one, np.moveaxis(array, -1, 0))
 
@@ -164,8 +160,7 @@ def test_bands_that_are_no_array_need_a_decoder(write_samples: WriteSamples) -> 
     with pytest.raises(ArgumentError, match="decode="):
         Loader(packed, batch_size=1, fields=(Bands("bin"),))
     field = Bands("bin", decode=lambda data: np.frombuffer(data, "u2").reshape(array.shape))
-    with Loader(packed, batch_size=1, workers=0, fields=(field,)) as loader:
-        ((found,),) = loader
+    (found,) = only(packed, batch_size=1, fields=(field,))
     assert np.array_equal(found[0], np.moveaxis(array, -1, 0))
     with pytest.raises(ArgumentError, match="interpolation"):
         Bands("npy", interpolation="lanczos")

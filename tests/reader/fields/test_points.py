@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from made_images import encode
 from packing import run_pack
 from PIL import Image
@@ -223,8 +224,7 @@ def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Callable[...
     people = [flat(MIDDLES), flat(MIDDLES - 4)]
     dataset = write({"boxes": [[0, 0, 9, 9], [22, 4, 44, 44]], "keypoints": people})
     fields = (reader.Boxes("json"), Points("json"))
-    with Loader(dataset, fields=fields, transforms=[CenterCrop(40)], workers=0) as loader:
-        (((boxes,), (points,)),) = loader
+    (boxes,), (points,) = only(dataset, fields=fields, transforms=[CenterCrop(40)])
     assert boxes["kept"].tolist() == [1]
     (kept,) = points["keypoints"][boxes["kept"]].tolist()
     assert kept[0] == [26, 6, 2]

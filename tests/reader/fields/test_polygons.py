@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_images import encode
@@ -173,8 +174,7 @@ def test_texts_of_icdar_are_read_with_their_words(write: Callable[..., Path]) ->
 
     text = reader.Member("txt", decode=lambda data: data.decode("utf-8-sig").splitlines())
     fields = (Polygons("txt", decode=words), text)
-    with Loader(write(EAST, ext="txt"), fields=fields, workers=0) as loader:
-        (((found,), (lines,)),) = loader
+    (found,), (lines,) = only(write(EAST, ext="txt"), fields=fields)
     assert [lines[at].split(",", 8)[8] for at in found["kept"].tolist()] == [
         "Genaxis, Theatre",
         "###",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,16 +92,14 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
 def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
     folder, pixels = raw_set(write_samples, 3)
-    with Loader(Dataset(folder, cache="ram"), batch_size=COUNT, workers=0) as loader:
-        ((image, _),) = loader
+    image, _ = only(Dataset(folder, cache="ram"), batch_size=COUNT)
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
 
 def test_gathered_images_have_name_and_size(write_samples: Callable[..., Path]) -> None:
     folder, _ = raw_set(write_samples, 3)
     fields = ("image", "name", "size", "key")
-    with Loader(folder, batch_size=COUNT, fields=fields, transforms=[CenterCrop(8)]) as loader:
-        ((_, name, size, key),) = loader
+    _, name, size, key = only(folder, batch_size=COUNT, fields=fields, transforms=[CenterCrop(8)])
     assert name == key
     assert size.tolist() == [[12, 10]] * COUNT
 

@@ -83,10 +83,7 @@ def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
         ({"prefetch_factor": 2}, "no prefetch_factor=: write batches_ahead=2, the batches"),
         ({"worker_init_fn": len}, "no worker_init_fn=: leave it out, seed= determines"),
         ({"multiprocessing_context": "fork"}, "no multiprocessing_context=: leave it out"),
-        (
-            {"subset": [1]},
-            r'write reader.Loader\(reader.Dataset\("shards", subset=\[1\]\)\)',
-        ),
+        ({"subset": [1]}, r'write reader.Loader\(reader.Dataset\("shards", subset=\[1\]\)\)'),
         ({"weights": [1.0]}, r"no weights=: write sampler=reader.Weighted\(weights\) or sampler="),
         ({"decoders": {}}, r'write fields=\("image", reader.Member\("exr", decode=function\)\)'),
         ({"upright": False}, r'write reader.Loader\(reader.Dataset\("shards", upright=False\)\)'),
@@ -100,6 +97,7 @@ def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
         ({"prefetchfactor": 3}, "no prefetchfactor=. Did you mean prefetch_factor=3"),
         ({"num_workers": -1}, "num_workers is an integer of at least 0, not -1"),
         ({"num_workers": 2, "workers": 1}, "workers=1 and num_workers=2 contradict"),
+        ({"num_samples": 10}, "no num_samples=: write epoch_size=10"),
         ({"pin_memory": 3}, "pin_memory is True or False, not 3"),
         ({"cache": "ram"}, 'cache is "decoded" or None .* give reader.Dataset cache="ram"'),
     ],
@@ -168,17 +166,6 @@ def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(
     (name,) = wrong
     with pytest.raises(ArgumentError, match=f"^{name} is "):
         field(**{"member": "json", **wrong})
-
-
-@pytest.mark.parametrize("state", [None, 3, "state", [], b""])
-def test_a_state_that_is_no_dict_is_refused(packed: Path, state: Any) -> None:
-    with (
-        Loader(packed, workers=1, transforms=[CenterCrop(8)]) as loader,
-        pytest.raises(
-            ArgumentError, match=r"A state is the dict that loader\.state_dict\(\) returned, not"
-        ),
-    ):
-        loader.load_state_dict(state)
 
 
 @pytest.mark.parametrize("epoch", [-1, 1.5, "1", None, True])

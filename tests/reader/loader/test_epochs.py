@@ -27,18 +27,6 @@ def numbers(batches: Iterable[Any]) -> list[list[int]]:
     return [batch[-1].tolist() for batch in batches]
 
 
-@pytest.fixture
-def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
-    """`begin(rank, world_size)`: torch.distributed is initialised."""
-
-    def make(rank: int, world_size: int) -> None:
-        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
-        monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
-        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
-
-    return make
-
-
 def test_a_loader_made_before_torch_distributed_reads_as_one_made_after(
     packed: Path, begin: Callable[[int, int], None]
 ) -> None:
