@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from delivered import AUGMENT, COUNT, CROP, digest, indexes, slow
+from delivered import AUGMENT, COUNT, CROP, digest, indexes, load, slow
 from live_workers import workers
 
 from reader import Loader
@@ -42,7 +42,7 @@ def test_tensors_stay_valid_after_close_and_after_the_loader_is_gone(
 
 
 def test_many_epochs_leak_no_slots(packed: Path) -> None:
-    with Loader(packed, batch_size=8, workers=2, transforms=[CROP], fields=["index"]) as loader:
+    with load(packed, batch_size=8, workers=2) as loader:
         for _ in range(40):
             assert len(indexes(loader)) == COUNT
         statistics = loader.statistics()
@@ -51,7 +51,7 @@ def test_many_epochs_leak_no_slots(packed: Path) -> None:
 
 
 def test_many_abandoned_epochs_leak_no_slots(packed: Path) -> None:
-    with Loader(packed, batch_size=2, workers=2, transforms=[CROP], fields=["index"]) as loader:
+    with load(packed, batch_size=2, workers=2) as loader:
         for number in range(60):
             iterator = iter(loader)
             for _ in range(number % 7):
@@ -62,7 +62,7 @@ def test_many_abandoned_epochs_leak_no_slots(packed: Path) -> None:
 
 
 def test_iterators_that_the_garbage_collector_drops_at_any_moment_do_no_harm(packed: Path) -> None:
-    with Loader(packed, batch_size=2, workers=2, transforms=[CROP], fields=["index"]) as loader:
+    with load(packed, batch_size=2, workers=2) as loader:
         thresholds = gc.get_threshold()
         try:
             for number in range(150):

@@ -192,8 +192,9 @@ def test_a_loop_that_sets_each_epoch_goes_on_in_the_middle_of_one(packed: Path) 
         for epoch, expected in ((1, epochs[1][4:]), (2, epochs[2]), (1, epochs[1])):
             loader.set_epoch(epoch)
             assert indexes(loader) == expected
-        with pytest.raises(ReaderError, match="-1"):
-            loader.set_epoch(-1)
+        for wrong in (-1, 1.5, "1", None, True):
+            with pytest.raises(ArgumentError, match="epoch is an integer from 0, not"):
+                loader.set_epoch(wrong)
 
 
 def test_an_endless_loader_goes_on_in_its_next_iterator_or_run(packed: Path) -> None:
