@@ -159,3 +159,12 @@ def test_a_misspelled_name_is_answered_with_the_right_one_and_others_are_missed_
     for name in ("Something", "something", "__wrapped__"):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
             getattr(reader, name)
+
+
+def test_what_is_advised_for_colours_works(packed: Path) -> None:
+    def changed(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": 255 - torch.from_numpy(sample["image"]).permute(2, 0, 1)}
+
+    crop = [reader.CenterCrop(16)]
+    found, _ = only(packed, batch_size=39, transforms=crop, map_sample=changed)
+    assert torch.equal(found, 255 - first(packed, crop))
