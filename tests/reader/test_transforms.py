@@ -62,10 +62,9 @@ def cut(image: Coordinates, top: int, left: int, height: int, width: int) -> Coo
     rows = range(max(top, 0), min(top + height, image.shape[0]))
     columns = range(max(left, 0), min(left + width, image.shape[1]))
     if len(rows) and len(columns):
-        out[
-            rows.start - top : rows.stop - top,
-            columns.start - left : columns.stop - left,
-        ] = image[rows.start : rows.stop, columns.start : columns.stop]
+        out[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = image[
+            rows.start : rows.stop, columns.start : columns.stop
+        ]
     return out
 
 
@@ -168,13 +167,7 @@ def test_crops_and_flips_compose_as_they_do_on_an_array(
 )
 @settings(deadline=None)
 def test_a_crop_of_an_enlarged_image_shows_the_matching_part_of_the_source(
-    height: int,
-    width: int,
-    down: int,
-    across: int,
-    data: st.DataObject,
-    hflip: bool,
-    vflip: bool,
+    height: int, width: int, down: int, across: int, data: st.DataObject, hflip: bool, vflip: bool
 ) -> None:
     top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
     h, w = data.draw(st.integers(1, height - top)), data.draw(st.integers(1, width - left))
@@ -245,17 +238,6 @@ def test_the_boxes_of_a_random_resized_crop_are_spread_as_torchvisions_are(
         assert np.abs(below[0] - below[1]).max() < 0.05
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 500), (500, 1), (2, 3)])
-def test_a_random_resized_crop_of_a_tiny_or_thin_image_lies_within_it(
-    height: int, width: int
-) -> None:
-    for position in range(200):
-        got = applied(RandomResizedCrop(8), height, width, position)
-        assert 0 <= got.top <= got.top + got.box_height <= height
-        assert 0 <= got.left <= got.left + got.box_width <= width
-        assert min(got.box_height, got.box_width) >= 1
-
-
 short_side = st.integers(1, 60)
 
 
@@ -282,11 +264,6 @@ def test_resize_with_one_number_gives_the_shorter_side_that_length(
         assert (got.top, got.left, got.box_height, got.box_width) == (0, 0, height, width)
 
 
-def test_resize_with_two_numbers_gives_height_and_width() -> None:
-    got = applied(Resize((30, 50)), 200, 100)
-    assert (got.height, got.width) == (30, 50)
-
-
 @pytest.mark.parametrize(
     ("transform", "expected"),
     [
@@ -310,13 +287,6 @@ def test_a_size_is_one_number_or_height_and_width(
 def test_a_horizontal_flip_comes_with_its_probability(p: float, least: float, most: float) -> None:
     flips = [applied(RandomHorizontalFlip(p), 8, 8, number).hflip for number in range(2000)]
     assert least <= np.mean(flips) <= most
-
-
-def test_two_flips_undo_each_other() -> None:
-    geometry = Geometry.of(8, 8)
-    for _ in range(2):
-        RandomHorizontalFlip(1.0).apply(geometry, rng())
-    assert not geometry.hflip
 
 
 @pytest.mark.parametrize(

@@ -317,13 +317,6 @@ def test_the_prefetcher_is_as_long_as_its_loader_and_begins_anew(loader: Loader)
     assert first != second
 
 
-def test_breaking_out_of_the_prefetcher_and_starting_again_works(loader: Loader) -> None:
-    prefetcher = on_cpu(loader)
-    for _ in prefetcher:
-        break
-    assert sum(len(label) for _, label in prefetcher) == 39
-
-
 def test_the_device_is_a_gpu_exactly_if_there_is_one() -> None:
     expected = "cuda" if torch.cuda.is_available() else "cpu"
     assert CUDAPrefetcher([]).device.type == expected
@@ -536,14 +529,6 @@ def test_a_host_batch_is_held_until_its_copy_has_ended_and_no_longer(
     assert next(iterator).item() == 2
     assert hosts.held() == [3, 4]
     assert not any(transfer.waited for transfer in transfers)
-
-
-def test_copies_that_fall_behind_are_waited_for(transfers: list[ManualTransfer]) -> None:
-    hosts = Hosts(20)
-    for _ in CUDAPrefetcher(hosts, device="cpu", depth=1):
-        assert len(hosts.held()) <= 4
-    assert len(transfers) == 20
-    assert transfers[0].waited
 
 
 def test_host_batches_of_an_abandoned_epoch_are_held_too(transfers: list[ManualTransfer]) -> None:

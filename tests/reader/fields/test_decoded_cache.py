@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
+from delivered import damage
 from live_workers import workers
 from made_images import encode, make_image
 from other_process import running
@@ -72,10 +73,7 @@ SCALED: list[Pipelines] = [
     [[RandomResizedCrop(12), *FLIPS]],
     [[RandomResizedCrop(12)], [RandomResizedCrop(20)], [RandomResizedCrop(9)]],
 ]
-LOADED: list[Mapping[str, Any]] = [
-    {"transforms": RESULTS[0][0]},
-    {"transforms": WHOLE[1][0]},
-]
+LOADED: list[Mapping[str, Any]] = [{"transforms": RESULTS[0][0]}, {"transforms": WHOLE[1][0]}]
 
 
 def flat(batch: Any) -> Iterator[Any]:
@@ -153,17 +151,6 @@ def test_after_the_first_epoch_nothing_is_read_or_decoded_any_more(
     assert epochs(packed, 1, cache="decoded", **options)[1].read_bytes == now.read_bytes > 0
 
 
-def test_who_paints_on_an_image_does_not_paint_on_the_kept_one(packed: Path) -> None:
-    def paint(sample: dict[str, Any]) -> dict[str, Any]:
-        sample["image"][::2] //= 2
-        return sample
-
-    options: dict[str, Any] = {"transforms": [CenterCrop(20)], "map_sample": paint}
-    seen, now = epochs(packed, cache="decoded", **options)
-    assert seen == epochs(packed, **options)[0]
-    assert now.cached >= 2 * COUNT
-
-
 @pytest.mark.parametrize("pipeline", [[Letterbox(96), *FLIPS], [RandomCrop(50), *FLIPS]], ids=str)
 def test_masks_boxes_and_other_pictures_move_with_images_from_memory(
     write_samples: Callable[..., Path], pipeline: Sequence[Any]
@@ -190,7 +177,8 @@ def test_masks_boxes_and_other_pictures_move_with_images_from_memory(
 def test_a_bad_sample_is_never_kept(
     packed_copy: Path, on_error: str, options: Mapping[str, Any]
 ) -> None:
-    damage(packed_copy, 5, 17)
+    damage(packed_copy, 5)
+    damage(packed_copy, 17)
     errors: dict[str, Any] = {"on_error": on_error, "max_bad": 0.1}
     fields = ("image", "index", "valid")
     expected, _ = epochs(packed_copy, fields=fields, **errors, **options)
@@ -200,16 +188,6 @@ def test_a_bad_sample_is_never_kept(
         for _ in range(2):
             with pytest.raises(SampleError, match=Dataset(packed_copy).keys[5]):
                 list(loader)
-
-
-def damage(folder: Path, *samples: int) -> None:
-    """Destroy images of a dataset."""
-    dataset = Dataset(folder)
-    for number in samples:
-        shard, row = dataset.locate(number)
-        with shard.path.open("r+b") as file:
-            file.seek(int(shard.index.columns["offset"][row]))
-            file.write(bytes(int(shard.index.columns["size"][row])))
 
 
 def test_a_crop_beside_the_damage_is_decoded_as_without_the_cache(
@@ -365,16 +343,6 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
         with pytest.raises(ReaderError, match=took + "50,000 bytes are available"):
             Loader(Dataset(packed, cache_limit=limit), cache="decoded", **options)
     assert not memfds()
-
-
-def test_a_dataset_that_is_open_can_be_kept_decoded(packed: Path) -> None:
-    options: dict[str, Any] = {"transforms": [Resize((20, 24))]}
-    expected, _ = epochs(packed, **options)
-    seen, now = epochs(Dataset(packed), cache="decoded", **options)
-    assert seen == expected
-    assert now.cached >= 2 * COUNT
-    with pytest.raises(ReaderError, match=r'cache is "ram" or None; a Loader takes "decoded" too'):
-        Dataset(packed, cache="decoded")  # type: ignore[arg-type]
 
 
 def test_images_as_they_are_stored_and_upright_ones_are_kept_apart(

@@ -228,9 +228,7 @@ def test_a_decoder_of_a_picture_keeps_it_from_following_the_image(captions: Path
     assert begin == [b"\x89PNG"] * COUNT
 
 
-def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(
-    captions: Path,
-) -> None:
+def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(captions: Path) -> None:
     field = Member("bin?", decode=lambda data: np.frombuffer(data, np.uint8))
     ((first, *_),) = only(captions, fields=(field,))
     first += 1
@@ -345,35 +343,6 @@ def test_map_sample_runs_on_the_dict_of_a_sample_in_the_workers(captions: Path) 
     assert content == [{"number": number} for number in range(COUNT)]
 
 
-def test_an_image_that_map_sample_leaves_as_it_is_comes_as_ever(captions: Path) -> None:
-    (plain,) = only(captions, fields=("image",))
-    (mapped,) = only(captions, fields=("image",), map_sample=lambda sample: sample)
-    listed = only(
-        captions,
-        fields=("image",),
-        map_sample=lambda sample: sample,
-        collate_fn=lambda samples: torch.stack([image for (image,) in samples]),
-    )
-    assert torch.equal(mapped, plain)
-    assert torch.equal(listed, plain)
-
-
-def test_what_map_sample_draws_is_the_same_with_any_workers_and_leaves_this_process_alone(
-    captions: Path,
-) -> None:
-    def noisy(sample: dict[str, Any]) -> dict[str, Any]:
-        return {"image": sample["image"], "label": np.random.rand() + torch.rand(1).item()}
-
-    drawn = []
-    state = np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    for workers in (1, 3):
-        with Loader(captions, batch_size=2, workers=workers, map_sample=noisy) as loader:
-            drawn.append([torch.cat([label for _, label in loader]).tolist() for _ in range(2)])
-    assert (np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()) == state
-    assert drawn[0] == drawn[1]
-    assert len({number for epoch in drawn[0] for number in epoch}) == 2 * COUNT
-
-
 def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path) -> None:
     @dataclasses.dataclass
     class Target:
@@ -399,36 +368,9 @@ def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: P
         only(captions, workers=1, fields=(Member("txt?", lambda data: (byte for byte in data)),))
 
 
-def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:
-    def fails(sample: dict[str, Any]) -> dict[str, Any]:
-        if sample["index"] == 3:
-            raise KeyError("my own")
-        return sample
-
-    with pytest.raises(KeyError, match="my own") as error:
-        only(captions, fields=("image", "index"), map_sample=fails)
-    assert "'s3'" in str(error.value.__cause__)
-    assert error.traceback[-1].name == "fails"
+def test_a_field_that_map_sample_leaves_out_is_named(captions: Path) -> None:
     with pytest.raises(ReaderError, match="returned no 'label' for sample 's0'"):
         only(captions, map_sample=lambda sample: {"image": sample["image"]})
-
-
-def test_map_batch_changes_each_batch(captions: Path) -> None:
-    image, label = only(captions, map_batch=lambda batch: (batch[0].float(), -batch[1]))
-    assert image.dtype == torch.float32
-    assert label.tolist() == [-number for number in range(COUNT)]
-
-
-def test_an_albumentations_pipeline_runs_in_map_sample(captions: Path) -> None:
-    albumentations = pytest.importorskip("albumentations")
-    flip = albumentations.Compose([albumentations.HorizontalFlip(p=1.0)])
-    (image,) = only(
-        captions,
-        fields=("image",),
-        map_sample=lambda sample: {**sample, "image": flip(image=sample["image"])["image"]},
-    )
-    (plain,) = only(captions, fields=("image",))
-    assert torch.equal(image, plain.flip(3))
 
 
 def test_an_albumentations_pipeline_that_is_seeded_draws_the_same_with_any_workers(
@@ -579,19 +521,6 @@ def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
     }
 
 
-@pytest.mark.parametrize(
-    ("format", "box"),
-    [("xyxy", [10, 20, 16, 28]), ("xywh", [10, 20, 6, 8]), ("cxcywh", [13, 24, 6, 8])],
-)
-def test_boxes_come_in_the_format_they_are_stored_in(
-    write_samples: WriteSamples, format: str, box: list[float]
-) -> None:
-    sample = {"png": png(grey(0, 40, 60)), "json": json.dumps({"a": {"b": [box]}}).encode()}
-    field = Boxes("json", path="a.b", format=format)
-    found = reading(write_samples({"a": sample}), [reader.Resize((80, 120))], [field])(0)["boxes"]
-    assert found["boxes"].tolist() == [[2 * number for number in box]]
-
-
 def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: WriteSamples) -> None:
     sample = {
         "png": png(grey(0)),
@@ -609,20 +538,6 @@ def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Writ
             only(dataset, fields=[field])
     with pytest.raises(ReaderError, match="format is one of xyxy, xywh, cxcywh"):
         Boxes("json", format="yolo")
-
-
-def test_a_segmentation_set_arrives_as_batches_of_images_and_masks(
-    write_samples: WriteSamples,
-) -> None:
-    dataset = write_samples({f"s{n}": scene(1 + n) for n in range(4)})
-    image, mask = only(
-        dataset, fields=("image", "mask.png"), transforms=[reader.RandomResizedCrop(32)]
-    )
-    assert (image.shape, mask.shape, mask.dtype) == ((4, 3, 32, 32), (4, 32, 32), torch.uint8)
-    assert mask.unique().tolist() == [0, 1, 2, 3]
-    images, masks = only(dataset, fields=("image", "mask.png"))
-    assert [tuple(m.shape) for m in masks] == [tuple(i.shape[1:]) for i in images]
-    assert torch.equal(masks[0], images[0][0] // 80)
 
 
 def test_a_detection_set_arrives_as_torchvisions_models_want_it(
@@ -643,57 +558,3 @@ def test_a_detection_set_arrives_as_torchvisions_models_want_it(
         assert box.tolist() == pytest.approx(expected, abs=1e-4)
     assert targets[0]["labels"].tolist() == [1, 2, 3]
     assert (images[0][:, 0] == 114).all()
-
-
-@pytest.mark.parametrize("on_error", ["mask", "substitute"])
-def test_a_bad_member_is_masked_or_substituted(write_samples: WriteSamples, on_error: str) -> None:
-    arrays = [npy(np.array([n + 1])) for n in range(4)]
-    arrays[2] = b"damaged"
-    dataset = write_samples(
-        {f"s{n}": {"png": png(grey(n)), "npy": data} for n, data in enumerate(arrays)}
-    )
-    vector, valid = only(dataset, fields=("npy", "valid"), on_error=on_error, max_bad=1.0)
-    masked = on_error == "mask"
-    assert vector.flatten().tolist() == [1, 2, 0 if masked else 4, 4]
-    assert valid.tolist() == [True, True, not masked, True]
-
-
-@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
-def test_a_folder_of_images_with_sidecars_is_packed_and_read_with_its_geometry(
-    make_dataset: Callable[..., Path], jpeg: str
-) -> None:
-    files = {}
-    for number in range(4):
-        orientation = (1, 6, 3, 8)[number]
-        members = dict(scene(orientation))
-        members["txt"] = f"caption {number}".encode()
-        members["npy"] = npy(np.full(5, number, np.float32))
-        exif = Image.Exif()
-        exif[0x0112] = orientation
-        file = io.BytesIO()
-        Image.open(io.BytesIO(members.pop("png"))).save(file, "JPEG", quality=95, exif=exif)
-        files |= {f"s{number}.{ext}": data for ext, data in members.items()}
-        files[f"s{number}.jpg"] = file.getvalue()
-    dataset = make_dataset(files, jpeg=jpeg)
-    image, mask, boxes, text, vector, key = only(
-        dataset,
-        fields=(
-            "image",
-            "mask.png",
-            Boxes("json", format="xywh", labels="labels"),
-            "txt",
-            "npy",
-            "key",
-        ),
-        transforms=[reader.Letterbox(80), reader.RandomHorizontalFlip(1.0)],
-    )
-    assert image.shape == (4, 3, 80, 80)
-    assert text == [f"caption {number}" for number in range(4)]
-    assert key == [f"s{number}" for number in range(4)]
-    assert vector[:, 0].tolist() == [0, 1, 2, 3]
-    for row in range(4):
-        assert len(boxes[row]["boxes"]) == len(DOTS)
-        for (x, y, w, h), label in zip(boxes[row]["boxes"], boxes[row]["labels"], strict=True):
-            middle = int(y + h / 2), int(x + w / 2)
-            assert mask[row][middle] == label
-            assert float(image[row, 0][middle]) == pytest.approx(80 * int(label), abs=25)

@@ -230,31 +230,6 @@ def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Callable[...
     assert kept[0] == [26, 6, 2]
 
 
-def test_views_have_points_of_their_own_and_workers_give_the_same(
-    write: Callable[..., Path],
-) -> None:
-    dataset = write(*[{"keypoints": [flat(MIDDLES)] * n} for n in range(6)])
-    options: dict[str, Any] = {
-        "fields": ("image", Points("json", names=NAMES)),
-        "transforms": [RandomResizedCrop(32), RandomHorizontalFlip()],
-        "views": 2,
-        "batch_size": 3,
-        "shuffle": True,
-    }
-
-    def epoch(workers: int) -> list[Any]:
-        with Loader(dataset, workers=workers, **options) as loader:
-            return [
-                [found["keypoints"].tolist() for view in points for found in view]
-                for _, points in loader
-            ]
-
-    alone = epoch(0)
-    assert [len(batch) for batch in alone] == [6, 6]
-    assert alone[0][:3] != alone[0][3:]
-    assert epoch(2) == alone
-
-
 def test_cocos_key_points_are_read_with_the_names_of_their_category(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(), "JPEG", quality=95))

@@ -11,14 +11,12 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from delivered import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_images import encode
 from packing import run_pack
 from PIL import Image
 
-import reader
 from packer.options.declared import SourceOptions
 from reader import (
     ArgumentError,
@@ -162,24 +160,6 @@ def test_dotas_eight_numbers_stay_four_corners(write: Callable[..., Path]) -> No
     (found,) = read(write(DOTA, ext="txt"), field, transforms=flip)
     assert found["labels"].tolist() == [1, 0]
     assert found["points"].view(-1, 4, 2)[1].tolist() == [[10, 2], [2, 2], [2, 8], [10, 8]]
-
-
-EAST = b"\xef\xbb\xbf10,5,40,8,40,20,10,17,Genaxis, Theatre\r\n2,40,9,40,9,50,2,50,###\r\n"
-
-
-def test_texts_of_icdar_are_read_with_their_words(write: Callable[..., Path]) -> None:
-    def words(data: bytes) -> dict[str, Any]:
-        rows = [line.split(",", 8) for line in data.decode("utf-8-sig").splitlines()]
-        return {"segmentation": [list(map(float, row[:8])) for row in rows]}
-
-    text = reader.Member("txt", decode=lambda data: data.decode("utf-8-sig").splitlines())
-    fields = (Polygons("txt", decode=words), text)
-    (found,), (lines,) = only(write(EAST, ext="txt"), fields=fields)
-    assert [lines[at].split(",", 8)[8] for at in found["kept"].tolist()] == [
-        "Genaxis, Theatre",
-        "###",
-    ]
-    assert rings(found)[0] == [[10, 5], [40, 8], [40, 20], [10, 17]]
 
 
 def test_rotated_boxes_of_five_numbers_arrive_as_corners(write: Callable[..., Path]) -> None:

@@ -116,14 +116,6 @@ def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
         list(loader)
 
 
-def test_raw_images_come_from_the_dataset_as_well(write_samples: Callable[..., Path]) -> None:
-    for channels in (1, 3):
-        folder, pixels = raw_set(write_samples, channels)
-        image, label = Dataset(folder)[5]
-        assert np.array_equal(image, np.broadcast_to(pixels[5], (12, 10, 3)))
-        assert label == 5
-
-
 @given(
     seed=st.integers(0, 2**63),
     epoch=st.integers(0, 1000),

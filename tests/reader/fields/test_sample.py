@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 
-import reader
 from reader import CenterCrop, Loader, ReaderError, Resize, SampleError
 
 SIZES = [(20, 30), (12, 40), (41, 17), (20, 30), (9, 9), (33, 50), (20, 31), (64, 48)]
@@ -120,20 +119,14 @@ LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tenso
         lambda image: image.transpose(1, 0, 2),
         lambda image: first_planes(image.transpose(1, 0, 2)),
     ),
-    "larger": (
-        lambda image: image.repeat(2, 0),
-        lambda image: first_planes(image.repeat(2, 0)),
-    ),
+    "larger": (lambda image: image.repeat(2, 0), lambda image: first_planes(image.repeat(2, 0))),
     "smaller": (lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])),
     "float tensors": (
         lambda image: first_planes(image).float() / 255,
         lambda image: first_planes(image).float() / 255,
     ),
     "Pillow": (Image.fromarray, first_planes),
-    "one channel": (
-        lambda image: first_planes(image)[2:],
-        lambda image: first_planes(image)[2:],
-    ),
+    "one channel": (lambda image: first_planes(image)[2:], lambda image: first_planes(image)[2:]),
 }
 
 
@@ -203,38 +196,6 @@ def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tenso
             assert torch.equal(image, first_planes(resized(pixels_of(number))))
             assert torch.equal(mask, torch.from_numpy(pixels_of(number)[..., 0].copy()))
             number += 1
-
-
-def test_views_of_any_size_are_what_map_sample_makes_of_them(varied: Path) -> None:
-    def change(sample: Sample) -> Sample:
-        whole, other = sample["image"]
-        return {**sample, "image": [resized(whole), other[:, ::-1]]}
-
-    number = 0
-    for ((small, mirrored),) in batches(varied, views=2, map_sample=change):
-        assert isinstance(small, torch.Tensor)
-        for image, flipped in zip(small, mirrored, strict=True):
-            assert torch.equal(image, first_planes(resized(pixels_of(number))))
-            assert torch.equal(flipped, first_planes(pixels_of(number)[:, ::-1]))
-            number += 1
-    assert number == len(SIZES)
-
-
-def test_collate_fn_gets_what_map_sample_made(varied: Path) -> None:
-    given = batches(
-        varied,
-        map_sample=lambda sample: {**sample, "image": sample["image"][::2]},
-        collate_fn=lambda samples: [image for (image,) in samples],
-    )
-    images = [image for batch in given for image in batch]
-    for number, image in enumerate(images):
-        assert torch.equal(image, first_planes(pixels_of(number)[::2]))
-    padded = batches(varied, map_sample=lambda sample: sample, collate_fn=reader.pad_collate)
-    for number, image in enumerate(image for (images,) in padded for image in images):
-        height, width = SIZES[number]
-        assert torch.equal(image[:, :height, :width], first_planes(pixels_of(number)))
-        assert not image[:, height:].any()
-        assert not image[:, :, width:].any()
 
 
 def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
@@ -358,21 +319,3 @@ def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> 
             epochs = [images for _ in range(3) for (images,) in loader]
             assert loader.statistics().cached
         assert all(torch.equal(images, fresh) for images in epochs)
-
-
-def test_the_prefetcher_takes_lists_and_floats_of_map_sample(varied: Path) -> None:
-    norm: dict[str, Any] = {"mean": [0.5] * 3, "std": [0.25] * 3, "device": "cpu"}
-    with Loader(varied, batch_size=8, workers=0, map_sample=lambda sample: sample) as loader:
-        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
-    for number, image in enumerate(images):
-        wanted = (first_planes(pixels_of(number)).float() / 255 - 0.5) / 0.25
-        torch.testing.assert_close(image, wanted)
-
-    def done(sample: Sample) -> Sample:
-        return {**sample, "image": first_planes(resized(sample["image"])) / 255}
-
-    with Loader(varied, batch_size=8, workers=0, map_sample=done) as loader:
-        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
-    for number, image in enumerate(images):
-        wanted = (first_planes(resized(pixels_of(number))) / 255 - 0.5) / 0.25
-        torch.testing.assert_close(image, wanted)

@@ -2,7 +2,6 @@ import itertools
 import json
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,8 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
     def to_file(columns: Columns, **metadata: Any) -> Path:
         path = tmp_path / "shard.safetensors"
-        path.write_bytes(serialize(columns, METADATA | metadata))
+        found = {name: value for name, value in (METADATA | metadata).items() if value is not ...}
+        path.write_bytes(serialize(columns, found))
         return path
 
     return to_file
@@ -140,12 +140,6 @@ def test_a_span_is_where_a_member_lies(write: Callable[..., Path]) -> None:
     assert index.span("json", 0) is None
 
 
-def test_columns_lie_aligned_and_cannot_be_changed(write: Callable[..., Path]) -> None:
-    for name, column in Index(write(columns())).columns.items():
-        assert column.flags.aligned, name
-        assert not column.flags.writeable, name
-
-
 def test_the_order_in_which_columns_were_made_changes_nothing() -> None:
     backwards = dict(reversed(columns().items()))
     assert serialize(backwards, METADATA) == serialize(columns(), METADATA)
@@ -158,6 +152,8 @@ def test_the_library_of_safetensors_sees_the_same(write: Callable[..., Path]) ->
     for name, column in theirs.items():
         assert column.dtype == index.columns[name].dtype
         np.testing.assert_array_equal(column, index.columns[name])
+    for name, column in index.columns.items():
+        assert (column.flags.aligned, column.flags.writeable) == (True, False), name
     with safe_open(path, "numpy") as file:
         assert file.metadata() == index.metadata == METADATA
 
@@ -176,28 +172,17 @@ def test_a_column_that_is_not_known_is_no_hindrance(write: Callable[..., Path]) 
     assert len(index) == 3
 
 
+OUTSIDE = [(10241, 0), (10240, 1), (0, 10241), (5000, 5241), (2**64 - 1, 2), (1, 2**64 - 1)]
+
+
 @pytest.mark.parametrize("prefix", ["", "cls."])
-@pytest.mark.parametrize(
-    ("offset", "size"),
-    [
-        (10241, 0),
-        (10240, 1),
-        (0, 10241),
-        (5000, 5241),
-        (2**64 - 1, 2),
-        (2**63, 2**63),
-        (1, 2**64 - 1),
-    ],
-)
-def test_a_row_outside_the_tar_is_refused(
+@pytest.mark.parametrize(("offset", "size"), [*OUTSIDE, (2**63, 2**63)])
+def test_a_row_outside_the_tar_is_refused_and_may_end_with_it(
     write: Callable[..., Path], prefix: str, offset: int, size: int
 ) -> None:
     changed = columns(**{f"{prefix}offset": [512, offset, 512], f"{prefix}size": [1, size, 1]})
     with pytest.raises(FormatError, match=r"row 1 .* is outside its tar"):
         Index(write(changed))
-
-
-def test_a_row_may_end_with_the_tar(write: Callable[..., Path]) -> None:
     changed = columns(offset=[512, 10240, 240], size=[1, 0, 10000])
     assert Index(write(changed)).span("tiff", 2) == (240, 10000)
 
@@ -248,33 +233,25 @@ def test_bounds_that_do_not_tile_their_column_are_refused(
         Index(write(columns(**{name: bounds})))
 
 
-def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
-    with pytest.raises(FormatError, match="image format"):
-        Index(write(columns(format=[0, 0, len(FORMATS)])))
+IMPOSSIBLE = {
+    "channels": (0, 5),
+    "orientation": (0, 9),
+    "height": (0, 2**31),
+    "width": (0, 2**32 - 1),
+    "label": (-2, 2**28, 2**63 - 1, -(2**63)),
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("channels", 0),
-        ("channels", 5),
-        ("orientation", 0),
-        ("orientation", 9),
-        ("height", 0),
-        ("width", 0),
-        ("height", 2**31),
-        ("width", 2**32 - 1),
-        ("label", -2),
-        ("label", 2**28),
-        ("label", 2**63 - 1),
-        ("label", -(2**63)),
-    ],
+    ("name", "value"), [(name, value) for name, found in IMPOSSIBLE.items() for value in found]
 )
 def test_an_image_that_cannot_be_is_refused(
     write: Callable[..., Path], name: str, value: int
 ) -> None:
     with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but .* are allowed"):
         Index(write(columns(**{name: [1, value, 1]})))
+    with pytest.raises(FormatError, match="image format"):
+        Index(write(columns(format=[0, 0, len(FORMATS)])))
 
 
 @pytest.mark.parametrize(
@@ -299,6 +276,7 @@ def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without
         ({"format": "pt"}, "format=shardfeed-index"),
         *(({"tar_bytes": value}, ".") for value in ("-1", "x", "", "9" * 30, "1e9", None, [])),
         *(({"tar_bytes": float(value)}, ".") for value in ("inf", "nan")),
+        *(({name: ...}, ".") for name in ("format", "version", "tar_bytes", "tar_checksum")),
     ],
     ids=str,
 )
@@ -307,14 +285,6 @@ def test_metadata_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(FormatError, match=reason):
         Index(write(columns(), **metadata))
-
-
-@pytest.mark.parametrize("name", ["format", "version", "tar_bytes", "tar_checksum"])
-def test_missing_metadata_is_refused(tmp_path: Path, name: str) -> None:
-    metadata = {key: value for key, value in METADATA.items() if key != name}
-    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
-    with pytest.raises(FormatError):
-        Index(tmp_path / "index")
 
 
 COLUMN = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
@@ -389,9 +359,7 @@ def test_an_index_cut_short_is_refused(write: Callable[..., Path]) -> None:
             Index(path)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4),
-)
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
 @settings(TMP, max_examples=300)
 def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int, int]]) -> None:
     data = bytearray(serialize(columns(), METADATA))
@@ -409,35 +377,14 @@ def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int
             assert span is None or sum(span) <= index.tar_bytes
 
 
-@given(st.integers(0, 10_000), st.sampled_from(b'-+_ .0123456789eE"[]{},:'))
-@settings(TMP, max_examples=300)
-def test_a_flipped_character_of_the_header_is_read_or_refused(
-    tmp_path: Path, at: int, value: int
-) -> None:
-    data = bytearray(serialize(columns(), METADATA))
-    length = int.from_bytes(data[:8], "little")
-    data[8 + at % length] = value
-    (tmp_path / "index").write_bytes(data)
-    with suppress(FormatError):
-        assert len(Index(tmp_path / "index").columns) > 0
-
-
 @pytest.mark.parametrize(
-    "text", ["", "{", "3", "null", "[1]", '[["a"]]', '[["a", "b", "c"]]', None]
+    "text", ["", "{", "3", "null", "[1]", '[["a"]]', '[["a", "b", "c"]]', None, ...]
 )
 def test_a_damaged_list_of_files_is_refused(write: Callable[..., Path], text: str | None) -> None:
     with pytest.raises(FormatError):
         _ = Index(write(columns(), rejected=text)).rejected
     with pytest.raises(FormatError):
         _ = Index(write(columns(), untiled=text)).untiled
-
-
-@pytest.mark.parametrize("name", ["rejected", "untiled"])
-def test_a_missing_list_of_files_is_refused(tmp_path: Path, name: str) -> None:
-    metadata = {key: value for key, value in METADATA.items() if key != name}
-    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
-    with pytest.raises(FormatError):
-        getattr(Index(tmp_path / "index"), name)
 
 
 def test_a_key_that_is_no_utf8_is_refused(write: Callable[..., Path]) -> None:

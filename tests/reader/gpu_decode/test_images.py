@@ -15,6 +15,7 @@ import pytest
 import simplejpeg
 import torch
 from counted import statistics_of
+from delivered import damage
 from PIL import Image
 
 from reader import (
@@ -67,11 +68,7 @@ def differences(dataset: Path, transforms: Sequence[Transform], **options: Any) 
 
 
 @pytest.fixture(scope="module")
-def mixed(
-    make_image: Make,
-    encode: Encode,
-    make_dataset: MakeDataset,
-) -> Path:
+def mixed(make_image: Make, encode: Encode, make_dataset: MakeDataset) -> Path:
     """JPEGs of every sort, upright and not, tiled if jpegtran is there, and other formats."""
     files = {}
     for seed, sampling in enumerate(["4:4:4", "4:2:2", "4:2:0"]):
@@ -218,42 +215,10 @@ def test_the_prefetcher_decodes_and_normalises(packed: Path) -> None:
     assert torch.equal(*found.values())
 
 
-def test_a_run_is_resumed_in_the_other_mode(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "transforms": [CROP], "shuffle": True}
-    with Loader(packed, decode="gpu", **options) as loader:
-        iterator = iter(loader)
-        before = [next(iterator)[0].decode() for _ in range(2)]
-        state = loader.state_dict()
-    with Loader(packed, **options) as loader:
-        whole = [image for image, _ in loader]
-        loader.load_state_dict(state)
-        after = [image for image, _ in loader]
-    assert torch.equal(torch.cat(before + after), torch.cat(whole))
-
-
-def damaged(packed_copy: Path, number: int) -> Path:
-    """The dataset with a broken header in one of its JPEGs."""
-    dataset = Dataset(packed_copy)
-    shard, row = dataset.locate(number)
-    with shard.path.open("r+b") as file:
-        file.seek(int(shard.index.columns["offset"][row]))
-        file.write(b"no JPEG")
-    return packed_copy
-
-
-@pytest.mark.parametrize("on_error", ["mask", "substitute"])
-def test_a_damaged_sample_is_replaced_as_when_workers_decode(
-    packed_copy: Path, on_error: str
-) -> None:
-    dataset = damaged(packed_copy, 5)
-    options: dict[str, Any] = {"on_error": on_error, "fields": ("image", "index", "valid")}
-    assert differences(dataset, [CROP], shuffle=False, **options).max() <= 1
-
-
 def test_a_damaged_sample_is_an_error_that_names_it(packed_copy: Path) -> None:
-    dataset = damaged(packed_copy, 5)
-    with pytest.raises(SampleError, match=re.escape(repr(Dataset(dataset).keys[5]))):
-        list(batches(dataset, "gpu", [CROP]))
+    damage(packed_copy, 5)
+    with pytest.raises(SampleError, match=re.escape(repr(Dataset(packed_copy).keys[5]))):
+        list(batches(packed_copy, "gpu", [CROP]))
 
 
 def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(

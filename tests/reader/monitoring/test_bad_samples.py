@@ -11,7 +11,7 @@ import pytest
 from delivered import damage
 from made_images import encode, make_image
 
-from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
+from reader import CenterCrop, Dataset, Loader, SampleError
 from reader.order.shuffle import GlobalShuffle
 
 COUNT = 39
@@ -154,15 +154,6 @@ def test_ranks_stay_in_step_and_report_all_of_5_percent_bad_samples(
         assert delivered == sound | following
 
 
-@pytest.mark.parametrize("policy", ["mask", "substitute"])
-def test_policies_give_the_same_with_any_number_of_workers(damaged: Path, policy: str) -> None:
-    def epoch(workers: int) -> list[bytes]:
-        with load(damaged, on_error=policy, max_bad=0.2, workers=workers, shuffle=True) as loader:
-            return [array.numpy().tobytes() for batch in loader for array in batch]
-
-    assert epoch(1) == epoch(3)
-
-
 def test_more_bad_samples_than_allowed_are_an_error(damaged: Path) -> None:
     with (
         load(damaged, on_error="mask", max_bad=0.05) as loader,
@@ -192,13 +183,3 @@ def test_a_share_of_bad_samples_that_comes_out_even_is_not_rounded_up(packed_cop
         pytest.raises(SampleError, match=r"allows 7 of 25"),
     ):
         list(loader)
-
-
-def test_by_default_a_bad_sample_is_raised(damaged: Path) -> None:
-    with load(damaged) as loader, pytest.raises(SampleError, match="shard-"):
-        list(loader)
-
-
-def test_an_unknown_policy_is_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="ignore"):
-        load(packed, on_error="ignore")

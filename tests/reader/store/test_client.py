@@ -157,17 +157,6 @@ def test_an_index_of_other_samples_than_dataset_json_says_is_refused_when_it_is_
         opened()[0]
 
 
-def test_a_shard_that_is_named_twice_is_refused(
-    server: StoreServer, opened: Opened, packed_copy: Path
-) -> None:
-    manifest = Manifest.load(packed_copy)
-    twice = replace(manifest, shards=manifest.shards[:1] * 3)
-    (packed_copy / "dataset.json").write_text(twice.dump())
-    server.folder = packed_copy
-    with pytest.raises(reader.FormatError, match=rf"{server.url}/dataset.json .*000.tar' twice"):
-        opened()
-
-
 def test_a_store_may_tell_a_weak_version_or_none(
     packed: Path, server: StoreServer, opened: Opened
 ) -> None:
