@@ -200,12 +200,7 @@ def test_a_random_resized_crop_keeps_to_scale_and_ratio_or_falls_back_as_torchvi
     top, left, h, w = map(int, box)
     assert box == (top, left, h, w)
     assert (got.height, got.width, got.hflip, got.vflip) == (17, 23, False, False)
-    assert top >= 0
-    assert left >= 0
-    assert h >= 1
-    assert w >= 1
-    assert top + h <= height
-    assert left + w <= width
+    assert min(top, left, h - 1, w - 1, height - top - h, width - left - w) >= 0
     # Both sides were rounded to whole pixels.
     area = height * width
     is_within = (
