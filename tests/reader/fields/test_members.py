@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import Write
+from made_images import turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -28,7 +30,6 @@ from reader import (
     WorkerError,
 )
 
-WriteSamples = Callable[..., Path]
 COUNT = 6
 
 
@@ -53,7 +54,7 @@ def rgb(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 @pytest.fixture
-def captions(write_samples: WriteSamples) -> Path:
+def captions(write_samples: Write) -> Path:
     """Images with a caption, an embedding and a remark; the last sample has no caption."""
     samples = {
         f"s{number}": {
@@ -118,7 +119,7 @@ def test_only_map_sample_may_add_a_field_that_no_sample_has(captions: Path) -> N
 
 
 def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
-    captions: Path, make_dataset: Callable[..., Path]
+    captions: Path, make_dataset: Write
 ) -> None:
     last = reader.Dataset(captions, subset=[COUNT - 1])
     assert only(last, fields=("key", "txt?")) == ([f"s{COUNT - 1}"], [None])
@@ -152,7 +153,7 @@ def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str)
         Loader(captions, fields=fields)
 
 
-def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: WriteSamples) -> None:
+def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: Write) -> None:
     image = {"png": png(rgb(grey(0))), "depth.npy": npy(np.zeros(2)), "deep.txt": b""}
     folder = write_samples({"s": image}, labels=[0])
     with pytest.raises(ReaderError, match=r"no field 'depth'; write 'depth\.npy': there"):
@@ -161,12 +162,10 @@ def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: Writ
 
 @pytest.mark.parametrize("options", [{}, {"workers": 0, "map_sample": dict}, {"collate_fn": list}])
 def test_an_images_name_and_size_come_from_the_index(
-    make_dataset: Callable[..., Path], options: dict[str, Any]
+    make_dataset: Write, options: dict[str, Any]
 ) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
     names = ["a/Bild 1.png", "b/zwei.ü.png"]
-    data = [png(rgb(grey(number, 20 + number, 30)), exif=exif) for number in range(2)]
+    data = [png(rgb(grey(number, 20 + number, 30)), exif=turned(6)) for number in range(2)]
     folder = make_dataset(dict(zip(names, data, strict=True)))
     for upright, sizes in ((True, [[30, 20], [30, 21]]), (False, [[20, 30], [21, 30]])):
         given = {"batch_size": 2, "workers": 0, "fields": ("name", "size"), **options}
@@ -253,7 +252,7 @@ def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captio
         only(captions, fields=(Member("bin", decode=refuse),))
 
 
-def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
+def test_a_pickle_in_an_npy_is_refused(write_samples: Write) -> None:
     evil = npy(np.array([{}], object), allow_pickle=True)
     dataset = write_samples({"a": {"png": png(grey(0)), "npy": evil}})
     with pytest.raises(SampleError, match=r"'a' .* its .npy cannot be decoded \(Object arrays"):
@@ -262,7 +261,7 @@ def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
 
 @pytest.mark.parametrize("other", [np.zeros(4, np.float32), np.zeros(3, np.float64)])
 def test_an_array_unlike_the_first_is_named_with_the_remedy(
-    write_samples: WriteSamples, other: NDArray[Any]
+    write_samples: Write, other: NDArray[Any]
 ) -> None:
     arrays = [np.zeros(3, np.float32)] * 3 + [other]
     dataset = write_samples(
@@ -278,7 +277,7 @@ def test_an_array_unlike_the_first_is_named_with_the_remedy(
 
 @pytest.mark.parametrize("field", ["npy", "npy?"])
 def test_arrays_come_in_this_machines_byte_order_and_what_is_no_tensor_as_it_is(
-    write_samples: WriteSamples, field: str
+    write_samples: Write, field: str
 ) -> None:
     swapped, words = np.arange(3, dtype=">f4"), np.array(["a", "bc"])
     for array, is_tensor in ((swapped, True), (words, False)):
@@ -299,7 +298,7 @@ def test_collate_fn_gets_the_list_of_samples_as_in_torch(captions: Path) -> None
         assert embedding.tolist() == [[number] * 3] * 2
 
 
-def test_pad_collate_pads_at_the_ends(write_samples: WriteSamples) -> None:
+def test_pad_collate_pads_at_the_ends(write_samples: Write) -> None:
     sizes = [(4, 6), (5, 3)]
     dataset = write_samples(
         {
@@ -408,15 +407,13 @@ def scene(orientation: int) -> Mapping[str, bytes]:
     for number, (y, x) in enumerate(DOTS, 1):
         mask[y - RADIUS : y + RADIUS, x - RADIUS : x + RADIUS] = number
         boxes.append([x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS])
-    exif = Image.Exif()
-    exif[0x0112] = orientation
     palette = Image.fromarray(mask)
     palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255])
     file = io.BytesIO()
     palette.save(file, "PNG")
     content = {"boxes": boxes, "labels": [1, 2, 3], "name": "scene"}
     return {
-        "png": png(rgb(mask * 80), exif=exif),
+        "png": png(rgb(mask * 80), exif=turned(orientation)),
         "mask.png": file.getvalue(),
         "json": json.dumps(content).encode(),
     }
@@ -438,7 +435,7 @@ PIPELINES: list[Sequence[Transform]] = [
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
 def test_masks_and_boxes_stay_on_what_the_image_shows(
-    write_samples: WriteSamples, orientation: int, pipeline: Sequence[Transform]
+    write_samples: Write, orientation: int, pipeline: Sequence[Transform]
 ) -> None:
     dataset = write_samples({"a": scene(orientation)})
     fields = ("image", "mask.png", Boxes("json", format="xywh", labels="labels"))
@@ -474,7 +471,7 @@ def reading(
 
 
 def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
-    write_samples: WriteSamples,
+    write_samples: Write,
 ) -> None:
     dataset = write_samples({"a": scene(1)})
     big = reading(dataset, [reader.Resize((400, 600))], ["mask.png"])(0)["mask.png"]
@@ -486,7 +483,7 @@ def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
     assert np.array_equal(padded[2:-2], small)
 
 
-def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -> None:
+def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: Write) -> None:
     boxes = [[-5, -5, 14, 10], [50, 30, 60, 40], [25, 10, 25, 30], [30, 15, 31, 20.5]]
     content = [{"bbox": box, "category_id": n} for n, box in enumerate(boxes)]
     sample = {"png": png(rgb(grey(0, 40, 60))), "json": json.dumps(content).encode()}
@@ -504,9 +501,7 @@ def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -
     assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
 
 
-def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
-    write_samples: WriteSamples,
-) -> None:
+def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(write_samples: Write) -> None:
     dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
     fields = (Boxes("json?", format="xywh", labels="labels"), Mask("mask.png?", fill=255))
     boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
@@ -521,7 +516,7 @@ def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
     }
 
 
-def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: WriteSamples) -> None:
+def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Write) -> None:
     sample = {
         "png": png(grey(0)),
         "json": b'{"boxes": [[0, 0, 9, 9]], "labels": [], "flaws": [[0, 1], [2]]}',
@@ -540,9 +535,7 @@ def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Writ
         Boxes("json", format="yolo")
 
 
-def test_a_detection_set_arrives_as_torchvisions_models_want_it(
-    write_samples: WriteSamples,
-) -> None:
+def test_a_detection_set_arrives_as_torchvisions_models_want_it(write_samples: Write) -> None:
     dataset = write_samples({f"s{n}": scene(1) for n in range(2)})
     images, targets = only(
         dataset,

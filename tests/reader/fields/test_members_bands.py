@@ -1,15 +1,14 @@
 """Arrays over the image follow its transforms, with all bands and in their own type."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from delivered import only
-from made_images import encode
+from delivered import Write, only
+from made_images import encode, turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -23,8 +22,6 @@ from reader import (
     Resize,
     SampleError,
 )
-
-WriteSamples = Callable[..., Path]
 
 HEIGHT, WIDTH, COUNT = 40, 60, 6
 FILL = 7
@@ -42,7 +39,7 @@ def values(number: int, dtype: str, bands: int, height: int = HEIGHT) -> NDArray
 
 
 @pytest.fixture
-def pack(write_samples: WriteSamples) -> Callable[..., Path]:
+def pack(write_samples: Write) -> Write:
     def write(arrays: list[NDArray[Any]], exif: Image.Exif | None = None) -> Path:
         samples = {}
         for number, array in enumerate(arrays):
@@ -64,7 +61,7 @@ def expected(array: NDArray[Any], matrix: NDArray[Any], size: int) -> NDArray[An
 
 @pytest.mark.parametrize(("dtype", "bands"), [("uint16", 12), ("float32", 4), (">u2", 0)])
 def test_bands_get_the_crop_and_the_flip_of_the_image_in_their_own_type(
-    pack: Callable[..., Path], dtype: str, bands: int
+    pack: Write, dtype: str, bands: int
 ) -> None:
     arrays = [values(number, dtype, bands) for number in range(COUNT)]
     packed = pack(arrays)
@@ -85,7 +82,7 @@ def test_bands_get_the_crop_and_the_flip_of_the_image_in_their_own_type(
             assert np.array_equal(crop, expected(arrays[number], matrix, 16))
 
 
-def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[..., Path]) -> None:
+def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Write) -> None:
     array = values(0, "float32", 3)
     size = (10, 20)
     halved = [
@@ -108,14 +105,10 @@ def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[...
             assert np.allclose(found[0].float().mean((1, 2)), mean, rtol=0.02)
 
 
-def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(
-    pack: Callable[..., Path],
-) -> None:
+def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(pack: Write) -> None:
     array = values(0, "uint16", 5)
-    exif = Image.Exif()
-    exif[0x0112] = 6  # shown turned by 90 degrees clockwise
     (found,) = only(
-        pack([array], exif),
+        pack([array], turned(6)),  # shown turned by 90 degrees clockwise
         batch_size=1,
         transforms=[CenterCrop((WIDTH, HEIGHT + 10))],
         fields=(Bands("npy", fill=FILL),),
@@ -125,7 +118,7 @@ def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(
     assert np.array_equal(found[0, :, :, 5:-5], np.moveaxis(np.rot90(array, -1), -1, 0))
 
 
-def test_bands_of_images_that_differ_in_size_are_a_list(pack: Callable[..., Path]) -> None:
+def test_bands_of_images_that_differ_in_size_are_a_list(pack: Write) -> None:
     arrays = [values(number, "uint16", 4, HEIGHT - 8 * number) for number in range(3)]
     options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": (Bands("npy"),)}
     (found,) = only(pack(arrays), **options)
@@ -143,7 +136,7 @@ def test_bands_of_images_that_differ_in_size_are_a_list(pack: Callable[..., Path
     ],
 )
 def test_an_array_that_is_not_over_the_image_is_named(
-    pack: Callable[..., Path], array: NDArray[Any], options: dict[str, Any], said: str
+    pack: Write, array: NDArray[Any], options: dict[str, Any], said: str
 ) -> None:
     with (
         pytest.raises(SampleError, match=f"s0.*its .npy cannot be decoded.*{said}"),
@@ -152,7 +145,7 @@ def test_an_array_that_is_not_over_the_image_is_named(
         next(iter(loader))
 
 
-def test_bands_that_are_no_array_need_a_decoder(write_samples: WriteSamples) -> None:
+def test_bands_that_are_no_array_need_a_decoder(write_samples: Write) -> None:
     array = values(0, "uint16", 3)
     file = io.BytesIO()
     Image.new("RGB", (WIDTH, HEIGHT)).save(file, "PNG")

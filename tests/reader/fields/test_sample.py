@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import Write, epoch_of
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -31,7 +32,7 @@ def png(pixels: Pixels) -> bytes:
 
 
 @pytest.fixture
-def varied(write_samples: Callable[..., Path]) -> Path:
+def varied(write_samples: Write) -> Path:
     """Photographs of many sizes, each with a mask of its own size; sample n has label n % 2."""
     return write_samples(
         {
@@ -44,8 +45,7 @@ def varied(write_samples: Callable[..., Path]) -> Path:
 
 
 def batches(dataset: Path, **options: Any) -> list[Any]:
-    with Loader(dataset, workers=2, **{"batch_size": 3, "fields": ("image",), **options}) as loader:
-        return list(loader)
+    return epoch_of(dataset, **{"workers": 2, "batch_size": 3, "fields": ("image",), **options})
 
 
 def resized(image: Pixels) -> Pixels:
@@ -60,36 +60,27 @@ def first_planes(image: Pixels) -> torch.Tensor:
 
 
 # What map_sample makes of an image, and what has to arrive for it.
-RESIZERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
-    "array of (H, W, 3)": (resized, lambda image: first_planes(resized(image))),
-    "array of (3, H, W)": (
-        lambda image: resized(image).transpose(2, 0, 1),
-        lambda image: first_planes(resized(image)),
-    ),
-    "tensor of (3, H, W)": (
-        lambda image: first_planes(resized(image)),
-        lambda image: first_planes(resized(image)),
-    ),
-    "normalised float32": (
-        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
-        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
-    ),
-    "float16": (
+def planes(image: Pixels) -> torch.Tensor:
+    """The planes of a resized image."""
+    return first_planes(resized(image))
+
+
+# What map_sample makes of an image, and what has to arrive for it; alone, both.
+RESIZERS: dict[str, list[Callable[[Pixels], Any]]] = {
+    "array of (H, W, 3)": [resized, planes],
+    "array of (3, H, W)": [lambda image: resized(image).transpose(2, 0, 1), planes],
+    "tensor of (3, H, W)": [planes],
+    "normalised float32": [lambda image: planes(image).float() / 255 - 0.5],
+    "float16": [
         lambda image: (resized(image) / 256).astype(np.float16),
         lambda image: first_planes((resized(image) / 256).astype(np.float16)),
-    ),
-    "one channel": (
-        lambda image: first_planes(resized(image))[:1],
-        lambda image: first_planes(resized(image))[:1],
-    ),
-    "grey without a channel": (
+    ],
+    "one channel": [lambda image: planes(image)[:1]],
+    "grey without a channel": [
         lambda image: resized(image)[..., 1],
         lambda image: torch.from_numpy(resized(image)[..., 1].copy()),
-    ),
-    "Pillow": (
-        lambda image: Image.fromarray(resized(image)),
-        lambda image: first_planes(resized(image)),
-    ),
+    ],
+    "Pillow": [lambda image: Image.fromarray(resized(image)), planes],
 }
 
 
@@ -97,7 +88,7 @@ RESIZERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tens
 def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
     varied: Path, name: str
 ) -> None:
-    change, expected = RESIZERS[name]
+    change, expected = RESIZERS[name][0], RESIZERS[name][-1]
     given = batches(
         varied,
         fields=("image", "label", "key"),
@@ -113,20 +104,17 @@ def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
 
 
 # What leaves many sizes, and what has to arrive.
-LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
-    "as they are": (lambda image: image, first_planes),
-    "transposed": (
+LEAVERS: dict[str, list[Callable[[Pixels], Any]]] = {
+    "as they are": [lambda image: image, first_planes],
+    "transposed": [
         lambda image: image.transpose(1, 0, 2),
         lambda image: first_planes(image.transpose(1, 0, 2)),
-    ),
-    "larger": (lambda image: image.repeat(2, 0), lambda image: first_planes(image.repeat(2, 0))),
-    "smaller": (lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])),
-    "float tensors": (
-        lambda image: first_planes(image).float() / 255,
-        lambda image: first_planes(image).float() / 255,
-    ),
-    "Pillow": (Image.fromarray, first_planes),
-    "one channel": (lambda image: first_planes(image)[2:], lambda image: first_planes(image)[2:]),
+    ],
+    "larger": [lambda image: image.repeat(2, 0), lambda image: first_planes(image.repeat(2, 0))],
+    "smaller": [lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])],
+    "float tensors": [lambda image: first_planes(image).float() / 255],
+    "Pillow": [Image.fromarray, first_planes],
+    "one channel": [lambda image: first_planes(image)[2:]],
 }
 
 
@@ -135,7 +123,7 @@ LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tenso
 def test_images_that_map_sample_leaves_in_many_sizes_come_as_lists(
     varied: Path, name: str, batch_size: int
 ) -> None:
-    change, expected = LEAVERS[name]
+    change, expected = LEAVERS[name][0], LEAVERS[name][-1]
     given = batches(
         varied,
         batch_size=batch_size,
@@ -198,7 +186,7 @@ def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tenso
             number += 1
 
 
-def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
+def damaged(write_samples: Write, bad: int) -> Path:
     """The photographs, one of which does not decode."""
     samples = {f"s{n}": {"png": png(pixels_of(n))} for n in range(len(SIZES))}
     dataset = write_samples(samples, labels=[1] * len(SIZES))
@@ -210,7 +198,7 @@ def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
 @pytest.mark.parametrize("bad", [0, 2])
 @pytest.mark.parametrize("resizes", [True, False])
 def test_a_bad_sample_is_masked_black_or_substituted_among_many_sizes(
-    write_samples: Callable[..., Path], bad: int, resizes: bool
+    write_samples: Write, bad: int, resizes: bool
 ) -> None:
     def change(sample: Sample) -> Sample:
         return {**sample, "image": resized(sample["image"])} if resizes else sample

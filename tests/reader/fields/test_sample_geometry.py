@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import only
-from made_images import encode
+from made_images import encode, turned
 from PIL import Image
 
 from reader import (
@@ -33,10 +33,8 @@ def marked(write_samples: Callable[..., Path]) -> Path:
     """Images of 60 x 80 upright pixels, stored in four orientations, with marks on the upright."""
     samples = {}
     for orientation in (1, 3, 6, 7):
-        exif = Image.Exif()
-        exif[0x0112] = orientation
         size = (80, 60) if orientation < 5 else (60, 80)
-        png = encode(Image.new("RGB", size), "PNG", exif=exif)
+        png = encode(Image.new("RGB", size), "PNG", exif=turned(orientation))
         samples[f"s{orientation}"] = {"png": png, "json": json.dumps({"marks": [MARKS]}).encode()}
     return write_samples(samples)
 

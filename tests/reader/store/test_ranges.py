@@ -99,10 +99,7 @@ def test_a_server_that_refuses_so_many_is_not_asked_twice(
 
 
 def test_a_way_that_always_fails_is_left_for_a_while(
-    packed: Path,
-    server: StoreServer,
-    by_library: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    packed: Path, server: StoreServer, by_library: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranges, "_PAUSE_SECONDS", 1000.0)
     refused: list[str] = []
