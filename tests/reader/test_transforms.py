@@ -3,7 +3,6 @@
 import ast
 import math
 import pickle
-from collections.abc import Callable
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -284,54 +283,32 @@ def test_a_horizontal_flip_comes_with_its_probability(p: float, least: float, mo
     assert least <= np.mean(flips) <= most
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: CenterCrop(0),
-        lambda: CenterCrop(()),
-        lambda: CenterCrop("224"),
-        lambda: CenterCrop(22.5),
-        lambda: RandomResizedCrop((3, 4, 5)),
-        lambda: RandomResizedCrop(8, scale=(1.0, 0.1)),
-        lambda: RandomResizedCrop(8, ratio=(0, 1)),
-        lambda: Resize(),
-        lambda: Resize(3, longest=4),
-        lambda: Resize(longest=0),
-        lambda: RandomCrop(8, padding=-1),
-        lambda: RandomCrop(8, fill=256),
-        lambda: Letterbox((8, True)),
-        lambda: RandomHorizontalFlip(1.5),
-        lambda: RandomVerticalFlip(-0.1),
-        lambda: RandomHorizontalFlip("a"),  # type: ignore[arg-type]
-        lambda: RandomHorizontalFlip(True),
-        lambda: RandomHorizontalFlip(math.nan),
-        lambda: RandomResizedCrop(8, scale=1.0),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop(8, scale=("a", "b")),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop(8, ratio=(1, math.inf)),
-        lambda: RandomResizedCrop(8, ratio=(1, 2, 3)),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop("8"),
-        lambda: CenterCrop(None),  # type: ignore[arg-type]
-        lambda: CenterCrop(8.0),  # type: ignore[arg-type]
-        lambda: RandomCrop(8, padding="1"),  # type: ignore[arg-type]
-        lambda: RandomCrop(8, pad_if_needed="no"),  # type: ignore[arg-type]
-        lambda: Letterbox(8, fill=None),  # type: ignore[arg-type]
-        lambda: Resize(8, interpolation="lanczos"),
-        lambda: Resize(8, interpolation="nearest-exact"),
-        lambda: Resize(8, 16),
-        lambda: Resize(8, interpolation=None),  # type: ignore[arg-type]
-        lambda: Resize(8, interpolation=True),
-        lambda: RandomResizedCrop(8, interpolation=[2]),  # type: ignore[arg-type]
-        lambda: Letterbox(8, antialias=None),  # type: ignore[arg-type]
-        lambda: Resize(8, antialias=1),  # type: ignore[arg-type]
-    ],
-)
+WRONG: list[tuple[Any, dict[str, Any]]] = [
+    *((CenterCrop, {"size": size}) for size in (0, (), "224", 22.5, None, 8.0)),
+    *((RandomResizedCrop, {"size": size}) for size in ((3, 4, 5), "8")),
+    *((RandomResizedCrop, {"size": 8, "scale": scale}) for scale in ((1.0, 0.1), 1.0, ("a", "b"))),
+    *((RandomResizedCrop, {"size": 8, "ratio": r}) for r in ((0, 1), (1, math.inf), (1, 2, 3))),
+    (RandomResizedCrop, {"size": 8, "interpolation": [2]}),
+    *((Resize, given) for given in ({}, {"size": 3, "longest": 4}, {"longest": 0})),
+    *((Resize, {"size": 8, "interpolation": name}) for name in ("lanczos", "nearest-exact", 16)),
+    *((Resize, {"size": 8, "interpolation": name}) for name in (None, True)),
+    (Resize, {"size": 8, "antialias": 1}),
+    *((RandomCrop, {"size": 8, "padding": padding}) for padding in (-1, "1")),
+    *((RandomCrop, {"size": 8, **more}) for more in ({"fill": 256}, {"pad_if_needed": "no"})),
+    *((Letterbox, given) for given in ({"size": (8, True)}, {"size": 8, "fill": None})),
+    (Letterbox, {"size": 8, "antialias": None}),
+    *((RandomHorizontalFlip, {"p": p}) for p in (1.5, "a", True, math.nan)),
+    (RandomVerticalFlip, {"p": -0.1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "given"), WRONG, ids=str)
 def test_a_transform_that_makes_no_sense_says_so_when_it_is_made(
-    wrong: Callable[[], object],
+    kind: Any, given: dict[str, Any]
 ) -> None:
-    with pytest.raises(
-        ArgumentError, match=r"at least|takes either|above 0|from 0 to|True or|one of"
-    ):
-        wrong()
+    reason = r"at least|takes either|above 0|from 0 to|True or|one of"
+    with pytest.raises(ArgumentError, match=reason):
+        kind(**given)
 
 
 class InterpolationMode(Enum):

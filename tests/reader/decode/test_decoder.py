@@ -235,35 +235,6 @@ def test_a_crop_equals_the_same_part_of_the_whole_image_in_every_orientation(
         assert np.array_equal(crop, whole[top : top + height, left : left + width]), number
 
 
-def test_random_crops_of_jpegs_of_all_kinds_are_exact(make_dataset: Write) -> None:
-    class RandomCrop:
-        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-            top, left = rng.integer(geometry.height - 20), rng.integer(geometry.width - 30)
-            geometry.crop(top, left, 20, 30)
-
-    sizes = ((64, 96), (203, 301), (21, 500), (350, 31))
-    files = {
-        f"{kind}{height}.jpg".translate(str.maketrans("", "", ": ")): encode(
-            make_image(height, height, width, mode), "JPEG", **options
-        )
-        for kind, (mode, options) in JPEGS.items()
-        for height, width in sizes
-    }
-    dataset = Dataset(make_dataset(files))
-    options: dict[str, Any] = {"transforms": [RandomCrop()], "fields": ["image", "index"]}
-    with Loader(dataset, batch_size=8, workers=0, seed=9, **options) as loader:
-        for epoch in range(8):
-            for images, index in loader:
-                for image, number in zip(images, index.tolist(), strict=True):
-                    whole, _ = dataset[number]
-                    box = Geometry.of(*whole.shape[:2])
-                    RandomCrop().apply(box, SampleRandom(9, epoch, number))
-                    top, left = int(box.top), int(box.left)
-                    expected = whole[top : top + 20, left : left + 30]
-                    seen = image.permute(1, 2, 0).numpy()
-                    assert np.array_equal(seen, expected), (dataset.keys[number], top, left)
-
-
 def test_a_crop_over_the_edge_is_black_there_and_flips_mirror_it_in_every_orientation(
     turned: Path,
 ) -> None:

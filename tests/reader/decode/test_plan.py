@@ -214,7 +214,13 @@ def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path
         return sample | {"image": sample["image"][: 2 - (sample["index"] == 5)]}
 
     with pytest.raises(SampleError, match=r"its image is not a list of 2 views.* collate_fn="):
-        epoch(packed, transforms=[CenterCrop(8)], views=2, fields=("index",), map_sample=change)
+        epoch(
+            packed,
+            transforms=[CenterCrop(8)],
+            views=2,
+            fields=("image", "index"),
+            map_sample=change,
+        )
 
 
 def test_pad_collate_batches_each_view(places: Path) -> None:

@@ -533,21 +533,3 @@ def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Writ
             only(dataset, fields=[field])
     with pytest.raises(ReaderError, match="format is one of xyxy, xywh, cxcywh"):
         Boxes("json", format="yolo")
-
-
-def test_a_detection_set_arrives_as_torchvisions_models_want_it(write_samples: Write) -> None:
-    dataset = write_samples({f"s{n}": scene(1) for n in range(2)})
-    images, targets = only(
-        dataset,
-        fields=("image", Boxes("json", format="xywh", labels="labels")),
-        transforms=[reader.Letterbox(64)],
-        collate_fn=lambda samples: tuple(zip(*samples, strict=True)),
-    )
-    assert [tuple(image.shape) for image in images] == [(3, 64, 64)] * 2
-    scale, top = 64 / WIDTH, (64 - round(HEIGHT * 64 / WIDTH)) // 2
-    for (y, x), box in zip(DOTS, targets[1]["boxes"], strict=True):
-        down = round(HEIGHT * 64 / WIDTH) / HEIGHT
-        expected = [(x - 2) * scale, (y - 2) * down + top, 4 * scale, 4 * down]
-        assert box.tolist() == pytest.approx(expected, abs=1e-4)
-    assert targets[0]["labels"].tolist() == [1, 2, 3]
-    assert (images[0][:, 0] == 114).all()

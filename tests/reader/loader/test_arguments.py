@@ -130,30 +130,30 @@ def test_integers_and_numbers_of_numpy_are_taken(packed: Path) -> None:
         assert len(list(loader)) == len(loader) == 4
 
 
+WRONG_OF_FIELDS: dict[Any, dict[str, tuple[Any, ...]]] = {
+    Mask: {"member": (3,), "fill": ("black", True)},
+    Boxes: {
+        "member": (None,),
+        "path": (["boxes"],),
+        "format": (["xyxy"],),
+        "labels": (3,),
+        "min_size": ("1", -1),
+        "normalized": ("yes",),
+        "decode": ("json",),
+    },
+    Member: {"member": (3,), "decode": ("txt",)},
+}
+
+
 @pytest.mark.parametrize(
-    ("field", "wrong"),
-    [
-        (Mask, {"member": 3}),
-        (Mask, {"fill": "black"}),
-        (Mask, {"fill": True}),
-        (Boxes, {"member": None}),
-        (Boxes, {"path": ["boxes"]}),
-        (Boxes, {"format": ["xyxy"]}),
-        (Boxes, {"labels": 3}),
-        (Boxes, {"min_size": "1"}),
-        (Boxes, {"min_size": -1}),
-        (Boxes, {"normalized": "yes"}),
-        (Boxes, {"decode": "json"}),
-        (Member, {"member": 3}),
-        (Member, {"decode": "txt"}),
-    ],
+    ("field", "name", "value"),
+    [(f, n, value) for f, wrong in WRONG_OF_FIELDS.items() for n in wrong for value in wrong[n]],
 )
 def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(
-    field: Any, wrong: dict[str, Any]
+    field: Any, name: str, value: Any
 ) -> None:
-    (name,) = wrong
     with pytest.raises(ArgumentError, match=f"^{name} is "):
-        field(**{"member": "json", **wrong})
+        field(**{"member": "json", name: value})
 
 
 def test_a_dataset_that_is_open_already_is_of_its_own_split(packed: Path) -> None:

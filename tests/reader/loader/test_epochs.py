@@ -215,17 +215,6 @@ def test_an_iterator_knows_how_many_steps_are_left_and_stays_at_its_end(packed: 
         assert next(iterator, None) is next(iterator, None) is None
 
 
-def test_an_epoch_may_be_iterated_in_another_thread(packed: Path) -> None:
-    with augmented(packed, workers=2) as loader:
-        expected = digest(loader)
-        loader.set_epoch(0)
-        found: list[str] = []
-        thread = threading.Thread(target=lambda: found.append(digest(loader)))
-        thread.start()
-        thread.join(60)
-    assert found == [expected]
-
-
 def test_two_threads_may_each_iterate_an_epoch_at_once(packed: Path) -> None:
     with load(packed, batch_size=2, workers=2) as loader:
         expected = sorted(indexes(loader) for _ in range(4))

@@ -3,10 +3,8 @@
 import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,24 +19,6 @@ from live_workers import workers
 from reader import Loader, SampleError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
-
-
-PDB = """
-import os
-import sys
-
-import reader
-
-def stop(sample):
-    if sample["index"] == 3:
-        breakpoint()
-    return sample
-
-loader = reader.Loader(sys.argv[1], workers=0, fields=["index"], map_sample=stop)
-print("pid", os.getpid())
-for (index,) in loader:
-    print("delivered", int(index))
-"""
 
 
 def noisy(sample: dict[str, Any]) -> dict[str, Any]:
@@ -188,15 +168,3 @@ def test_a_daemon_process_reads(packed: Path) -> None:
     process.start()
     process.join(60)
     assert process.exitcode == 17
-
-
-def test_pdb_stops_in_map_sample_of_a_script(
-    packed: Path, run_script: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    (tmp_path / "typed").write_text("p 'held', os.getpid(), sample['index']\nc\n")
-    with (tmp_path / "typed").open() as typed:
-        done = run_script(PDB, packed, stdin=typed)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = done.stdout.split("pid ")[1].split()[0]
-    assert f"('held', {pid}, 3)" in done.stdout
-    assert done.stdout.count("delivered") == COUNT
