@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from reader import (
@@ -21,10 +20,29 @@ from reader import (
 )
 from reader.rng import SampleRandom
 
+Write = Callable[..., Path]  # a fixture that makes a dataset of what it is given
 COUNT = 39
 CROP = CenterCrop((48, 64))  # no image is smaller
 AUGMENT = (RandomResizedCrop((24, 32)), RandomHorizontalFlip())
 EVERYTHING = ("image", "label", "index", "valid", "key")
+
+
+def load(folder: Any, **options: Any) -> Loader:
+    """A loader in this process that delivers numbers of samples, in batches of four."""
+    given = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)], "fields": ("index",)}
+    return Loader(folder, **{**given, **options})
+
+
+def epoch_of(dataset: Any, **options: Any) -> list[Any]:
+    """The batches of a loader, in this process unless there are to be workers."""
+    with Loader(dataset, **{"workers": 0, **options}) as loader:
+        return list(loader)
+
+
+def only(dataset: Any, **options: Any) -> Any:
+    """The only batch of a loader."""
+    (batch,) = epoch_of(dataset, **options)
+    return batch
 
 
 def digest(batches: Iterable[Sequence[Any]]) -> str:
@@ -43,15 +61,6 @@ def digest(batches: Iterable[Sequence[Any]]) -> str:
 
 def indexes(batches: Iterable[Sequence[Any]], field: int = 0) -> list[int]:
     return [number for batch in batches for number in batch[field].tolist()]
-
-
-def valid_rows(steps: Iterable[Sequence[Any]]) -> list[tuple[int, str]]:
-    """(index, checksum of the pixels) of each row that is not a padding, in order."""
-    return [
-        (int(index[row]), hashlib.sha256(image[row].numpy().tobytes()).hexdigest())
-        for image, _, index, valid, _ in steps
-        for row in np.flatnonzero(valid).tolist()
-    ]
 
 
 def augmented(packed: Path, **options: Any) -> Loader:

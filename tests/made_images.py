@@ -1,7 +1,10 @@
 """Images that tests and scripts make for themselves."""
 
 import io
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -26,6 +29,13 @@ def encode(image: Image.Image, kind: str, **options: object) -> bytes:
     return file.getvalue()
 
 
+def turned(orientation: int) -> Image.Exif:
+    """Return the EXIF of an image that is to be shown in this orientation."""
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif
+
+
 def make_folder(root: Path, classes: int = 3, images: int = 8) -> Path:
     """Write class folders of JPEGs of different sizes."""
     for label in range(classes):
@@ -36,3 +46,17 @@ def make_folder(root: Path, classes: int = 3, images: int = 8) -> Path:
             image = make_image(seed, 50 + 7 * (seed % 5), 64 + 9 * (seed % 4))
             (folder / f"image{number:03d}.jpg").write_bytes(encode(image, "JPEG", quality=90))
     return root
+
+
+def make_coco(root: Path, objects: Mapping[str, Sequence[Any]], *categories: Any) -> Path:
+    """Write black JPEGs of 80 x 60 pixels, and an annotation file of the objects of each."""
+    (root / "images").mkdir()
+    images, annotations = [], []
+    for number, (name, found) in enumerate(objects.items()):
+        (root / "images" / name).write_bytes(encode(Image.new("RGB", (80, 60)), "JPEG"))
+        images.append({"id": number, "file_name": name, "height": 60, "width": 80})
+        for one in found:
+            annotations.append({"id": len(annotations) + 1, "image_id": number, **one})
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    (root / "instances.json").write_text(json.dumps(content))
+    return root / "instances.json"

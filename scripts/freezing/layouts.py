@@ -13,10 +13,9 @@ from layouts.outcome import inside, lay_out
 from layouts.packed import all_layouts
 from layouts.row import Layout, Row
 from layouts.scanned import ROWS
-from made_images import encode, make_image
-from odd_images.test_jpegs import odd_jpegs
+from odd_images.jpegs import odd_jpegs
+from odd_images.others import odd_files
 from odd_images.test_members import odd_members
-from odd_images.test_others import odd_files
 
 import packer
 from freezing.material import ARCHIVES, Files, dated, picture, write
@@ -71,13 +70,13 @@ def pack_odd(make: Callable[[], Files], options: Mapping[str, Any], tmp: Path) -
 
 
 def _numbered(odd: Callable[..., Mapping[str, bytes | None]]) -> Files:
-    made = odd(make_image, encode).values()  # None where a program is missing
+    made = odd().values()  # None where a program is missing
     return {f"{number:03d}.bin": data for number, data in enumerate(made) if data is not None}
 
 
 def _members() -> Files:
     found: dict[str, bytes] = {}
-    for number, (image, ext, data) in enumerate(odd_members(make_image, encode).values()):
+    for number, (image, ext, data) in enumerate(odd_members().values()):
         found |= {f"{number:03d}.jpg": image, f"{number:03d}.{ext}": data}
     return found
 

@@ -9,25 +9,26 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import delivered
 import psutil
 import pytest
+from delivered import indexes
 from live_workers import workers
 
 import reader.monitoring.stalls
-from reader import CenterCrop, Dataset, Loader, ReaderError, WorkerError
+from reader import Dataset, Loader, ReaderError, WorkerError
 
 NUMBER = 17  # the sample at which it happens
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
-def load(folder: Path, **options: Any) -> Loader:
-    arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(16)], "timeout": 1}
-    return Loader(folder, **{**arguments, "fields": ["index"], **options})
+load = partial(delivered.load, workers=1, timeout=1)
 
 
 def at_the_sample(act: Callable[[], None]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -98,13 +99,13 @@ def test_a_wait_for_a_disk_is_told_from_a_sleep(packed: Path, tmp_path: Path) ->
 
 def test_a_stopped_worker_that_goes_on_in_time_changes_nothing(packed: Path) -> None:
     with load(packed, timeout=60, workers=2) as loader:
-        expected = [index.tolist() for (index,) in loader]
+        expected = indexes(loader)
         for worker in workers():
             worker.suspend()
             thread = threading.Timer(1.5, worker.resume)
             thread.start()
-        assert [index.tolist() for (index,) in loader] == expected
-        assert [index.tolist() for (index,) in loader] == expected
+        assert indexes(loader) == expected
+        assert indexes(loader) == expected
         thread.join()
 
 
@@ -151,9 +152,14 @@ class Act:
         elif act == "computing":
             while True:
                 pass
-        ctypes.PyDLL(None).sleep(1000)  # in foreign code that keeps Python from looking up
+        elif act == "in foreign code":  # that keeps Python from looking up
+            ctypes.PyDLL(None).sleep(1000)
 
-list(reader.Loader(folder, batch_size=4, workers=2, transforms=[Act()]))
+batches = iter(reader.Loader(folder, batch_size=4, workers=2, transforms=[Act()]))
+next(batches)
+if act == "forked" and os.fork() == 0:  # as torch's DataLoader does
+    open(os.path.join(begun, "child"), "w").write(str(os.getpid()))
+time.sleep(1000)
 """
 
 
@@ -166,17 +172,19 @@ def is_gone(pid: int) -> bool:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells a pipe's end by no signal")
 @pytest.mark.parametrize(
-    "act", ["stopped", pytest.param("computing", marks=pytest.mark.slow), "in foreign code"]
+    "act",
+    ["stopped", pytest.param("computing", marks=pytest.mark.slow), "in foreign code", "forked"],
 )
 def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     packed: Path, tmp_path: Path, act: str
 ) -> None:
-    begun = tmp_path / "begun"
-    begun.mkdir()
-    command = [sys.executable, "-c", PARENT, packed, act, begun]
+    child = tmp_path / "child"
+    command = [sys.executable, "-c", PARENT, packed, act, tmp_path]
     environment = {**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)}
     with subprocess.Popen(command, env=environment, start_new_session=True) as parent:
-        while len(pids := [int(path.name) for path in begun.iterdir()]) < 2:
+        while len(pids := [int(path.name) for path in tmp_path.iterdir() if path != child]) < 2 or (
+            act == "forked"
+        ) > (child.exists() and child.read_text() != ""):
             assert parent.poll() is None
             time.sleep(0.02)
         parent.kill()
@@ -184,7 +192,7 @@ def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     while not all(map(is_gone, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)
     left = [pid for pid in pids if not is_gone(pid)]
-    for pid in left:
+    for pid in left + ([int(child.read_text())] if child.exists() else []):
         os.kill(pid, signal.SIGKILL)
     assert left == []
 

@@ -1,7 +1,6 @@
 """Faults in each way to read: raw images, memory, a dataset by itself, torch, the prefetcher."""
 
 import os
-import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from live_workers import workers
 from packing import run_pack
 from torch.utils.data import DataLoader
 
-from reader import CUDAPrefetcher, Dataset, SampleError, ShardfeedError, WorkerError
+from reader import CUDAPrefetcher, Dataset, SampleError, ShardfeedError
 from tests.faults.reading import ERRORS, SHORT, Faults, expected, loader, one_pass, run, samples_of
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
@@ -101,33 +100,6 @@ def test_a_fault_is_told_at_its_batch_in_every_way_to_read(
             lost = (4, COUNT % 4) if effect == "EIO" else (0,)  # the last batch is not full
             assert COUNT - len(outcome.exact) in lost
             assert not outcome.wrong
-
-
-def test_a_sample_that_takes_all_memory_is_named_with_what_helps(packed: Path) -> None:
-    def take_it(sample: dict[str, Any]) -> dict[str, Any]:
-        if sample["index"] == 17:
-            before = resource.getrlimit(resource.RLIMIT_AS)
-            resource.setrlimit(resource.RLIMIT_AS, (1 << 20, before[1]))
-            try:
-                bytearray(1 << 28)
-            finally:
-                resource.setrlimit(resource.RLIMIT_AS, before)
-        return sample
-
-    with loader(packed, map_sample=take_it, fields=["index"]) as running:
-        batches, seen = iter(running), []
-        for step in range(len(running)):
-            if step == 17 // 4:
-                with pytest.raises(
-                    WorkerError,
-                    match=r"Memory ran out\. To use less, give reader\.Loader fewer workers",
-                ) as caught:
-                    next(batches)
-            else:
-                seen += next(batches)[0].tolist()
-    name = Dataset(packed).describe(17)
-    assert f"At {name}:" in str(caught.value)
-    assert seen == [number for number in range(COUNT) if number // 4 != 17 // 4]
 
 
 def test_signals_that_interrupt_a_worker_change_nothing(packed: Path) -> None:

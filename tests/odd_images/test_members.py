@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from finished import verify
-from PIL import Image
+from made_images import encode, make_image, turned
 from png_chunks import with_damaged_data
 
 from packer.images.encode import EncodedMember, Policy
@@ -19,9 +19,10 @@ from packer.shards.shard_writer import ShardWriter, shard_entry
 from reader import Dataset, Loader
 from reader.format import Manifest
 
-MakeImage = Callable[..., Image.Image]
-Encode = Callable[..., bytes]
 Members = Mapping[str, tuple[bytes, str, bytes]]
+
+
+UPRIGHT = encode(make_image(1, 60, 80), "JPEG")  # of 80 x 60 pixels
 
 
 def npy(values: Any) -> bytes:
@@ -30,17 +31,9 @@ def npy(values: Any) -> bytes:
     return file.getvalue()
 
 
-def upright_image(make_image: MakeImage, encode: Encode) -> bytes:
-    """Return an image of 80 x 60 pixels."""
-    return encode(make_image(1, 60, 80), "JPEG")
-
-
-def odd_members(make_image: MakeImage, encode: Encode) -> dict[str, tuple[bytes, str, bytes]]:
+def odd_members() -> dict[str, tuple[bytes, str, bytes]]:
     """Return, by the name in the table, an image, an extension, and the bytes of the member."""
-    upright = upright_image(make_image, encode)
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    turned = encode(make_image(1, 60, 80), "JPEG", exif=exif)  # 60 x 80 as it is seen
+    lying = encode(make_image(1, 60, 80), "JPEG", exif=turned(6))  # 60 x 80 as it is seen
     mask = encode(make_image(2, 60, 80).convert("L"), "PNG")
     smaller = encode(make_image(2, 30, 40).convert("L"), "PNG")
     tall = encode(make_image(2, 80, 60).convert("L"), "PNG")
@@ -48,45 +41,40 @@ def odd_members(make_image: MakeImage, encode: Encode) -> dict[str, tuple[bytes,
     tiff = encode(make_image(3, 60, 80), "TIFF")
     array = npy(np.arange(100))
     return {
-        "json": (upright, "json", b'{"a": [1, 2]}'),
-        "json, cut short": (upright, "json", b'{"a": [1, 2'),
-        "json, empty": (upright, "json", b""),
-        "json, nested 100,000 deep": (upright, "json", b"[" * 100_000 + b"]" * 100_000),
-        "txt": (upright, "txt", "ä".encode()),
-        "txt, empty": (upright, "txt", b""),
-        "txt in Latin-1": (upright, "txt", "ä".encode("latin-1")),
-        "npy": (upright, "npy", array),
-        "npy, garbage": (upright, "npy", b"garbage"),
-        "npy, cut short": (upright, "npy", array[:-8]),
-        "npy of a pickle": (upright, "npy", npy(np.array([{}], object))),
-        "vector.npy, cut short": (upright, "vector.npy", array[:-8]),
-        "xml, cut short": (upright, "xml", b"<a>"),
-        "mask.png": (upright, "mask.png", mask),
-        "mask.png, empty": (upright, "mask.png", b""),
-        "mask.png, cut short": (upright, "mask.png", mask[: len(mask) * 2 // 3]),
+        "json": (UPRIGHT, "json", b'{"a": [1, 2]}'),
+        "json, cut short": (UPRIGHT, "json", b'{"a": [1, 2'),
+        "json, empty": (UPRIGHT, "json", b""),
+        "json, nested 100,000 deep": (UPRIGHT, "json", b"[" * 100_000 + b"]" * 100_000),
+        "txt": (UPRIGHT, "txt", "ä".encode()),
+        "txt, empty": (UPRIGHT, "txt", b""),
+        "txt in Latin-1": (UPRIGHT, "txt", "ä".encode("latin-1")),
+        "npy": (UPRIGHT, "npy", array),
+        "npy, garbage": (UPRIGHT, "npy", b"garbage"),
+        "npy, cut short": (UPRIGHT, "npy", array[:-8]),
+        "npy of a pickle": (UPRIGHT, "npy", npy(np.array([{}], object))),
+        "vector.npy, cut short": (UPRIGHT, "vector.npy", array[:-8]),
+        "xml, cut short": (UPRIGHT, "xml", b"<a>"),
+        "mask.png": (UPRIGHT, "mask.png", mask),
+        "mask.png, empty": (UPRIGHT, "mask.png", b""),
+        "mask.png, cut short": (UPRIGHT, "mask.png", mask[: len(mask) * 2 // 3]),
         "mask.png, damaged data under right checksums": (
-            upright,
+            UPRIGHT,
             "mask.png",
             with_damaged_data(mask),
         ),
-        "mask.png, a JPEG": (upright, "mask.png", photo),
-        "mask.png, smaller than its image": (upright, "mask.png", smaller),
-        "mask.png over an image of orientation 6, as that is stored": (turned, "mask.png", mask),
-        "mask.png over an image of orientation 6, upright": (turned, "mask.png", tall),
-        "mask.tif, cut short": (upright, "mask.tif", tiff[: len(tiff) // 2]),
-        "depth.jpeg": (upright, "depth.jpeg", photo),
-        "depth.jpeg, cut short": (upright, "depth.jpeg", photo[: len(photo) // 2]),
+        "mask.png, a JPEG": (UPRIGHT, "mask.png", photo),
+        "mask.png, smaller than its image": (UPRIGHT, "mask.png", smaller),
+        "mask.png over an image of orientation 6, as that is stored": (lying, "mask.png", mask),
+        "mask.png over an image of orientation 6, upright": (lying, "mask.png", tall),
+        "mask.tif, cut short": (UPRIGHT, "mask.tif", tiff[: len(tiff) // 2]),
+        "depth.jpeg": (UPRIGHT, "depth.jpeg", photo),
+        "depth.jpeg, cut short": (UPRIGHT, "depth.jpeg", photo[: len(photo) // 2]),
     }
 
 
 @pytest.fixture(scope="module")
-def upright(make_image: MakeImage, encode: Encode) -> bytes:
-    return upright_image(make_image, encode)
-
-
-@pytest.fixture(scope="module")
-def members(make_image: MakeImage, encode: Encode) -> Members:
-    return odd_members(make_image, encode)
+def members() -> Members:
+    return odd_members()
 
 
 @pytest.fixture(scope="module")
@@ -168,15 +156,11 @@ def test_verify_names_what_packing_would_have_rejected(
 
 @pytest.mark.parametrize("options", [{"max_side": 40}, {"raw": (32, 32)}], ids=str)
 def test_a_mask_that_covers_no_longer_what_is_stored_is_rejected(
-    options: dict[str, Any],
-    tmp_path: Path,
-    run_pack: Callable[..., PackReport],
-    upright: bytes,
-    members: Members,
+    options: dict[str, Any], tmp_path: Path, run_pack: Callable[..., PackReport], members: Members
 ) -> None:
     (tmp_path / "images").mkdir()
     for name in "ab":
-        (tmp_path / "images" / f"{name}.jpg").write_bytes(upright)
+        (tmp_path / "images" / f"{name}.jpg").write_bytes(UPRIGHT)
     (tmp_path / "images" / "a.mask.png").write_bytes(members["mask.png"][2])
     report = run_pack(tmp_path / "images", tmp_path / "shards", skip_rejected=True, **options)
     assert report.samples == 1

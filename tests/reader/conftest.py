@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from made_images import encode, make_image
@@ -25,6 +24,7 @@ from packer.images.probe import ImageInfo, probe
 from packer.shards.shard_writer import shard_entry
 from reader import Dataset
 from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
+from reader.format.columns import ImageRow, MemberRow, Rows
 
 
 @pytest.fixture(scope="session")
@@ -85,59 +85,48 @@ def _write_shard(
     raw: tuple[int, int, int] | None,
 ) -> ShardEntry:
     """Write tar and index; the first member of each sample is its image."""
-    content = bytearray()
-    further = sorted({ext for members in samples.values() for ext in list(members)[1:]})
-    names = [*_COLUMNS, *(f"{ext}.{what}" for ext in further for what in ("offset", "size"))]
-    columns: dict[str, list[int]] = {name: [] for name in names}
+    content, rows = bytearray(), Rows()
     for number, (key, members) in enumerate(samples.items()):
         spans = {}
         for ext, data in members.items():
             content += tar.header(f"{key}.{ext}", len(data))
-            spans[ext] = (len(content), len(data))
+            spans[ext] = MemberRow(len(content), len(data), zlib.crc32(data))
             content += data + tar.padding(len(data))
         kind, data = next(iter(members.items()))
         info = probe(data) if raw is None else ImageInfo("raw", *raw, 1)
-        image = (*spans[kind], -1 if labels is None else labels[number], info.height, info.width)
-        image += (FORMATS.index(info.format), info.channels, info.orientation, zlib.crc32(data))
-        for name, value in zip(_COLUMNS, image, strict=True):
-            columns[name].append(value)
-        for ext in further:
-            offset, size = spans.get(ext, (0, 0))
-            columns[f"{ext}.offset"].append(offset)
-            columns[f"{ext}.size"].append(size)
+        seen = (
+            info.height,
+            info.width,
+            FORMATS.index(info.format),
+            info.channels,
+            info.orientation,
+        )
+        offset, size, crc32 = spans.pop(kind)
+        label = -1 if labels is None else labels[number]
+        rows.add(key.encode(), key.encode(), ImageRow(offset, size, label, *seen, crc32), spans)
     content += tar.END
-    arrays = {name: np.array(column, _COLUMNS.get(name, "<u8")) for name, column in columns.items()}
-    for name in ("key", "name"):
-        arrays[name] = np.frombuffer("".join(samples).encode(), "u1")
-        arrays[f"{name}_offset"] = np.cumsum([0, *map(len, samples)]).astype("<u8")
-    metadata = {
-        "format": index.KIND,
-        "version": str(index.VERSION),
-        "tar_bytes": str(len(content)),
-        "tar_checksum": f"crc32:{zlib.crc32(content):08x}",
-    }
     path.write_bytes(content)
-    path.with_suffix(".safetensors").write_bytes(safetensors.serialize(arrays, metadata))
+    metadata = index.metadata_of(len(content), f"crc32:{zlib.crc32(content):08x}", [])
+    path.with_suffix(".safetensors").write_bytes(safetensors.serialize(rows.columns(), metadata))
     return shard_entry(path)
-
-
-_COLUMNS = {
-    "offset": "<u8",
-    "size": "<u8",
-    "label": "<i8",
-    "height": "<u4",
-    "width": "<u4",
-    "format": "u1",
-    "channels": "u1",
-    "orientation": "u1",
-    "crc32": "<u4",
-}
 
 
 @pytest.fixture
 def packed_copy(packed: Path, tmp_path: Path) -> Path:
     """A copy of `packed`, to be damaged."""
     return Path(shutil.copytree(packed, tmp_path / "copy"))
+
+
+@pytest.fixture
+def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
+    """`begin(rank, world_size)`: torch.distributed is initialised, as far as anybody asks."""
+
+    def make(rank: int, world_size: int) -> None:
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
+
+    return make
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import ast
 import math
 import pickle
-from collections.abc import Callable
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -62,10 +61,9 @@ def cut(image: Coordinates, top: int, left: int, height: int, width: int) -> Coo
     rows = range(max(top, 0), min(top + height, image.shape[0]))
     columns = range(max(left, 0), min(left + width, image.shape[1]))
     if len(rows) and len(columns):
-        out[
-            rows.start - top : rows.stop - top,
-            columns.start - left : columns.stop - left,
-        ] = image[rows.start : rows.stop, columns.start : columns.stop]
+        out[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = image[
+            rows.start : rows.stop, columns.start : columns.stop
+        ]
     return out
 
 
@@ -168,13 +166,7 @@ def test_crops_and_flips_compose_as_they_do_on_an_array(
 )
 @settings(deadline=None)
 def test_a_crop_of_an_enlarged_image_shows_the_matching_part_of_the_source(
-    height: int,
-    width: int,
-    down: int,
-    across: int,
-    data: st.DataObject,
-    hflip: bool,
-    vflip: bool,
+    height: int, width: int, down: int, across: int, data: st.DataObject, hflip: bool, vflip: bool
 ) -> None:
     top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
     h, w = data.draw(st.integers(1, height - top)), data.draw(st.integers(1, width - left))
@@ -207,12 +199,7 @@ def test_a_random_resized_crop_keeps_to_scale_and_ratio_or_falls_back_as_torchvi
     top, left, h, w = map(int, box)
     assert box == (top, left, h, w)
     assert (got.height, got.width, got.hflip, got.vflip) == (17, 23, False, False)
-    assert top >= 0
-    assert left >= 0
-    assert h >= 1
-    assert w >= 1
-    assert top + h <= height
-    assert left + w <= width
+    assert min(top, left, h - 1, w - 1, height - top - h, width - left - w) >= 0
     # Both sides were rounded to whole pixels.
     area = height * width
     is_within = (
@@ -245,17 +232,6 @@ def test_the_boxes_of_a_random_resized_crop_are_spread_as_torchvisions_are(
         assert np.abs(below[0] - below[1]).max() < 0.05
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 500), (500, 1), (2, 3)])
-def test_a_random_resized_crop_of_a_tiny_or_thin_image_lies_within_it(
-    height: int, width: int
-) -> None:
-    for position in range(200):
-        got = applied(RandomResizedCrop(8), height, width, position)
-        assert 0 <= got.top <= got.top + got.box_height <= height
-        assert 0 <= got.left <= got.left + got.box_width <= width
-        assert min(got.box_height, got.box_width) >= 1
-
-
 short_side = st.integers(1, 60)
 
 
@@ -280,11 +256,6 @@ def test_resize_with_one_number_gives_the_shorter_side_that_length(
         got = applied(Resize(argument), height, width)
         assert (got.height, got.width) == expected
         assert (got.top, got.left, got.box_height, got.box_width) == (0, 0, height, width)
-
-
-def test_resize_with_two_numbers_gives_height_and_width() -> None:
-    got = applied(Resize((30, 50)), 200, 100)
-    assert (got.height, got.width) == (30, 50)
 
 
 @pytest.mark.parametrize(
@@ -312,61 +283,32 @@ def test_a_horizontal_flip_comes_with_its_probability(p: float, least: float, mo
     assert least <= np.mean(flips) <= most
 
 
-def test_two_flips_undo_each_other() -> None:
-    geometry = Geometry.of(8, 8)
-    for _ in range(2):
-        RandomHorizontalFlip(1.0).apply(geometry, rng())
-    assert not geometry.hflip
+WRONG: list[tuple[Any, dict[str, Any]]] = [
+    *((CenterCrop, {"size": size}) for size in (0, (), "224", 22.5, None, 8.0)),
+    *((RandomResizedCrop, {"size": size}) for size in ((3, 4, 5), "8")),
+    *((RandomResizedCrop, {"size": 8, "scale": scale}) for scale in ((1.0, 0.1), 1.0, ("a", "b"))),
+    *((RandomResizedCrop, {"size": 8, "ratio": r}) for r in ((0, 1), (1, math.inf), (1, 2, 3))),
+    (RandomResizedCrop, {"size": 8, "interpolation": [2]}),
+    *((Resize, given) for given in ({}, {"size": 3, "longest": 4}, {"longest": 0})),
+    *((Resize, {"size": 8, "interpolation": name}) for name in ("lanczos", "nearest-exact", 16)),
+    *((Resize, {"size": 8, "interpolation": name}) for name in (None, True)),
+    (Resize, {"size": 8, "antialias": 1}),
+    *((RandomCrop, {"size": 8, "padding": padding}) for padding in (-1, "1")),
+    *((RandomCrop, {"size": 8, **more}) for more in ({"fill": 256}, {"pad_if_needed": "no"})),
+    *((Letterbox, given) for given in ({"size": (8, True)}, {"size": 8, "fill": None})),
+    (Letterbox, {"size": 8, "antialias": None}),
+    *((RandomHorizontalFlip, {"p": p}) for p in (1.5, "a", True, math.nan)),
+    (RandomVerticalFlip, {"p": -0.1}),
+]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: CenterCrop(0),
-        lambda: CenterCrop(()),
-        lambda: CenterCrop("224"),
-        lambda: CenterCrop(22.5),
-        lambda: RandomResizedCrop((3, 4, 5)),
-        lambda: RandomResizedCrop(8, scale=(1.0, 0.1)),
-        lambda: RandomResizedCrop(8, ratio=(0, 1)),
-        lambda: Resize(),
-        lambda: Resize(3, longest=4),
-        lambda: Resize(longest=0),
-        lambda: RandomCrop(8, padding=-1),
-        lambda: RandomCrop(8, fill=256),
-        lambda: Letterbox((8, True)),
-        lambda: RandomHorizontalFlip(1.5),
-        lambda: RandomVerticalFlip(-0.1),
-        lambda: RandomHorizontalFlip("a"),  # type: ignore[arg-type]
-        lambda: RandomHorizontalFlip(True),
-        lambda: RandomHorizontalFlip(math.nan),
-        lambda: RandomResizedCrop(8, scale=1.0),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop(8, scale=("a", "b")),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop(8, ratio=(1, math.inf)),
-        lambda: RandomResizedCrop(8, ratio=(1, 2, 3)),  # type: ignore[arg-type]
-        lambda: RandomResizedCrop("8"),
-        lambda: CenterCrop(None),  # type: ignore[arg-type]
-        lambda: CenterCrop(8.0),  # type: ignore[arg-type]
-        lambda: RandomCrop(8, padding="1"),  # type: ignore[arg-type]
-        lambda: RandomCrop(8, pad_if_needed="no"),  # type: ignore[arg-type]
-        lambda: Letterbox(8, fill=None),  # type: ignore[arg-type]
-        lambda: Resize(8, interpolation="lanczos"),
-        lambda: Resize(8, interpolation="nearest-exact"),
-        lambda: Resize(8, 16),
-        lambda: Resize(8, interpolation=None),  # type: ignore[arg-type]
-        lambda: Resize(8, interpolation=True),
-        lambda: RandomResizedCrop(8, interpolation=[2]),  # type: ignore[arg-type]
-        lambda: Letterbox(8, antialias=None),  # type: ignore[arg-type]
-        lambda: Resize(8, antialias=1),  # type: ignore[arg-type]
-    ],
-)
+@pytest.mark.parametrize(("kind", "given"), WRONG, ids=str)
 def test_a_transform_that_makes_no_sense_says_so_when_it_is_made(
-    wrong: Callable[[], object],
+    kind: Any, given: dict[str, Any]
 ) -> None:
-    with pytest.raises(
-        ArgumentError, match=r"at least|takes either|above 0|from 0 to|True or|one of"
-    ):
-        wrong()
+    reason = r"at least|takes either|above 0|from 0 to|True or|one of"
+    with pytest.raises(ArgumentError, match=reason):
+        kind(**given)
 
 
 class InterpolationMode(Enum):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 NAMES = (
-    *("tar", "zip", "index", "dataset_json", "lying", "splice", "image", "tiling", "banding"),
-    *("pair", "lists", "coco", "cifar", "idx", "parquet", "messages"),
+    *("tar", "zip", "index", "dataset_json", "lying", "image", "tiling", "banding"),
+    *("pair", "lists", "cifar", "idx", "parquet", "messages"),
 )
 
 

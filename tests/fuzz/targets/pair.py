@@ -31,6 +31,8 @@ from targets.making import LIMITS, encoded, picture
 
 _ROW = struct.Struct("<BIIBBIIHBBHHHHHH")
 _SEGMENTS = struct.Struct("<H")
+_LIES = {"scan_offset": 7, "frame_offset": 9, "restart_interval": 1, "mcu_height": 8}
+_LIES |= {"mcu_width": 8, "height": 40, "width": 200}  # each in place of what a table has
 _BOUND = 40  # grey levels, in the mean, between a box that is decoded smaller and one made smaller
 
 
@@ -70,6 +72,10 @@ def seeds() -> Iterator[bytes]:
             yield _input(row, bytes(changed), data)
         for height, width in ((8, 8), (row.height * 8, row.width * 8), (row.height, row.width + 1)):
             yield _input(_Row(0, height, width, 3, 6, *other), data)
+        for name, value in _LIES.items() if row.restart_interval else ():
+            lie = replace(row, **{name: value})
+            yield _input(lie, data)
+            yield _input(lie, data, segments=_adding_up(lie, len(data)))
 
 
 def _images() -> Iterator[bytes]:
@@ -95,11 +101,23 @@ def _honest(data: bytes) -> _Row:
     return row
 
 
-def _input(row: _Row, data: bytes, tiled: bytes | None = None) -> bytes:
-    segments = np.empty(0, "<u2")
-    if row.restart_interval:
-        segments = find_tiles(tiled or data).segments.astype("<u2")
-    return _ROW.pack(*astuple(row)) + _SEGMENTS.pack(len(segments)) + segments.tobytes() + data
+def _input(
+    row: _Row, data: bytes, tiled: bytes | None = None, segments: np.ndarray | None = None
+) -> bytes:
+    if segments is None:
+        segments = find_tiles(tiled or data).segments if row.restart_interval else np.empty(0)
+    given = segments.astype("<u2").tobytes()
+    return _ROW.pack(*astuple(row)) + _SEGMENTS.pack(len(segments)) + given + data
+
+
+def _adding_up(row: _Row, size: int) -> np.ndarray:
+    """As many segments as the numbers of a row ask for, and of the right sum, where that can be."""
+    mcus = -(-row.width // max(row.mcu_width, 1)) * -(-row.height // max(row.mcu_height, 1))
+    count = min(-(-mcus // max(row.restart_interval, 1)), 1 << 15)
+    room = max(size - row.scan_offset - 2 * count, 0)
+    segments = np.full(count, min(room // max(count, 1), 65_535))
+    segments[-1:] += min(room % max(count, 1), 65_535 - segments[-1:].sum())
+    return segments
 
 
 def one(data: bytes) -> None:

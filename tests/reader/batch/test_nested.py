@@ -11,14 +11,8 @@ Pair = namedtuple("Pair", ["image", "label"])
 
 def test_every_leaf_is_changed_and_every_container_kept() -> None:
     batch = [1, (2, {"a": 3}), Pair(4, [5]), OrderedDict(b=6), "text", None]
-    assert map_leaves(batch, lambda leaf: (leaf,)) == [
-        (1,),
-        ((2,), {"a": (3,)}),
-        Pair((4,), [(5,)]),
-        {"b": (6,)},
-        ("text",),
-        (None,),
-    ]
+    changed = [(1,), ((2,), {"a": (3,)}), Pair((4,), [(5,)]), {"b": (6,)}, ("text",), (None,)]
+    assert map_leaves(batch, lambda leaf: (leaf,)) == changed
     assert type(map_leaves(Pair(1, 2), str)) is Pair
 
 

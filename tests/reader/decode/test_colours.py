@@ -1,18 +1,17 @@
 """Masks that are coded by colour become the numbers of their classes."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from delivered import Write, only
 from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from reader import ArgumentError, Loader, Mask, SampleError
+from reader import ArgumentError, Mask, SampleError
 
-WriteSamples = Callable[..., Path]
 COLORS = [(0, 0, 0), (64, 128, 64), (192, 0, 128), (255, 255, 255)]
 
 
@@ -37,16 +36,13 @@ def sample(mask: bytes, size: tuple[int, int] = (40, 60)) -> dict[str, bytes]:
 
 def read(dataset: Path, field: Mask, *transforms: reader.Transform) -> NDArray[np.uint8]:
     options = {"fields": (field,), "shuffle": False, "workers": 0, "transforms": transforms}
-    with Loader(dataset, batch_size=1, **options) as loader:  # type: ignore[arg-type]
-        [(masks,)] = list(loader)
+    (masks,) = only(dataset, batch_size=1, **options)
     found: NDArray[np.uint8] = masks[0].numpy()
     return found
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_pixel_becomes_the_class_of_its_colour(
-    write_samples: WriteSamples, seed: int
-) -> None:
+def test_every_pixel_becomes_the_class_of_its_colour(write_samples: Write, seed: int) -> None:
     rng = np.random.default_rng(seed)
     codes = rng.choice(1 << 24, 256, replace=False).tolist()
     colors = [(code >> 16, code >> 8 & 255, code & 255) for code in codes]
@@ -69,7 +65,7 @@ def test_every_pixel_becomes_the_class_of_its_colour(
     ids=str,
 )
 def test_crops_and_sizes_are_those_of_masks_of_numbers(
-    write_samples: WriteSamples, pipeline: list[reader.Transform]
+    write_samples: Write, pipeline: list[reader.Transform]
 ) -> None:
     classes = numbers(0, 4)
     by_number = read(write_samples({"a": sample(png(classes))}), Mask("mask.png", 9), *pipeline)
@@ -79,7 +75,7 @@ def test_crops_and_sizes_are_those_of_masks_of_numbers(
 
 
 @pytest.mark.parametrize("is_palette", [False, True])
-def test_any_picture_of_the_colours_is_read(write_samples: WriteSamples, is_palette: bool) -> None:
+def test_any_picture_of_the_colours_is_read(write_samples: Write, is_palette: bool) -> None:
     classes = numbers(1, 4)
     picture = Image.fromarray(np.array(COLORS, np.uint8)[classes]).convert("RGBA")
     if is_palette:
@@ -89,9 +85,7 @@ def test_any_picture_of_the_colours_is_read(write_samples: WriteSamples, is_pale
     assert np.array_equal(read(dataset, Mask("mask.png", colors=COLORS)), classes)
 
 
-def test_another_colour_is_an_error_that_names_all_or_is_ignored(
-    write_samples: WriteSamples,
-) -> None:
+def test_another_colour_is_an_error_that_names_all_or_is_ignored(write_samples: Write) -> None:
     pixels = np.array(COLORS, np.uint8)[numbers(2, 4)]
     pixels[7, 9] = 1, 2, 3
     dataset = write_samples({"street": sample(png(pixels))})
@@ -105,13 +99,13 @@ def test_another_colour_is_an_error_that_names_all_or_is_ignored(
     assert np.array_equal(found[found < 255], np.delete(numbers(2, 4).ravel(), 7 * 60 + 9))
 
 
-def test_ignore_needs_colours(write_samples: WriteSamples) -> None:
+def test_ignore_needs_colours(write_samples: Write) -> None:
     dataset = write_samples({"a": sample(png(numbers(0, 4)))})
     with pytest.raises(ArgumentError, match=r"ignore= is for masks coded by colour.*class_dict"):
         read(dataset, Mask("mask.png", ignore=255))
 
 
-def test_a_mask_without_colours_stays_as_it_is(write_samples: WriteSamples) -> None:
+def test_a_mask_without_colours_stays_as_it_is(write_samples: Write) -> None:
     classes = numbers(3, 4)
     dataset = write_samples({"a": sample(coloured(classes))})
     assert np.array_equal(read(dataset, Mask("mask.png")), np.array(COLORS, np.uint8)[classes])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from made_images import encode, make_image
+from made_images import encode, make_image, turned
 from PIL import Image
 
 import reader
@@ -51,14 +51,6 @@ class Skip:
         self.transform.apply(Geometry.of(geometry.height, geometry.width), rng)
 
 
-class Outside:
-    """A grey box far from the image."""
-
-    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-        geometry.fill = 9
-        geometry.crop(1000, 1000, 4, 4)
-
-
 def epoch(dataset: Path, **options: Any) -> list[Any]:
     with Loader(dataset, batch_size=8, workers=0, **options) as loader:
         return list(loader)
@@ -84,22 +76,6 @@ def test_two_views_of_scaled_crops_show_what_single_ones_would(packed: Path) -> 
         # The JPEG may have been decoded at another scale.
         assert (views[0].int() - image.int()).abs().float().mean() < 4
         assert (views[1].int() - image.int()).abs().float().mean() > 8
-
-
-def test_a_view_outside_the_image_is_grey(packed: Path) -> None:
-    ((views, _), *_) = epoch(packed, views=[[CenterCrop(8)], [Outside()]])
-    ((image, _), *_) = epoch(packed, transforms=[CenterCrop(8)])
-    assert torch.equal(views[0], image)
-    assert views[1].unique().tolist() == [9]
-
-
-def test_collate_fn_and_map_sample_get_the_views_of_each_sample(packed: Path) -> None:
-    options: dict[str, Any] = {"transforms": [RandomPart(8, 9)], "views": 2}
-    for map_sample in (None, lambda sample: sample):
-        samples = epoch(packed, collate_fn=lambda s: s, map_sample=map_sample, **options)[0]
-        assert len(samples) == 8
-        for views, _ in samples:
-            assert [tuple(view.shape) for view in views] == [(3, 8, 9)] * 2
 
 
 @pytest.mark.parametrize(
@@ -140,10 +116,8 @@ def places(write_samples: Callable[..., Path]) -> Path:
     content = {"boxes": [BOX, [0, 0, WIDTH, HEIGHT]], "labels": [4, 5]}
     samples: dict[str, dict[str, bytes]] = {}
     for orientation in range(1, 9):
-        exif = Image.Exif()
-        exif[0x0112] = orientation
         samples[f"s{orientation}"] = {
-            "png": encode(image, "PNG", exif=exif),
+            "png": encode(image, "PNG", exif=turned(orientation)),
             "mask.png": encode(mask, "PNG"),
             "near.jpg": encode(image, "JPEG"),
             "json": json.dumps(content).encode(),
@@ -258,17 +232,3 @@ def test_pad_collate_batches_each_view(places: Path) -> None:
     plain = epoch(places, **options)
     padded = epoch(places, collate_fn=reader.pad_collate, **options)
     torch.testing.assert_close(padded, plain, rtol=0, atol=0)
-
-
-def test_a_prefetcher_normalises_each_view_and_leaves_masks_and_boxes(places: Path) -> None:
-    options: dict[str, Any] = {
-        "transforms": [RandomPart(8, 9)],
-        "views": 2,
-        "fields": ("image", "mask.png", Boxes("json")),
-    }
-    ((images, *others),) = epoch(places, **options)
-    with Loader(places, batch_size=8, workers=0, **options) as loader:
-        ((seen, *passed),) = reader.CUDAPrefetcher(loader, device="cpu")
-    for found, image in zip(seen, images, strict=True):
-        torch.testing.assert_close(found, image / 255)
-    torch.testing.assert_close(passed, others, rtol=0, atol=0)

@@ -1,7 +1,7 @@
 """With `antialias=` or `interpolation=` the pixels are those of torchvision's PIL pipeline."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import Write, only
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_images import encode
+from made_images import encode, turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -67,18 +68,16 @@ def detailed(seed: int, height: int, width: int) -> Image.Image:
 
 
 @pytest.fixture(scope="module")
-def images(make_dataset: Callable[..., Path]) -> Path:
+def images(make_dataset: Write) -> Path:
     """Images of all kinds; of those that are to be turned, one whose sides change places."""
-    turned, upside_down = Image.Exif(), Image.Exif()
-    turned[0x0112], upside_down[0x0112] = 6, 3
     return make_dataset(
         {
             "0.jpg": encode(detailed(0, 300, 420), "JPEG"),
             "1.jpg": encode(detailed(1, 420, 310), "JPEG", subsampling=0),
             "2.jpg": encode(detailed(2, 700, 900), "JPEG", progressive=True),
             "3.jpg": encode(detailed(3, 290, 333).convert("L"), "JPEG"),
-            "4.jpg": encode(detailed(4, 280, 400), "JPEG", exif=turned),
-            "5.jpg": encode(detailed(5, 280, 400), "JPEG", exif=upside_down),
+            "4.jpg": encode(detailed(4, 280, 400), "JPEG", exif=turned(6)),
+            "5.jpg": encode(detailed(5, 280, 400), "JPEG", exif=turned(3)),
             "6.png": encode(detailed(6, 300, 310), "PNG"),
             "7.jpg": encode(detailed(7, 150, 180), "JPEG"),
         }
@@ -227,7 +226,7 @@ def test_a_part_needs_no_more_of_a_tiled_jpeg_than_the_filter_sees(images: Path)
 
 
 @pytest.mark.parametrize("kind", [3, 1])
-def test_raw_images_are_resized_alike(write_samples: Callable[..., Path], kind: int) -> None:
+def test_raw_images_are_resized_alike(write_samples: Write, kind: int) -> None:
     pixels = [np.array(detailed(n, 40, 50))[..., :kind] for n in range(3)]
     folder = write_samples(
         {f"s{n}": {"raw": image.tobytes()} for n, image in enumerate(pixels)}, raw=(40, 50, kind)
@@ -240,9 +239,7 @@ def test_raw_images_are_resized_alike(write_samples: Callable[..., Path], kind: 
     assert_close(found, expected, "bicubic")
 
 
-def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
-    write_samples: Callable[..., Path],
-) -> None:
+def test_masks_boxes_and_further_pictures_lie_where_the_image_does(write_samples: Write) -> None:
     rows, columns = np.mgrid[:300, :420]
     is_inside = (rows >= 61) & (rows < 163) & (columns >= 101) & (columns < 243)
     square = Image.fromarray((is_inside * 255).astype(np.uint8))
@@ -254,10 +251,9 @@ def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
     }
     fields = ("image", Mask("mask.png"), "other.webp", Boxes("json"))
     steps = [Resize(256, antialias=True), CenterCrop(224)]
-    with Loader(
-        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields, workers=0
-    ) as loader:
-        ((image, mask, other, (boxes,)),) = loader
+    image, mask, other, (boxes,) = only(
+        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields
+    )
     across, down = 358 / 420, 256 / 300
     expected = np.array([101, 61, 243, 163]) * [across, down, across, down] - [67, 16, 67, 16]
     assert boxes["boxes"].numpy() == pytest.approx(expected[None], abs=1e-3)
@@ -276,8 +272,7 @@ def test_views_and_memory_change_no_pixel(images: Path) -> None:
                 ((batch, _),) = loader
                 for image, expected in zip(batch, plain, strict=True):
                     assert np.array_equal(image.permute(1, 2, 0).numpy(), expected), epoch
-    with Loader(images, batch_size=8, views=[fixed, drawn], workers=0) as loader:
-        (((first, _), _),) = loader
+    (first, _), _ = only(images, batch_size=8, views=[fixed, drawn])
     assert np.array_equal(first.permute(0, 2, 3, 1).numpy(), seen(images, fixed))
 
 

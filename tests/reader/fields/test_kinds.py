@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import only
 from depth_maps import FAR, Depth
 from made_images import encode
 from PIL import Image
@@ -39,16 +40,14 @@ def test_a_new_kind_of_field_goes_through_the_transforms_into_batches_and_views(
     fields: Any = ("image", Depth("depth.npy"))
     options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": fields}
     halved = [Resize((10, 15), interpolation="nearest"), RandomHorizontalFlip(p=1)]
-    with Loader(folder, transforms=halved, **options) as loader:
-        ((images, depths),) = loader
+    images, depths = only(folder, transforms=halved, **options)
     assert (depths.shape, depths.dtype) == ((3, 1, 10, 15), torch.float16)
     whole = torch.arange(600).reshape(20, 30) / 8
     for number in range(3):
         expected = (whole + number).half()[1::2, 1::2].flip(1)
         assert torch.equal(depths[number, 0], expected)
         assert torch.equal(images[number, 0], expected.to(torch.uint8))
-    with Loader(folder, views=[halved, [CenterCrop((10, 40))]], **options) as loader:
-        ((_, (first, second)),) = loader
+    _, (first, second) = only(folder, views=[halved, [CenterCrop((10, 40))]], **options)
     assert torch.equal(first, depths)
     assert second.shape == (3, 1, 10, 40)
     assert (second[..., :5] == FAR).all()
@@ -83,8 +82,7 @@ class Parity(Field):
 
 def test_a_new_kind_of_field_needs_no_member_and_map_sample_gets_it(folder: Path) -> None:
     fields: Any = (Parity(), "index")
-    with Loader(folder, batch_size=3, workers=1, fields=fields) as loader:
-        ((parities, numbers),) = loader
+    parities, numbers = only(folder, batch_size=3, workers=1, fields=fields)
     assert parities.tolist() == [number % 2 for number in numbers.tolist()]
     seen: list[int] = []
     options: dict[str, Any] = {"map_sample": lambda s: seen.append(s["parity"]) or s}

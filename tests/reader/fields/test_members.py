@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import Write
+from made_images import turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -28,7 +30,6 @@ from reader import (
     WorkerError,
 )
 
-WriteSamples = Callable[..., Path]
 COUNT = 6
 
 
@@ -53,7 +54,7 @@ def rgb(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 @pytest.fixture
-def captions(write_samples: WriteSamples) -> Path:
+def captions(write_samples: Write) -> Path:
     """Images with a caption, an embedding and a remark; the last sample has no caption."""
     samples = {
         f"s{number}": {
@@ -118,7 +119,7 @@ def test_only_map_sample_may_add_a_field_that_no_sample_has(captions: Path) -> N
 
 
 def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
-    captions: Path, make_dataset: Callable[..., Path]
+    captions: Path, make_dataset: Write
 ) -> None:
     last = reader.Dataset(captions, subset=[COUNT - 1])
     assert only(last, fields=("key", "txt?")) == ([f"s{COUNT - 1}"], [None])
@@ -152,7 +153,7 @@ def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str)
         Loader(captions, fields=fields)
 
 
-def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: WriteSamples) -> None:
+def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: Write) -> None:
     image = {"png": png(rgb(grey(0))), "depth.npy": npy(np.zeros(2)), "deep.txt": b""}
     folder = write_samples({"s": image}, labels=[0])
     with pytest.raises(ReaderError, match=r"no field 'depth'; write 'depth\.npy': there"):
@@ -161,12 +162,10 @@ def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: Writ
 
 @pytest.mark.parametrize("options", [{}, {"workers": 0, "map_sample": dict}, {"collate_fn": list}])
 def test_an_images_name_and_size_come_from_the_index(
-    make_dataset: Callable[..., Path], options: dict[str, Any]
+    make_dataset: Write, options: dict[str, Any]
 ) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
     names = ["a/Bild 1.png", "b/zwei.ü.png"]
-    data = [png(rgb(grey(number, 20 + number, 30)), exif=exif) for number in range(2)]
+    data = [png(rgb(grey(number, 20 + number, 30)), exif=turned(6)) for number in range(2)]
     folder = make_dataset(dict(zip(names, data, strict=True)))
     for upright, sizes in ((True, [[30, 20], [30, 21]]), (False, [[20, 30], [21, 30]])):
         given = {"batch_size": 2, "workers": 0, "fields": ("name", "size"), **options}
@@ -228,9 +227,7 @@ def test_a_decoder_of_a_picture_keeps_it_from_following_the_image(captions: Path
     assert begin == [b"\x89PNG"] * COUNT
 
 
-def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(
-    captions: Path,
-) -> None:
+def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(captions: Path) -> None:
     field = Member("bin?", decode=lambda data: np.frombuffer(data, np.uint8))
     ((first, *_),) = only(captions, fields=(field,))
     first += 1
@@ -255,7 +252,7 @@ def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captio
         only(captions, fields=(Member("bin", decode=refuse),))
 
 
-def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
+def test_a_pickle_in_an_npy_is_refused(write_samples: Write) -> None:
     evil = npy(np.array([{}], object), allow_pickle=True)
     dataset = write_samples({"a": {"png": png(grey(0)), "npy": evil}})
     with pytest.raises(SampleError, match=r"'a' .* its .npy cannot be decoded \(Object arrays"):
@@ -264,7 +261,7 @@ def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
 
 @pytest.mark.parametrize("other", [np.zeros(4, np.float32), np.zeros(3, np.float64)])
 def test_an_array_unlike_the_first_is_named_with_the_remedy(
-    write_samples: WriteSamples, other: NDArray[Any]
+    write_samples: Write, other: NDArray[Any]
 ) -> None:
     arrays = [np.zeros(3, np.float32)] * 3 + [other]
     dataset = write_samples(
@@ -280,7 +277,7 @@ def test_an_array_unlike_the_first_is_named_with_the_remedy(
 
 @pytest.mark.parametrize("field", ["npy", "npy?"])
 def test_arrays_come_in_this_machines_byte_order_and_what_is_no_tensor_as_it_is(
-    write_samples: WriteSamples, field: str
+    write_samples: Write, field: str
 ) -> None:
     swapped, words = np.arange(3, dtype=">f4"), np.array(["a", "bc"])
     for array, is_tensor in ((swapped, True), (words, False)):
@@ -301,7 +298,7 @@ def test_collate_fn_gets_the_list_of_samples_as_in_torch(captions: Path) -> None
         assert embedding.tolist() == [[number] * 3] * 2
 
 
-def test_pad_collate_pads_at_the_ends(write_samples: WriteSamples) -> None:
+def test_pad_collate_pads_at_the_ends(write_samples: Write) -> None:
     sizes = [(4, 6), (5, 3)]
     dataset = write_samples(
         {
@@ -345,35 +342,6 @@ def test_map_sample_runs_on_the_dict_of_a_sample_in_the_workers(captions: Path) 
     assert content == [{"number": number} for number in range(COUNT)]
 
 
-def test_an_image_that_map_sample_leaves_as_it_is_comes_as_ever(captions: Path) -> None:
-    (plain,) = only(captions, fields=("image",))
-    (mapped,) = only(captions, fields=("image",), map_sample=lambda sample: sample)
-    listed = only(
-        captions,
-        fields=("image",),
-        map_sample=lambda sample: sample,
-        collate_fn=lambda samples: torch.stack([image for (image,) in samples]),
-    )
-    assert torch.equal(mapped, plain)
-    assert torch.equal(listed, plain)
-
-
-def test_what_map_sample_draws_is_the_same_with_any_workers_and_leaves_this_process_alone(
-    captions: Path,
-) -> None:
-    def noisy(sample: dict[str, Any]) -> dict[str, Any]:
-        return {"image": sample["image"], "label": np.random.rand() + torch.rand(1).item()}
-
-    drawn = []
-    state = np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    for workers in (1, 3):
-        with Loader(captions, batch_size=2, workers=workers, map_sample=noisy) as loader:
-            drawn.append([torch.cat([label for _, label in loader]).tolist() for _ in range(2)])
-    assert (np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()) == state
-    assert drawn[0] == drawn[1]
-    assert len({number for epoch in drawn[0] for number in epoch}) == 2 * COUNT
-
-
 def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path) -> None:
     @dataclasses.dataclass
     class Target:
@@ -399,36 +367,9 @@ def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: P
         only(captions, workers=1, fields=(Member("txt?", lambda data: (byte for byte in data)),))
 
 
-def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:
-    def fails(sample: dict[str, Any]) -> dict[str, Any]:
-        if sample["index"] == 3:
-            raise KeyError("my own")
-        return sample
-
-    with pytest.raises(KeyError, match="my own") as error:
-        only(captions, fields=("image", "index"), map_sample=fails)
-    assert "'s3'" in str(error.value.__cause__)
-    assert error.traceback[-1].name == "fails"
+def test_a_field_that_map_sample_leaves_out_is_named(captions: Path) -> None:
     with pytest.raises(ReaderError, match="returned no 'label' for sample 's0'"):
         only(captions, map_sample=lambda sample: {"image": sample["image"]})
-
-
-def test_map_batch_changes_each_batch(captions: Path) -> None:
-    image, label = only(captions, map_batch=lambda batch: (batch[0].float(), -batch[1]))
-    assert image.dtype == torch.float32
-    assert label.tolist() == [-number for number in range(COUNT)]
-
-
-def test_an_albumentations_pipeline_runs_in_map_sample(captions: Path) -> None:
-    albumentations = pytest.importorskip("albumentations")
-    flip = albumentations.Compose([albumentations.HorizontalFlip(p=1.0)])
-    (image,) = only(
-        captions,
-        fields=("image",),
-        map_sample=lambda sample: {**sample, "image": flip(image=sample["image"])["image"]},
-    )
-    (plain,) = only(captions, fields=("image",))
-    assert torch.equal(image, plain.flip(3))
 
 
 def test_an_albumentations_pipeline_that_is_seeded_draws_the_same_with_any_workers(
@@ -466,15 +407,13 @@ def scene(orientation: int) -> Mapping[str, bytes]:
     for number, (y, x) in enumerate(DOTS, 1):
         mask[y - RADIUS : y + RADIUS, x - RADIUS : x + RADIUS] = number
         boxes.append([x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS])
-    exif = Image.Exif()
-    exif[0x0112] = orientation
     palette = Image.fromarray(mask)
     palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255])
     file = io.BytesIO()
     palette.save(file, "PNG")
     content = {"boxes": boxes, "labels": [1, 2, 3], "name": "scene"}
     return {
-        "png": png(rgb(mask * 80), exif=exif),
+        "png": png(rgb(mask * 80), exif=turned(orientation)),
         "mask.png": file.getvalue(),
         "json": json.dumps(content).encode(),
     }
@@ -496,7 +435,7 @@ PIPELINES: list[Sequence[Transform]] = [
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
 def test_masks_and_boxes_stay_on_what_the_image_shows(
-    write_samples: WriteSamples, orientation: int, pipeline: Sequence[Transform]
+    write_samples: Write, orientation: int, pipeline: Sequence[Transform]
 ) -> None:
     dataset = write_samples({"a": scene(orientation)})
     fields = ("image", "mask.png", Boxes("json", format="xywh", labels="labels"))
@@ -532,7 +471,7 @@ def reading(
 
 
 def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
-    write_samples: WriteSamples,
+    write_samples: Write,
 ) -> None:
     dataset = write_samples({"a": scene(1)})
     big = reading(dataset, [reader.Resize((400, 600))], ["mask.png"])(0)["mask.png"]
@@ -544,7 +483,7 @@ def test_a_mask_keeps_its_values_at_any_size_and_its_padding_can_be_chosen(
     assert np.array_equal(padded[2:-2], small)
 
 
-def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -> None:
+def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: Write) -> None:
     boxes = [[-5, -5, 14, 10], [50, 30, 60, 40], [25, 10, 25, 30], [30, 15, 31, 20.5]]
     content = [{"bbox": box, "category_id": n} for n, box in enumerate(boxes)]
     sample = {"png": png(rgb(grey(0, 40, 60))), "json": json.dumps(content).encode()}
@@ -562,9 +501,7 @@ def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -
     assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
 
 
-def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
-    write_samples: WriteSamples,
-) -> None:
+def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(write_samples: Write) -> None:
     dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
     fields = (Boxes("json?", format="xywh", labels="labels"), Mask("mask.png?", fill=255))
     boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
@@ -579,20 +516,7 @@ def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
     }
 
 
-@pytest.mark.parametrize(
-    ("format", "box"),
-    [("xyxy", [10, 20, 16, 28]), ("xywh", [10, 20, 6, 8]), ("cxcywh", [13, 24, 6, 8])],
-)
-def test_boxes_come_in_the_format_they_are_stored_in(
-    write_samples: WriteSamples, format: str, box: list[float]
-) -> None:
-    sample = {"png": png(grey(0, 40, 60)), "json": json.dumps({"a": {"b": [box]}}).encode()}
-    field = Boxes("json", path="a.b", format=format)
-    found = reading(write_samples({"a": sample}), [reader.Resize((80, 120))], [field])(0)["boxes"]
-    assert found["boxes"].tolist() == [[2 * number for number in box]]
-
-
-def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: WriteSamples) -> None:
+def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Write) -> None:
     sample = {
         "png": png(grey(0)),
         "json": b'{"boxes": [[0, 0, 9, 9]], "labels": [], "flaws": [[0, 1], [2]]}',
@@ -609,91 +533,3 @@ def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Writ
             only(dataset, fields=[field])
     with pytest.raises(ReaderError, match="format is one of xyxy, xywh, cxcywh"):
         Boxes("json", format="yolo")
-
-
-def test_a_segmentation_set_arrives_as_batches_of_images_and_masks(
-    write_samples: WriteSamples,
-) -> None:
-    dataset = write_samples({f"s{n}": scene(1 + n) for n in range(4)})
-    image, mask = only(
-        dataset, fields=("image", "mask.png"), transforms=[reader.RandomResizedCrop(32)]
-    )
-    assert (image.shape, mask.shape, mask.dtype) == ((4, 3, 32, 32), (4, 32, 32), torch.uint8)
-    assert mask.unique().tolist() == [0, 1, 2, 3]
-    images, masks = only(dataset, fields=("image", "mask.png"))
-    assert [tuple(m.shape) for m in masks] == [tuple(i.shape[1:]) for i in images]
-    assert torch.equal(masks[0], images[0][0] // 80)
-
-
-def test_a_detection_set_arrives_as_torchvisions_models_want_it(
-    write_samples: WriteSamples,
-) -> None:
-    dataset = write_samples({f"s{n}": scene(1) for n in range(2)})
-    images, targets = only(
-        dataset,
-        fields=("image", Boxes("json", format="xywh", labels="labels")),
-        transforms=[reader.Letterbox(64)],
-        collate_fn=lambda samples: tuple(zip(*samples, strict=True)),
-    )
-    assert [tuple(image.shape) for image in images] == [(3, 64, 64)] * 2
-    scale, top = 64 / WIDTH, (64 - round(HEIGHT * 64 / WIDTH)) // 2
-    for (y, x), box in zip(DOTS, targets[1]["boxes"], strict=True):
-        down = round(HEIGHT * 64 / WIDTH) / HEIGHT
-        expected = [(x - 2) * scale, (y - 2) * down + top, 4 * scale, 4 * down]
-        assert box.tolist() == pytest.approx(expected, abs=1e-4)
-    assert targets[0]["labels"].tolist() == [1, 2, 3]
-    assert (images[0][:, 0] == 114).all()
-
-
-@pytest.mark.parametrize("on_error", ["mask", "substitute"])
-def test_a_bad_member_is_masked_or_substituted(write_samples: WriteSamples, on_error: str) -> None:
-    arrays = [npy(np.array([n + 1])) for n in range(4)]
-    arrays[2] = b"damaged"
-    dataset = write_samples(
-        {f"s{n}": {"png": png(grey(n)), "npy": data} for n, data in enumerate(arrays)}
-    )
-    vector, valid = only(dataset, fields=("npy", "valid"), on_error=on_error, max_bad=1.0)
-    masked = on_error == "mask"
-    assert vector.flatten().tolist() == [1, 2, 0 if masked else 4, 4]
-    assert valid.tolist() == [True, True, not masked, True]
-
-
-@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
-def test_a_folder_of_images_with_sidecars_is_packed_and_read_with_its_geometry(
-    make_dataset: Callable[..., Path], jpeg: str
-) -> None:
-    files = {}
-    for number in range(4):
-        orientation = (1, 6, 3, 8)[number]
-        members = dict(scene(orientation))
-        members["txt"] = f"caption {number}".encode()
-        members["npy"] = npy(np.full(5, number, np.float32))
-        exif = Image.Exif()
-        exif[0x0112] = orientation
-        file = io.BytesIO()
-        Image.open(io.BytesIO(members.pop("png"))).save(file, "JPEG", quality=95, exif=exif)
-        files |= {f"s{number}.{ext}": data for ext, data in members.items()}
-        files[f"s{number}.jpg"] = file.getvalue()
-    dataset = make_dataset(files, jpeg=jpeg)
-    image, mask, boxes, text, vector, key = only(
-        dataset,
-        fields=(
-            "image",
-            "mask.png",
-            Boxes("json", format="xywh", labels="labels"),
-            "txt",
-            "npy",
-            "key",
-        ),
-        transforms=[reader.Letterbox(80), reader.RandomHorizontalFlip(1.0)],
-    )
-    assert image.shape == (4, 3, 80, 80)
-    assert text == [f"caption {number}" for number in range(4)]
-    assert key == [f"s{number}" for number in range(4)]
-    assert vector[:, 0].tolist() == [0, 1, 2, 3]
-    for row in range(4):
-        assert len(boxes[row]["boxes"]) == len(DOTS)
-        for (x, y, w, h), label in zip(boxes[row]["boxes"], boxes[row]["labels"], strict=True):
-            middle = int(y + h / 2), int(x + w / 2)
-            assert mask[row][middle] == label
-            assert float(image[row, 0][middle]) == pytest.approx(80 * int(label), abs=25)

@@ -1,14 +1,14 @@
 """Arrays over the image follow its transforms, with all bands and in their own type."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from made_images import encode
+from delivered import Write, only
+from made_images import encode, turned
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -22,8 +22,6 @@ from reader import (
     Resize,
     SampleError,
 )
-
-WriteSamples = Callable[..., Path]
 
 HEIGHT, WIDTH, COUNT = 40, 60, 6
 FILL = 7
@@ -41,7 +39,7 @@ def values(number: int, dtype: str, bands: int, height: int = HEIGHT) -> NDArray
 
 
 @pytest.fixture
-def pack(write_samples: WriteSamples) -> Callable[..., Path]:
+def pack(write_samples: Write) -> Write:
     def write(arrays: list[NDArray[Any]], exif: Image.Exif | None = None) -> Path:
         samples = {}
         for number, array in enumerate(arrays):
@@ -63,7 +61,7 @@ def expected(array: NDArray[Any], matrix: NDArray[Any], size: int) -> NDArray[An
 
 @pytest.mark.parametrize(("dtype", "bands"), [("uint16", 12), ("float32", 4), (">u2", 0)])
 def test_bands_get_the_crop_and_the_flip_of_the_image_in_their_own_type(
-    pack: Callable[..., Path], dtype: str, bands: int
+    pack: Write, dtype: str, bands: int
 ) -> None:
     arrays = [values(number, dtype, bands) for number in range(COUNT)]
     packed = pack(arrays)
@@ -84,7 +82,7 @@ def test_bands_get_the_crop_and_the_flip_of_the_image_in_their_own_type(
             assert np.array_equal(crop, expected(arrays[number], matrix, 16))
 
 
-def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[..., Path]) -> None:
+def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Write) -> None:
     array = values(0, "float32", 3)
     size = (10, 20)
     halved = [
@@ -93,14 +91,12 @@ def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[...
     ]
     whole = values(1, "uint16", 2)
     for source, reference in ((array, np.stack(halved)), (whole, None)):
-        with Loader(
+        (found,) = only(
             pack([source]),
             batch_size=1,
-            workers=0,
             transforms=[Resize(size, interpolation="bilinear")],
             fields=(Bands("npy", interpolation="bilinear"),),
-        ) as loader:
-            ((found,),) = loader
+        )
         assert found.numpy().dtype == source.dtype
         if reference is not None:
             assert np.allclose(found[0].numpy(), reference, rtol=1e-5)
@@ -109,30 +105,23 @@ def test_a_smooth_resize_of_bands_is_pillows_for_each_of_them(pack: Callable[...
             assert np.allclose(found[0].float().mean((1, 2)), mean, rtol=0.02)
 
 
-def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(
-    pack: Callable[..., Path],
-) -> None:
+def test_bands_follow_an_upright_image_and_have_their_fill_outside_it(pack: Write) -> None:
     array = values(0, "uint16", 5)
-    exif = Image.Exif()
-    exif[0x0112] = 6  # shown turned by 90 degrees clockwise
-    with Loader(
-        pack([array], exif),
+    (found,) = only(
+        pack([array], turned(6)),  # shown turned by 90 degrees clockwise
         batch_size=1,
-        workers=0,
         transforms=[CenterCrop((WIDTH, HEIGHT + 10))],
         fields=(Bands("npy", fill=FILL),),
-    ) as loader:
-        ((found,),) = loader
+    )
     assert (found[0, :, :, :5] == FILL).all()
     assert (found[0, :, :, -5:] == FILL).all()
     assert np.array_equal(found[0, :, :, 5:-5], np.moveaxis(np.rot90(array, -1), -1, 0))
 
 
-def test_bands_of_images_that_differ_in_size_are_a_list(pack: Callable[..., Path]) -> None:
+def test_bands_of_images_that_differ_in_size_are_a_list(pack: Write) -> None:
     arrays = [values(number, "uint16", 4, HEIGHT - 8 * number) for number in range(3)]
     options: dict[str, Any] = {"batch_size": 3, "workers": 0, "fields": (Bands("npy"),)}
-    with Loader(pack(arrays), **options) as loader:
-        ((found,),) = loader
+    (found,) = only(pack(arrays), **options)
     for array, one in zip(arrays, found, strict=True):
         assert np.array_equal(one, np.moveaxis(array, -1, 0))
 
@@ -147,7 +136,7 @@ def test_bands_of_images_that_differ_in_size_are_a_list(pack: Callable[..., Path
     ],
 )
 def test_an_array_that_is_not_over_the_image_is_named(
-    pack: Callable[..., Path], array: NDArray[Any], options: dict[str, Any], said: str
+    pack: Write, array: NDArray[Any], options: dict[str, Any], said: str
 ) -> None:
     with (
         pytest.raises(SampleError, match=f"s0.*its .npy cannot be decoded.*{said}"),
@@ -156,7 +145,7 @@ def test_an_array_that_is_not_over_the_image_is_named(
         next(iter(loader))
 
 
-def test_bands_that_are_no_array_need_a_decoder(write_samples: WriteSamples) -> None:
+def test_bands_that_are_no_array_need_a_decoder(write_samples: Write) -> None:
     array = values(0, "uint16", 3)
     file = io.BytesIO()
     Image.new("RGB", (WIDTH, HEIGHT)).save(file, "PNG")
@@ -164,8 +153,7 @@ def test_bands_that_are_no_array_need_a_decoder(write_samples: WriteSamples) -> 
     with pytest.raises(ArgumentError, match="decode="):
         Loader(packed, batch_size=1, fields=(Bands("bin"),))
     field = Bands("bin", decode=lambda data: np.frombuffer(data, "u2").reshape(array.shape))
-    with Loader(packed, batch_size=1, workers=0, fields=(field,)) as loader:
-        ((found,),) = loader
+    (found,) = only(packed, batch_size=1, fields=(field,))
     assert np.array_equal(found[0], np.moveaxis(array, -1, 0))
     with pytest.raises(ArgumentError, match="interpolation"):
         Bands("npy", interpolation="lanczos")

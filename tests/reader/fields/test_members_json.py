@@ -1,13 +1,14 @@
 """Values of a sample's JSON as fields of a batch."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from delivered import Write
 
 from packer import Writer
 from reader import ArgumentError, Loader, SampleError
@@ -17,7 +18,7 @@ PIXELS = np.zeros((8, 8, 3), np.uint8)
 
 
 @pytest.fixture
-def pack_json(tmp_path: Path) -> Callable[..., Path]:
+def pack_json(tmp_path: Path) -> Write:
     """`pack_json([{"a": 1}, ...])`: a dataset of samples with this JSON."""
 
     def pack(contents: Sequence[Any], ext: str = "json") -> Path:
@@ -35,9 +36,7 @@ def only(dataset: Path, *fields: Any, **options: Any) -> Any:
     return batch
 
 
-def test_numbers_of_json_are_tensors_and_anything_else_a_list(
-    pack_json: Callable[..., Path],
-) -> None:
+def test_numbers_of_json_are_tensors_and_anything_else_a_list(pack_json: Write) -> None:
     contents = [
         {
             "caption": f"a dog {n}",
@@ -67,7 +66,7 @@ def test_numbers_of_json_are_tensors_and_anything_else_a_list(
     assert found["boxes"] == [content["boxes"] for content in contents]
 
 
-def test_integers_among_floats_are_floats(pack_json: Callable[..., Path]) -> None:
+def test_integers_among_floats_are_floats(pack_json: Write) -> None:
     (scores,) = only(
         pack_json([{"score": n if n < 7 else 7.5} for n in range(COUNT)]), "json.score"
     )
@@ -75,7 +74,7 @@ def test_integers_among_floats_are_floats(pack_json: Callable[..., Path]) -> Non
 
 
 def test_a_number_of_another_kind_than_the_first_is_named_with_the_way_to_a_list(
-    pack_json: Callable[..., Path],
+    pack_json: Write,
 ) -> None:
     dataset = pack_json([*({"n": 1} for _ in range(70)), {"n": 1.5}])
     with pytest.raises(SampleError, match=r"'00000070' .* its json.n is 1.5, .*\"json.n\?\"") as e:
@@ -85,9 +84,7 @@ def test_a_number_of_another_kind_than_the_first_is_named_with_the_way_to_a_list
         assert next(iter(loader)) == ([*[1] * 70, 1.5],)
 
 
-def test_a_sample_without_the_value_is_named_and_may_be_allowed(
-    pack_json: Callable[..., Path],
-) -> None:
+def test_a_sample_without_the_value_is_named_and_may_be_allowed(pack_json: Write) -> None:
     dataset = pack_json([{"n": n, **({"text": "x"} if n != 5 else {})} for n in range(COUNT)])
     with pytest.raises(SampleError, match=r"shard-000001.tar: sample '00000005'") as error:
         only(dataset, "json.text")
@@ -109,23 +106,19 @@ def test_a_value_of_a_sample_without_json_is_asked_for_with_a_mark(tmp_path: Pat
 
 
 @pytest.mark.parametrize("field", ["jsn.text", "json.text.more", "txt.a"])
-def test_what_is_not_in_the_json_of_any_sample_is_refused(
-    pack_json: Callable[..., Path], field: str
-) -> None:
+def test_what_is_not_in_the_json_of_any_sample_is_refused(pack_json: Write, field: str) -> None:
     with pytest.raises((ArgumentError, SampleError), match=r"no field|nothing at 'more'"):
         only(pack_json([{"text": "x"}] * COUNT), field)
 
 
-def test_bad_samples_are_masked(pack_json: Callable[..., Path]) -> None:
+def test_bad_samples_are_masked(pack_json: Write) -> None:
     dataset = pack_json([{"n": n} if n else {} for n in range(COUNT)])
     numbers, valid = only(dataset, "json.n", "valid", on_error="mask", max_bad=1.0)
     assert valid.tolist() == [False] + [True] * 7
     assert numbers.tolist() == list(range(COUNT))
 
 
-def test_map_sample_gets_python_values_and_workers_deliver_the_same(
-    pack_json: Callable[..., Path],
-) -> None:
+def test_map_sample_gets_python_values_and_workers_deliver_the_same(pack_json: Write) -> None:
     dataset = pack_json([{"n": n, "list": [n]} for n in range(COUNT)])
     seen = {}
 
@@ -140,12 +133,12 @@ def test_map_sample_gets_python_values_and_workers_deliver_the_same(
         assert next(iter(loader))[0].tolist() == list(range(COUNT))
 
 
-def test_a_further_json_member_has_fields_too(pack_json: Callable[..., Path]) -> None:
+def test_a_further_json_member_has_fields_too(pack_json: Write) -> None:
     dataset = pack_json([json.dumps({"n": n}).encode() for n in range(COUNT)], "meta.json")
     assert only(dataset, "meta.json.n")[0].tolist() == list(range(COUNT))
 
 
-def test_the_preview_shows_captions_of_json(pack_json: Callable[..., Path]) -> None:
+def test_the_preview_shows_captions_of_json(pack_json: Write) -> None:
     dataset = pack_json([{"caption": f"a dog {n}"} for n in range(COUNT)])
     sheets = []
     for fields in (("image",), ("image", "json"), ("image", "json.caption")):
@@ -155,7 +148,7 @@ def test_the_preview_shows_captions_of_json(pack_json: Callable[..., Path]) -> N
     assert plain != whole == caption
 
 
-def test_one_value_of_a_batch_of_one_is_a_tensor_too(pack_json: Callable[..., Path]) -> None:
+def test_one_value_of_a_batch_of_one_is_a_tensor_too(pack_json: Write) -> None:
     dataset = pack_json([{"n": n} for n in range(COUNT)])
     with Loader(dataset, workers=0, fields=("json.n",)) as loader:
         assert [batch[0].tolist() for batch in loader] == [[n] for n in range(COUNT)]

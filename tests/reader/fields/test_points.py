@@ -2,14 +2,15 @@
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from made_images import encode
+from delivered import Write, epoch_of, only
+from made_images import encode, make_coco, turned
 from packing import run_pack
 from PIL import Image
 
@@ -65,7 +66,7 @@ def flat(points: Any, visible: Sequence[int] = (2, 2, 2)) -> list[float]:
 
 
 @pytest.fixture
-def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
+def write(write_samples: Write) -> Write:
     """`write({"keypoints": [...]}, ...)`: a drawing for each content of its json."""
 
     def make(*contents: Any, ext: str = "json", **options: Any) -> Path:
@@ -79,8 +80,8 @@ def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
 
 
 def read(dataset: Path, field: Any, **options: Any) -> list[Any]:
-    with Loader(dataset, fields=("image", field), **{"workers": 0, **options}) as loader:
-        return [(images[0], found[0]) for images, found in loader]
+    found = epoch_of(dataset, fields=("image", field), **options)
+    return [(images[0], points[0]) for images, points in found]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def read(dataset: Path, field: Any, **options: Any) -> list[Any]:
     ],
     ids=repr,
 )
-def test_points_are_where_they_were_drawn(write: Callable[..., Path], transforms: Any) -> None:
+def test_points_are_where_they_were_drawn(write: Write, transforms: Any) -> None:
     dataset = write(*[{"keypoints": [flat(MIDDLES)]}] * 4)
     seen = 0
     for image, found in read(dataset, Points("json"), transforms=transforms, seed=3):
@@ -117,11 +118,9 @@ def test_points_are_where_they_were_drawn(write: Callable[..., Path], transforms
 @pytest.mark.parametrize("upright", [True, False])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_points_follow_the_orientation_and_sides_follow_what_is_mirrored(
-    write_samples: Callable[..., Path], orientation: int, upright: bool
+    write_samples: Write, orientation: int, upright: bool
 ) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    stored = encode(drawn(), "PNG", exif=exif)
+    stored = encode(drawn(), "PNG", exif=turned(orientation))
     content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
     dataset = reader.Dataset(
         write_samples({"a": {"png": stored, "json": content}}), upright=upright
@@ -136,9 +135,7 @@ def test_points_follow_the_orientation_and_sides_follow_what_is_mirrored(
     ]
 
 
-def test_a_point_that_is_cropped_away_is_not_visible_and_keeps_its_place(
-    write: Callable[..., Path],
-) -> None:
+def test_a_point_that_is_cropped_away_is_not_visible_and_keeps_its_place(write: Write) -> None:
     points = [(40, 12), (0, 0), (8, 8)]
     dataset = write({"keypoints": [flat(points, (2, 0, 1)), None]})
     ((_, found),) = read(dataset, Points("json"), transforms=[CenterCrop((48, 40))])
@@ -150,9 +147,7 @@ def test_a_point_that_is_cropped_away_is_not_visible_and_keeps_its_place(
     assert found["keypoints"][0].tolist() == [[40, 20, 2], [0, 0, 0], [8, 16, 1]]
 
 
-def test_left_and_right_change_places_where_the_image_is_mirrored(
-    write: Callable[..., Path],
-) -> None:
+def test_left_and_right_change_places_where_the_image_is_mirrored(write: Write) -> None:
     given = [(30, 5), (40, 12), (20, 12)]
     dataset = write({"keypoints": [flat(given, (2, 1, 2))]})
     mirrored = [[34, 5, 2], [44, 12, 2], [24, 12, 1]]
@@ -177,7 +172,7 @@ def test_left_and_right_change_places_where_the_image_is_mirrored(
 
 
 def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions(
-    write: Callable[..., Path],
+    write: Write,
 ) -> None:
     points = (np.array([(16, 12), (32, 24)]) / (WIDTH, HEIGHT)).tolist()
     dataset = write({"face": {"marks": [points]}, "kind": [7]})
@@ -187,9 +182,7 @@ def test_points_without_a_visibility_are_all_seen_and_may_be_nested_or_fractions
     assert found["labels"].tolist() == [7]
 
 
-def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(
-    write: Callable[..., Path],
-) -> None:
+def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(write: Write) -> None:
     pixel = [[7, 4, 2], [0, 0, 2], [WIDTH - 1, HEIGHT - 1, 2]]
     dataset = write({"keypoints": [pixel]})
     field = Points("json", centers=True)
@@ -199,7 +192,7 @@ def test_points_that_are_middles_of_pixels_stay_those_of_the_same_pixels(
     assert found["keypoints"][0, 0].tolist() == [3.25, 1.75, 2]
 
 
-def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., Path]) -> None:
+def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Write) -> None:
     dataset = write(b"3 0.5 0.5 0.2 0.2 0.25 0.25 2 0 0 0\n", b"", ext="txt")
     (_, first), (_, second) = read(dataset, Points("txt"))
     assert first["keypoints"].tolist() == [[[16, 12, 2], [0, 0, 0]]]
@@ -208,7 +201,7 @@ def test_yolos_poses_are_read_as_pixels_with_their_classes(write: Callable[..., 
     assert second["labels"].shape == (0,)
 
 
-def test_a_sample_without_the_member_has_no_points(write_samples: Callable[..., Path]) -> None:
+def test_a_sample_without_the_member_has_no_points(write_samples: Write) -> None:
     content = json.dumps({"keypoints": [flat(MIDDLES)]}).encode()
     png = encode(drawn(), "PNG")
     dataset = write_samples({"a": {"png": png, "json": content}, "b": {"png": png}})
@@ -219,66 +212,30 @@ def test_a_sample_without_the_member_has_no_points(write_samples: Callable[..., 
         read(dataset, Points("json"))
 
 
-def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Callable[..., Path]) -> None:
+def test_rows_of_points_are_those_of_the_boxes_that_are_kept(write: Write) -> None:
     people = [flat(MIDDLES), flat(MIDDLES - 4)]
     dataset = write({"boxes": [[0, 0, 9, 9], [22, 4, 44, 44]], "keypoints": people})
     fields = (reader.Boxes("json"), Points("json"))
-    with Loader(dataset, fields=fields, transforms=[CenterCrop(40)], workers=0) as loader:
-        (((boxes,), (points,)),) = loader
+    (boxes,), (points,) = only(dataset, fields=fields, transforms=[CenterCrop(40)])
     assert boxes["kept"].tolist() == [1]
     (kept,) = points["keypoints"][boxes["kept"]].tolist()
     assert kept[0] == [26, 6, 2]
 
 
-def test_views_have_points_of_their_own_and_workers_give_the_same(
-    write: Callable[..., Path],
-) -> None:
-    dataset = write(*[{"keypoints": [flat(MIDDLES)] * n} for n in range(6)])
-    options: dict[str, Any] = {
-        "fields": ("image", Points("json", names=NAMES)),
-        "transforms": [RandomResizedCrop(32), RandomHorizontalFlip()],
-        "views": 2,
-        "batch_size": 3,
-        "shuffle": True,
-    }
-
-    def epoch(workers: int) -> list[Any]:
-        with Loader(dataset, workers=workers, **options) as loader:
-            return [
-                [found["keypoints"].tolist() for view in points for found in view]
-                for _, points in loader
-            ]
-
-    alone = epoch(0)
-    assert [len(batch) for batch in alone] == [6, 6]
-    assert alone[0][:3] != alone[0][3:]
-    assert epoch(2) == alone
-
-
 def test_cocos_key_points_are_read_with_the_names_of_their_category(tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(), "JPEG", quality=95))
-    people: list[dict[str, Any]] = [
-        {"id": 1, "bbox": [4, 4, 44, 40], "keypoints": flat(MIDDLES, (2, 1, 2))},
-        {"id": 2, "bbox": [0, 0, 9, 9]},
+    people = [
+        {"bbox": [4, 4, 44, 40], "keypoints": flat(MIDDLES, (2, 1, 2)), "category_id": 1},
+        {"bbox": [0, 0, 9, 9], "category_id": 1},
     ]
-    content = {
-        "images": [{"id": 1, "file_name": "1.jpg", "height": HEIGHT, "width": WIDTH}],
-        "annotations": [{**one, "image_id": 1, "category_id": 1} for one in people],
-        "categories": [{"id": 1, "name": "person", "keypoints": NAMES, "skeleton": [[1, 2]]}],
-    }
-    (tmp_path / "person_keypoints.json").write_text(json.dumps(content))
-    source = SourceOptions(root="images")
-    run_pack(tmp_path / "person_keypoints.json", tmp_path / "shards", seed=None, source=source)
-    ((image, found),) = read(
-        tmp_path / "shards", Points("json"), transforms=[RandomHorizontalFlip(1.0)]
-    )
+    category = {"id": 1, "name": "person", "keypoints": NAMES, "skeleton": [[1, 2]]}
+    file = make_coco(tmp_path, {"1.jpg": people}, category)
+    (tmp_path / "images" / "1.jpg").write_bytes(encode(drawn(60, 80), "JPEG", quality=95))
+    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
+    flip = [RandomHorizontalFlip(1.0)]
+    ((image, found),) = read(tmp_path / "shards", Points("json"), transforms=flip)
     nose, left, right = middles(image)
-    assert found["keypoints"][0].tolist() == [
-        pytest.approx([*nose, 2], abs=0.6),  # type: ignore[misc]
-        pytest.approx([*right, 2], abs=0.6),  # type: ignore[misc]
-        pytest.approx([*left, 1], abs=0.6),  # type: ignore[misc]
-    ]
+    expected = np.array([[*nose, 2], [*right, 2], [*left, 1]])  # type: ignore[misc]
+    assert np.abs(found["keypoints"][0].numpy() - expected).max() < 0.6
     assert not found["keypoints"][1].any()
     names = Manifest.load(tmp_path / "shards").boxes["json"].keypoints
     assert names == tuple(NAMES)
@@ -306,7 +263,7 @@ def test_cocos_key_points_are_read_with_the_names_of_their_category(tmp_path: Pa
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
-    write: Callable[..., Path], field: Points, content: Any, reason: str
+    write: Write, field: Points, content: Any, reason: str
 ) -> None:
     with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
         read(write(content), field)
@@ -329,7 +286,7 @@ def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> N
         Points("json", **arguments)
 
 
-def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
+def test_the_gpus_decoder_refuses_points(write: Write) -> None:
     dataset = write({"keypoints": [flat(MIDDLES)]})
     with pytest.raises(
         ArgumentError, match=r'does not support .* points, polygons .* use decode="cpu"'
@@ -337,12 +294,7 @@ def test_the_gpus_decoder_refuses_points(write: Callable[..., Path]) -> None:
         Loader(dataset, fields=("image", Points("json")), decode="gpu", transforms=[Resize(8)])
 
 
-def test_a_picture_is_no_source_of_points(write: Callable[..., Path]) -> None:
-    with pytest.raises(ArgumentError, match="Points reads JSON or the lines of a txt, not 'png'"):
-        Loader(write({"keypoints": []}), fields=(Points("png"),))
-
-
-def test_a_decoder_of_ones_own_gives_the_points(write: Callable[..., Path]) -> None:
+def test_a_decoder_of_ones_own_gives_the_points(write: Write) -> None:
     dataset = write({"marks": [[16, 12], [32, 24]]})
 
     def one_face(data: bytes) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,13 @@ import cv2
 import numpy as np
 import pytest
 import torch
+from delivered import Write, epoch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_images import encode
+from made_images import encode, make_coco, turned
 from packing import run_pack
 from PIL import Image
 
-import reader
 from packer.options.declared import SourceOptions
 from reader import (
     ArgumentError,
@@ -56,7 +55,7 @@ def filled(corners: Any, height: int, width: int) -> Any:
 
 
 @pytest.fixture
-def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
+def write(write_samples: Write) -> Write:
     """`write({"segmentation": [...]}, ...)`: images with masks of both shapes, and these."""
 
     def make(*contents: Any, ext: str = "json", **exif: Any) -> Path:
@@ -73,8 +72,7 @@ def write(write_samples: Callable[..., Path]) -> Callable[..., Path]:
 
 
 def read(dataset: Any, field: Any, **options: Any) -> list[Any]:
-    with Loader(dataset, fields=(field,), **{"workers": 0, **options}) as loader:
-        return [found[0] for (found,) in loader]
+    return [found[0] for (found,) in epoch_of(dataset, fields=(field,), **options)]
 
 
 TRANSFORMS = [
@@ -91,11 +89,9 @@ TRANSFORMS = [
 @pytest.mark.parametrize("orientation", [1, 6, 7])
 @pytest.mark.parametrize("transforms", TRANSFORMS, ids=repr)
 def test_polygons_cover_what_the_mask_covers(
-    write: Callable[..., Path], transforms: Any, orientation: int
+    write: Write, transforms: Any, orientation: int
 ) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    dataset = write(*[{"segmentation": [[U_SHAPE], [TRIANGLE]]}] * 3, exif=exif)
+    dataset = write(*[{"segmentation": [[U_SHAPE], [TRIANGLE]]}] * 3, exif=turned(orientation))
     fields = (Polygons("json"), "mask.png")
     with Loader(dataset, fields=fields, transforms=transforms, workers=0, seed=7) as loader:
         for (found,), masks in loader:
@@ -115,7 +111,7 @@ def test_polygons_cover_what_the_mask_covers(
 
 
 def test_the_pieces_of_a_cut_polygon_stay_joined_and_those_outside_are_dropped(
-    write: Callable[..., Path],
+    write: Write,
 ) -> None:
     dataset = write({"segmentation": [[U_SHAPE], [[0, 50, 4, 50, 2, 59]], None, []]})
     (found,) = read(dataset, Polygons("json"), transforms=[CenterCrop((20, 80))])
@@ -124,7 +120,7 @@ def test_the_pieces_of_a_cut_polygon_stay_joined_and_those_outside_are_dropped(
     assert corners == [[25, 0], [25, 20], [50, 20], [50, 0], [70, 0], [70, 20], [10, 20], [10, 0]]
 
 
-def test_min_visible_drops_what_a_crop_leaves_little_of(write: Callable[..., Path]) -> None:
+def test_min_visible_drops_what_a_crop_leaves_little_of(write: Write) -> None:
     squares = [[x, 10, x + 10, 10, x + 10, 20, x, 20] for x in (0, 12, 17, 40, 75)]
     dataset = write({"segmentation": squares, "kind": [4, 5, 6, 7, 8]})
     for share, kept in ((0, [1, 2, 3]), (0.2, [1, 2, 3]), (0.21, [2, 3]), (1, [3])):
@@ -143,7 +139,7 @@ gsd:0.146
 """
 
 
-def test_dotas_eight_numbers_stay_four_corners(write: Callable[..., Path]) -> None:
+def test_dotas_eight_numbers_stay_four_corners(write: Write) -> None:
     classes = {"plane": 0, "ship": 1}
 
     def rotated_boxes(data: bytes) -> dict[str, Any]:
@@ -163,26 +159,7 @@ def test_dotas_eight_numbers_stay_four_corners(write: Callable[..., Path]) -> No
     assert found["points"].view(-1, 4, 2)[1].tolist() == [[10, 2], [2, 2], [2, 8], [10, 8]]
 
 
-EAST = b"\xef\xbb\xbf10,5,40,8,40,20,10,17,Genaxis, Theatre\r\n2,40,9,40,9,50,2,50,###\r\n"
-
-
-def test_texts_of_icdar_are_read_with_their_words(write: Callable[..., Path]) -> None:
-    def words(data: bytes) -> dict[str, Any]:
-        rows = [line.split(",", 8) for line in data.decode("utf-8-sig").splitlines()]
-        return {"segmentation": [list(map(float, row[:8])) for row in rows]}
-
-    text = reader.Member("txt", decode=lambda data: data.decode("utf-8-sig").splitlines())
-    fields = (Polygons("txt", decode=words), text)
-    with Loader(write(EAST, ext="txt"), fields=fields, workers=0) as loader:
-        (((found,), (lines,)),) = loader
-    assert [lines[at].split(",", 8)[8] for at in found["kept"].tolist()] == [
-        "Genaxis, Theatre",
-        "###",
-    ]
-    assert rings(found)[0] == [[10, 5], [40, 8], [40, 20], [10, 17]]
-
-
-def test_rotated_boxes_of_five_numbers_arrive_as_corners(write: Callable[..., Path]) -> None:
+def test_rotated_boxes_of_five_numbers_arrive_as_corners(write: Write) -> None:
     dataset = write({"rbox": [[40, 30, 20, 10, 0], [40, 30, 20, 10, 90], [40, 30, 20, 20, 45]]})
     field = Polygons("json", path="rbox", format="cxcywhr")
     (found,) = read(dataset, field)
@@ -194,7 +171,7 @@ def test_rotated_boxes_of_five_numbers_arrive_as_corners(write: Callable[..., Pa
     assert np.allclose(diamond, expected)
 
 
-def test_yolos_outlines_are_read_as_pixels_with_their_classes(write: Callable[..., Path]) -> None:
+def test_yolos_outlines_are_read_as_pixels_with_their_classes(write: Write) -> None:
     dataset = write(b"2 0.25 0.5 0.5 0.5 0.5 0.75\n", b"", ext="txt")
     first, second = read(dataset, Polygons("txt"))
     assert rings(first) == [[[20, 30], [40, 30], [40, 45]]]
@@ -203,7 +180,7 @@ def test_yolos_outlines_are_read_as_pixels_with_their_classes(write: Callable[..
     assert second["points"].shape == (0, 2)
 
 
-def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Callable[..., Path]) -> None:
+def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Write) -> None:
     objects = [
         [[10, 10], [20, 10], [20, 20]],  # ICDAR's ArT
         {"counts": [9, 9], "size": [60, 80]},
@@ -216,27 +193,19 @@ def test_lists_of_points_and_masks_of_crowds_are_told_apart(write: Callable[...,
 
 
 def test_what_packer_packs_of_coco_is_read_without_arguments(tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    image = encode(Image.new("RGB", (WIDTH, HEIGHT)), "JPEG")
-    (tmp_path / "images" / "1.jpg").write_bytes(image)
-    annotations: list[dict[str, Any]] = [
-        {"id": 1, "bbox": [30, 4, 15, 26], "segmentation": [TRIANGLE]},
-        {"id": 2, "bbox": [0, 0, 9, 9], "segmentation": {"counts": "a", "size": [9, 9]}},
+    crowd = {"counts": "a", "size": [9, 9]}
+    objects = [
+        {"bbox": [30, 4, 15, 26], "segmentation": [TRIANGLE], "category_id": 1},
+        {"bbox": [0, 0, 9, 9], "segmentation": crowd, "category_id": 1},
     ]
-    content = {
-        "images": [{"id": 1, "file_name": "1.jpg", "height": HEIGHT, "width": WIDTH}],
-        "annotations": [{**one, "image_id": 1, "category_id": 1} for one in annotations],
-        "categories": [{"id": 1, "name": "cat"}],
-    }
-    (tmp_path / "instances.json").write_text(json.dumps(content))
-    source = SourceOptions(root="images")
-    run_pack(tmp_path / "instances.json", tmp_path / "shards", seed=None, source=source)
+    file = make_coco(tmp_path, {"1.jpg": objects}, {"id": 1, "name": "cat"})
+    run_pack(file, tmp_path / "shards", seed=None, source=SourceOptions(root="images"))
     (found,) = read(tmp_path / "shards", Polygons("json", labels="categories"))
     assert rings(found) == [np.reshape(TRIANGLE, (3, 2)).tolist()]
     assert (found["kept"].tolist(), found["labels"].tolist()) == ([0], [0])
 
 
-def test_polygons_outside_of_their_image_are_counted(write: Callable[..., Path]) -> None:
+def test_polygons_outside_of_their_image_are_counted(write: Write) -> None:
     outside = [90, 10, 99, 10, 99, 20]
     dataset = write({"segmentation": [[outside], [TRIANGLE]]})
     with (
@@ -275,14 +244,14 @@ def test_what_is_clipped_is_what_is_left_of_a_hull(corners: list[tuple[int, int]
     ],
 )
 def test_what_would_be_misread_is_refused_by_name(
-    write: Callable[..., Path], field: Polygons, content: Any, reason: str
+    write: Write, field: Polygons, content: Any, reason: str
 ) -> None:
     with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
         read(write(content), field)
 
 
 @pytest.mark.parametrize("line", [b"0 0.5 0.5 0.1 0.1", b"1 0 0 1 0 1 1 0"])
-def test_lines_that_are_no_outlines_are_refused(write: Callable[..., Path], line: bytes) -> None:
+def test_lines_that_are_no_outlines_are_refused(write: Write, line: bytes) -> None:
     with pytest.raises(SampleError, match=r"line 1 has [58] numbers; a line of an outline"):
         read(write(line, ext="txt"), Polygons("txt"))
 
@@ -301,7 +270,7 @@ def test_wrong_arguments_are_refused_at_once(arguments: Any, sentence: str) -> N
         Polygons("json", **arguments)
 
 
-def test_a_decoder_may_give_arrays(write: Callable[..., Path]) -> None:
+def test_a_decoder_may_give_arrays(write: Write) -> None:
     def triangles(data: bytes) -> dict[str, Any]:
         return {"segmentation": np.array(json.load(io.BytesIO(data))["t"]).reshape(-1, 3, 2)}
 

@@ -1,13 +1,14 @@
 """Raw images of one size: gathered a chunk at a time, to the same pixels as one by one."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from delivered import Write, only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ from reader.rng import BatchRandom, SampleRandom
 COUNT = 37
 
 
-def raw_set(write_samples: Callable[..., Path], channels: int) -> tuple[Path, np.ndarray]:
+def raw_set(write_samples: Write, channels: int) -> tuple[Path, np.ndarray]:
     """A dataset of raw images in several shards, and their pixels."""
     pixels = np.random.default_rng(0).integers(1, 256, (COUNT, 12, 10, channels), np.uint8)
     samples = {f"k{'x' * (n % 3)}{n}": {"raw": image.tobytes()} for n, image in enumerate(pixels)}
@@ -62,7 +63,7 @@ PIPELINES: list[Sequence[Transform]] = [
     ids=str,
 )
 def test_gathered_images_are_those_that_are_read_one_by_one(
-    write_samples: Callable[..., Path], channels: int, pipeline: Sequence[Transform]
+    write_samples: Write, channels: int, pipeline: Sequence[Transform]
 ) -> None:
     folder, pixels = raw_set(write_samples, channels)
     seen: list[Any] = []
@@ -89,25 +90,21 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
-def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
+def test_raw_images_are_gathered_from_memory_too(write_samples: Write) -> None:
     folder, pixels = raw_set(write_samples, 3)
-    with Loader(Dataset(folder, cache="ram"), batch_size=COUNT, workers=0) as loader:
-        ((image, _),) = loader
+    image, _ = only(Dataset(folder, cache="ram"), batch_size=COUNT)
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
 
-def test_gathered_images_have_name_and_size(write_samples: Callable[..., Path]) -> None:
+def test_gathered_images_have_name_and_size(write_samples: Write) -> None:
     folder, _ = raw_set(write_samples, 3)
     fields = ("image", "name", "size", "key")
-    with Loader(folder, batch_size=COUNT, fields=fields, transforms=[CenterCrop(8)]) as loader:
-        ((_, name, size, key),) = loader
+    _, name, size, key = only(folder, batch_size=COUNT, fields=fields, transforms=[CenterCrop(8)])
     assert name == key
     assert size.tolist() == [[12, 10]] * COUNT
 
 
-def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
-    write_samples: Callable[..., Path],
-) -> None:
+def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(write_samples: Write) -> None:
     folder, _ = raw_set(write_samples, 3)
     (folder / "shard-000003.tar").unlink()
     with (
@@ -115,14 +112,6 @@ def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
         pytest.raises(reader.ReaderError, match=r"shard-000003\.tar"),
     ):
         list(loader)
-
-
-def test_raw_images_come_from_the_dataset_as_well(write_samples: Callable[..., Path]) -> None:
-    for channels in (1, 3):
-        folder, pixels = raw_set(write_samples, channels)
-        image, label = Dataset(folder)[5]
-        assert np.array_equal(image, np.broadcast_to(pixels[5], (12, 10, 3)))
-        assert label == 5
 
 
 @given(
@@ -143,9 +132,7 @@ def test_the_dice_of_many_samples_are_those_of_each(
         assert together.uniform().tolist() == [rng.uniform() for rng in alone]
 
 
-def test_images_that_differ_are_found_without_the_indexes_after_them(
-    write_samples: Callable[..., Path],
-) -> None:
+def test_images_that_differ_are_found_without_the_indexes_after_them(write_samples: Write) -> None:
     samples = {f"k{n}": {"raw": bytes(size)} for n, size in enumerate((120, 119, 120))}
     folder = write_samples(samples, shard_samples=1, labels=range(3), raw=(4, 10, 3))
     (folder / "shard-000002.safetensors").unlink()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from delivered import Write, epoch_of
 from numpy.typing import NDArray
 from PIL import Image
 
-import reader
 from reader import CenterCrop, Loader, ReaderError, Resize, SampleError
 
 SIZES = [(20, 30), (12, 40), (41, 17), (20, 30), (9, 9), (33, 50), (20, 31), (64, 48)]
@@ -32,7 +32,7 @@ def png(pixels: Pixels) -> bytes:
 
 
 @pytest.fixture
-def varied(write_samples: Callable[..., Path]) -> Path:
+def varied(write_samples: Write) -> Path:
     """Photographs of many sizes, each with a mask of its own size; sample n has label n % 2."""
     return write_samples(
         {
@@ -45,8 +45,7 @@ def varied(write_samples: Callable[..., Path]) -> Path:
 
 
 def batches(dataset: Path, **options: Any) -> list[Any]:
-    with Loader(dataset, workers=2, **{"batch_size": 3, "fields": ("image",), **options}) as loader:
-        return list(loader)
+    return epoch_of(dataset, **{"workers": 2, "batch_size": 3, "fields": ("image",), **options})
 
 
 def resized(image: Pixels) -> Pixels:
@@ -61,36 +60,27 @@ def first_planes(image: Pixels) -> torch.Tensor:
 
 
 # What map_sample makes of an image, and what has to arrive for it.
-RESIZERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
-    "array of (H, W, 3)": (resized, lambda image: first_planes(resized(image))),
-    "array of (3, H, W)": (
-        lambda image: resized(image).transpose(2, 0, 1),
-        lambda image: first_planes(resized(image)),
-    ),
-    "tensor of (3, H, W)": (
-        lambda image: first_planes(resized(image)),
-        lambda image: first_planes(resized(image)),
-    ),
-    "normalised float32": (
-        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
-        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
-    ),
-    "float16": (
+def planes(image: Pixels) -> torch.Tensor:
+    """The planes of a resized image."""
+    return first_planes(resized(image))
+
+
+# What map_sample makes of an image, and what has to arrive for it; alone, both.
+RESIZERS: dict[str, list[Callable[[Pixels], Any]]] = {
+    "array of (H, W, 3)": [resized, planes],
+    "array of (3, H, W)": [lambda image: resized(image).transpose(2, 0, 1), planes],
+    "tensor of (3, H, W)": [planes],
+    "normalised float32": [lambda image: planes(image).float() / 255 - 0.5],
+    "float16": [
         lambda image: (resized(image) / 256).astype(np.float16),
         lambda image: first_planes((resized(image) / 256).astype(np.float16)),
-    ),
-    "one channel": (
-        lambda image: first_planes(resized(image))[:1],
-        lambda image: first_planes(resized(image))[:1],
-    ),
-    "grey without a channel": (
+    ],
+    "one channel": [lambda image: planes(image)[:1]],
+    "grey without a channel": [
         lambda image: resized(image)[..., 1],
         lambda image: torch.from_numpy(resized(image)[..., 1].copy()),
-    ),
-    "Pillow": (
-        lambda image: Image.fromarray(resized(image)),
-        lambda image: first_planes(resized(image)),
-    ),
+    ],
+    "Pillow": [lambda image: Image.fromarray(resized(image)), planes],
 }
 
 
@@ -98,7 +88,7 @@ RESIZERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tens
 def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
     varied: Path, name: str
 ) -> None:
-    change, expected = RESIZERS[name]
+    change, expected = RESIZERS[name][0], RESIZERS[name][-1]
     given = batches(
         varied,
         fields=("image", "label", "key"),
@@ -114,26 +104,17 @@ def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
 
 
 # What leaves many sizes, and what has to arrive.
-LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
-    "as they are": (lambda image: image, first_planes),
-    "transposed": (
+LEAVERS: dict[str, list[Callable[[Pixels], Any]]] = {
+    "as they are": [lambda image: image, first_planes],
+    "transposed": [
         lambda image: image.transpose(1, 0, 2),
         lambda image: first_planes(image.transpose(1, 0, 2)),
-    ),
-    "larger": (
-        lambda image: image.repeat(2, 0),
-        lambda image: first_planes(image.repeat(2, 0)),
-    ),
-    "smaller": (lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])),
-    "float tensors": (
-        lambda image: first_planes(image).float() / 255,
-        lambda image: first_planes(image).float() / 255,
-    ),
-    "Pillow": (Image.fromarray, first_planes),
-    "one channel": (
-        lambda image: first_planes(image)[2:],
-        lambda image: first_planes(image)[2:],
-    ),
+    ],
+    "larger": [lambda image: image.repeat(2, 0), lambda image: first_planes(image.repeat(2, 0))],
+    "smaller": [lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])],
+    "float tensors": [lambda image: first_planes(image).float() / 255],
+    "Pillow": [Image.fromarray, first_planes],
+    "one channel": [lambda image: first_planes(image)[2:]],
 }
 
 
@@ -142,7 +123,7 @@ LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tenso
 def test_images_that_map_sample_leaves_in_many_sizes_come_as_lists(
     varied: Path, name: str, batch_size: int
 ) -> None:
-    change, expected = LEAVERS[name]
+    change, expected = LEAVERS[name][0], LEAVERS[name][-1]
     given = batches(
         varied,
         batch_size=batch_size,
@@ -205,39 +186,7 @@ def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tenso
             number += 1
 
 
-def test_views_of_any_size_are_what_map_sample_makes_of_them(varied: Path) -> None:
-    def change(sample: Sample) -> Sample:
-        whole, other = sample["image"]
-        return {**sample, "image": [resized(whole), other[:, ::-1]]}
-
-    number = 0
-    for ((small, mirrored),) in batches(varied, views=2, map_sample=change):
-        assert isinstance(small, torch.Tensor)
-        for image, flipped in zip(small, mirrored, strict=True):
-            assert torch.equal(image, first_planes(resized(pixels_of(number))))
-            assert torch.equal(flipped, first_planes(pixels_of(number)[:, ::-1]))
-            number += 1
-    assert number == len(SIZES)
-
-
-def test_collate_fn_gets_what_map_sample_made(varied: Path) -> None:
-    given = batches(
-        varied,
-        map_sample=lambda sample: {**sample, "image": sample["image"][::2]},
-        collate_fn=lambda samples: [image for (image,) in samples],
-    )
-    images = [image for batch in given for image in batch]
-    for number, image in enumerate(images):
-        assert torch.equal(image, first_planes(pixels_of(number)[::2]))
-    padded = batches(varied, map_sample=lambda sample: sample, collate_fn=reader.pad_collate)
-    for number, image in enumerate(image for (images,) in padded for image in images):
-        height, width = SIZES[number]
-        assert torch.equal(image[:, :height, :width], first_planes(pixels_of(number)))
-        assert not image[:, height:].any()
-        assert not image[:, :, width:].any()
-
-
-def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
+def damaged(write_samples: Write, bad: int) -> Path:
     """The photographs, one of which does not decode."""
     samples = {f"s{n}": {"png": png(pixels_of(n))} for n in range(len(SIZES))}
     dataset = write_samples(samples, labels=[1] * len(SIZES))
@@ -249,7 +198,7 @@ def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
 @pytest.mark.parametrize("bad", [0, 2])
 @pytest.mark.parametrize("resizes", [True, False])
 def test_a_bad_sample_is_masked_black_or_substituted_among_many_sizes(
-    write_samples: Callable[..., Path], bad: int, resizes: bool
+    write_samples: Write, bad: int, resizes: bool
 ) -> None:
     def change(sample: Sample) -> Sample:
         return {**sample, "image": resized(sample["image"])} if resizes else sample
@@ -358,21 +307,3 @@ def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> 
             epochs = [images for _ in range(3) for (images,) in loader]
             assert loader.statistics().cached
         assert all(torch.equal(images, fresh) for images in epochs)
-
-
-def test_the_prefetcher_takes_lists_and_floats_of_map_sample(varied: Path) -> None:
-    norm: dict[str, Any] = {"mean": [0.5] * 3, "std": [0.25] * 3, "device": "cpu"}
-    with Loader(varied, batch_size=8, workers=0, map_sample=lambda sample: sample) as loader:
-        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
-    for number, image in enumerate(images):
-        wanted = (first_planes(pixels_of(number)).float() / 255 - 0.5) / 0.25
-        torch.testing.assert_close(image, wanted)
-
-    def done(sample: Sample) -> Sample:
-        return {**sample, "image": first_planes(resized(sample["image"])) / 255}
-
-    with Loader(varied, batch_size=8, workers=0, map_sample=done) as loader:
-        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
-    for number, image in enumerate(images):
-        wanted = (first_planes(resized(pixels_of(number))) / 255 - 0.5) / 0.25
-        torch.testing.assert_close(image, wanted)

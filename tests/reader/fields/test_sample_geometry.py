@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from made_images import encode
+from delivered import only
+from made_images import encode, turned
 from PIL import Image
 
 from reader import (
     CenterCrop,
     Dataset,
     Letterbox,
-    Loader,
     Points,
     RandomHorizontalFlip,
     RandomResizedCrop,
@@ -33,10 +33,8 @@ def marked(write_samples: Callable[..., Path]) -> Path:
     """Images of 60 x 80 upright pixels, stored in four orientations, with marks on the upright."""
     samples = {}
     for orientation in (1, 3, 6, 7):
-        exif = Image.Exif()
-        exif[0x0112] = orientation
         size = (80, 60) if orientation < 5 else (60, 80)
-        png = encode(Image.new("RGB", size), "PNG", exif=exif)
+        png = encode(Image.new("RGB", size), "PNG", exif=turned(orientation))
         samples[f"s{orientation}"] = {"png": png, "json": json.dumps({"marks": [MARKS]}).encode()}
     return write_samples(samples)
 
@@ -60,8 +58,7 @@ def mapped(matrix: Any) -> Any:
 )
 def test_a_mark_that_is_mapped_by_it_is_where_points_have_it(marked: Path, transforms: Any) -> None:
     fields = ("geometry", POINTS)
-    with Loader(marked, fields=fields, transforms=transforms, workers=0, batch_size=4) as loader:
-        ((matrices, found),) = loader
+    matrices, found = only(marked, fields=fields, transforms=transforms, batch_size=4)
     assert (matrices.shape, matrices.dtype) == ((4, 2, 3), torch.float32)
     for matrix, points in zip(matrices, found, strict=True):
         assert np.allclose(mapped(matrix), points["keypoints"][0, :, :2], atol=1e-3)
@@ -76,8 +73,7 @@ def test_map_sample_gets_it_and_decides_what_arrives(marked: Path) -> None:
     fields = ("geometry", POINTS, "marks?")
     transforms = [RandomResizedCrop(32)]
     options: dict[str, Any] = {"fields": fields, "transforms": transforms, "map_sample": follow}
-    with Loader(marked, workers=0, batch_size=4, **options) as loader:
-        ((matrices, points, marks),) = loader
+    matrices, points, marks = only(marked, batch_size=4, **options)
     assert matrices.shape == (4, 2, 3)
     assert marks.shape == (4, 4, 2)
     assert torch.allclose(marks[2], points[2]["keypoints"][0, :, :2], atol=1e-3)
@@ -86,7 +82,6 @@ def test_map_sample_gets_it_and_decides_what_arrives(marked: Path) -> None:
 def test_each_view_has_its_own(marked: Path) -> None:
     views = [[Resize((30, 40))], [CenterCrop((60, 80)), RandomHorizontalFlip(1.0)]]
     dataset = Dataset(marked).subset([0])
-    with Loader(dataset, fields=("geometry",), views=views, workers=0) as loader:
-        (((first, second),),) = loader
+    ((first, second),) = only(dataset, fields=("geometry",), views=views)
     assert first.tolist() == [[[0.5, 0, 0], [0, 0.5, 0]]]
     assert second.tolist() == [[[-1, 0, 80], [0, 1, 0]]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import COUNT, CROP, EVERYTHING, indexes
+from delivered import COUNT, CROP, EVERYTHING, epoch_of, indexes, only
 from made_images import encode, make_image
 from PIL import Image
 
@@ -30,8 +30,7 @@ def test_images_lie_in_channels_last_memory_and_the_types_are_as_promised(packed
 
 def test_images_of_different_sizes_come_as_a_list(packed: Path) -> None:
     dataset = Dataset(packed)
-    with Loader(packed, batch_size=8, workers=2, shuffle=True, fields=EVERYTHING) as loader:
-        seen = list(loader)
+    seen = epoch_of(packed, batch_size=8, workers=2, shuffle=True, fields=EVERYTHING)
     assert sorted(indexes(seen, 2)) == list(range(COUNT))
     for images, _, index, _, _ in seen:
         assert isinstance(images, list)
@@ -44,8 +43,7 @@ def test_images_of_one_size_come_as_one_tensor_without_transforms(
 ) -> None:
     images = [make_image(seed, 20, 30) for seed in range(5)]
     folder = make_dataset({f"{n}.png": encode(image, "PNG") for n, image in enumerate(images)})
-    with Loader(folder, batch_size=5, workers=0) as loader:
-        ((seen, label),) = loader
+    seen, label = only(folder, batch_size=5)
     assert torch.equal(seen, torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2))
     assert label.tolist() == [-1] * 5
 
@@ -83,10 +81,8 @@ def test_a_timeout_leaves_what_map_sample_gives_and_raises_as_it_is(packed: Path
 
 def test_a_batch_of_one_sample_is_a_tensor_whatever_its_size(varied_pictures: Path) -> None:
     fields = ("image", "mask.png", "right.png", "label")
-    with Loader(varied_pictures, workers=0, fields=fields) as loader:
-        single = list(loader)
-    with Loader(varied_pictures, batch_size=5, workers=0, fields=fields) as loader:
-        ((images, masks, rights, _),) = loader
+    single = epoch_of(varied_pictures, fields=fields)
+    images, masks, rights, _ = only(varied_pictures, batch_size=5, fields=fields)
     assert all(isinstance(values, list) for values in (images, masks, rights))
     assert len({image.shape for image in images}) == 5
     for number, (image, mask, right, label) in enumerate(single):
@@ -108,24 +104,20 @@ def test_further_pictures_arrive_as_the_image_does(varied_pictures: Path) -> Non
     fields = ("image", "right.png", "near.jpg", "far.webp?", "depth.png")
     options: dict[str, Any] = {"batch_size": 5, "workers": 0, "fields": fields}
     for transform in (CenterCrop((3, 16)), Resize((24, 24)), RandomResizedCrop(24)):
-        with Loader(varied_pictures, transforms=[transform], **options) as loader:
-            ((image, right, near, far, depth),) = loader
+        image, right, near, far, depth = only(varied_pictures, transforms=[transform], **options)
         assert image.shape == right.shape == near.shape
         assert [picture.shape for picture in far] == [image.shape[1:]] * 5
         assert torch.equal(right, image), "the same picture, resized in the same way"
         assert depth.shape == (5, *image.shape[2:])
         assert depth.dtype == torch.uint16
     same = [CenterCrop(16)]
-    with Loader(varied_pictures, transforms=same, map_sample=lambda s: s, **options) as loader:
-        ((image, right, *_),) = loader
+    image, right, *_ = only(varied_pictures, transforms=same, map_sample=lambda s: s, **options)
     assert right.shape == (5, 3, 16, 16)
     assert torch.equal(right, image)
-    with Loader(varied_pictures, transforms=same, views=2, **options) as loader:
-        ((_, rights, *_),) = loader
+    _, rights, *_ = only(varied_pictures, transforms=same, views=2, **options)
     assert [view.shape for view in rights] == [(5, 3, 16, 16)] * 2
     masks: Any = {**options, "fields": (Mask("right.png"), "labels.png")}
-    with Loader(varied_pictures, transforms=same, **masks) as loader:
-        ((right, labels),) = loader
+    right, labels = only(varied_pictures, transforms=same, **masks)
     assert right.shape == labels.shape == (5, 16, 16, 3), "a Mask holds values, whatever colours"
 
 

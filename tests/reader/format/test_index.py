@@ -1,13 +1,12 @@
 import itertools
 import json
 import os
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from delivered import Write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -69,12 +68,13 @@ def columns(**changes: NDArray[Any] | list[int]) -> Columns:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path: Path) -> Write:
     """`write(columns(), version="2")`: an index file with these columns and this metadata."""
 
     def to_file(columns: Columns, **metadata: Any) -> Path:
         path = tmp_path / "shard.safetensors"
-        path.write_bytes(serialize(columns, METADATA | metadata))
+        found = {name: value for name, value in (METADATA | metadata).items() if value is not ...}
+        path.write_bytes(serialize(columns, found))
         return path
 
     return to_file
@@ -121,7 +121,7 @@ def test_an_index_gives_back_what_was_written(
     assert [index.bytes_of("name", row) for row in range(len(rows))] == list(names)
 
 
-def test_an_index_says_what_it_knows(write: Callable[..., Path]) -> None:
+def test_an_index_says_what_it_knows(write: Write) -> None:
     index = Index(write(columns()))
     assert (index.tar_bytes, index.tar_checksum) == (10240, "xxh3-128:0123")
     assert index.rejected == [("cat/b.jpg", "it is empty")]
@@ -131,7 +131,7 @@ def test_an_index_says_what_it_knows(write: Callable[..., Path]) -> None:
     assert index.key(1) == "猫"
 
 
-def test_a_span_is_where_a_member_lies(write: Callable[..., Path]) -> None:
+def test_a_span_is_where_a_member_lies(write: Write) -> None:
     index = Index(write(columns()))
     assert index.span("jpg", 0) == (512, 100)
     assert index.span("png", 0) is None
@@ -140,29 +140,25 @@ def test_a_span_is_where_a_member_lies(write: Callable[..., Path]) -> None:
     assert index.span("json", 0) is None
 
 
-def test_columns_lie_aligned_and_cannot_be_changed(write: Callable[..., Path]) -> None:
-    for name, column in Index(write(columns())).columns.items():
-        assert column.flags.aligned, name
-        assert not column.flags.writeable, name
-
-
 def test_the_order_in_which_columns_were_made_changes_nothing() -> None:
     backwards = dict(reversed(columns().items()))
     assert serialize(backwards, METADATA) == serialize(columns(), METADATA)
 
 
-def test_the_library_of_safetensors_sees_the_same(write: Callable[..., Path]) -> None:
+def test_the_library_of_safetensors_sees_the_same(write: Write) -> None:
     path = write(columns())
     index, theirs = Index(path), load_file(path)
     assert set(theirs) == set(index.columns)
     for name, column in theirs.items():
         assert column.dtype == index.columns[name].dtype
         np.testing.assert_array_equal(column, index.columns[name])
+    for name, column in index.columns.items():
+        assert (column.flags.aligned, column.flags.writeable) == (True, False), name
     with safe_open(path, "numpy") as file:
         assert file.metadata() == index.metadata == METADATA
 
 
-def test_an_index_without_tiles_needs_no_columns_for_them(write: Callable[..., Path]) -> None:
+def test_an_index_without_tiles_needs_no_columns_for_them(write: Write) -> None:
     plain = {
         name: column
         for name, column in columns().items()
@@ -171,39 +167,28 @@ def test_an_index_without_tiles_needs_no_columns_for_them(write: Callable[..., P
     assert not Index(write(plain)).tiled
 
 
-def test_a_column_that_is_not_known_is_no_hindrance(write: Callable[..., Path]) -> None:
+def test_a_column_that_is_not_known_is_no_hindrance(write: Write) -> None:
     index = Index(write(columns() | {"of_the_future": np.arange(5, dtype="<u4")}))
     assert len(index) == 3
 
 
+OUTSIDE = [(10241, 0), (10240, 1), (0, 10241), (5000, 5241), (2**64 - 1, 2), (1, 2**64 - 1)]
+
+
 @pytest.mark.parametrize("prefix", ["", "cls."])
-@pytest.mark.parametrize(
-    ("offset", "size"),
-    [
-        (10241, 0),
-        (10240, 1),
-        (0, 10241),
-        (5000, 5241),
-        (2**64 - 1, 2),
-        (2**63, 2**63),
-        (1, 2**64 - 1),
-    ],
-)
-def test_a_row_outside_the_tar_is_refused(
-    write: Callable[..., Path], prefix: str, offset: int, size: int
+@pytest.mark.parametrize(("offset", "size"), [*OUTSIDE, (2**63, 2**63)])
+def test_a_row_outside_the_tar_is_refused_and_may_end_with_it(
+    write: Write, prefix: str, offset: int, size: int
 ) -> None:
     changed = columns(**{f"{prefix}offset": [512, offset, 512], f"{prefix}size": [1, size, 1]})
     with pytest.raises(FormatError, match=r"row 1 .* is outside its tar"):
         Index(write(changed))
-
-
-def test_a_row_may_end_with_the_tar(write: Callable[..., Path]) -> None:
     changed = columns(offset=[512, 10240, 240], size=[1, 0, 10000])
     assert Index(write(changed)).span("tiff", 2) == (240, 10000)
 
 
 @pytest.mark.parametrize("name", [name for name in columns() if name != "segment"])
-def test_a_missing_column_is_refused(write: Callable[..., Path], name: str) -> None:
+def test_a_missing_column_is_refused(write: Write, name: str) -> None:
     fewer = columns()
     del fewer[name]
     with pytest.raises(FormatError, match=f"no column {name}"):
@@ -211,7 +196,7 @@ def test_a_missing_column_is_refused(write: Callable[..., Path], name: str) -> N
 
 
 @pytest.mark.parametrize("name", columns())
-def test_a_column_of_another_type_is_refused(write: Callable[..., Path], name: str) -> None:
+def test_a_column_of_another_type_is_refused(write: Write, name: str) -> None:
     other = columns()
     other[name] = other[name].astype("<i8" if name != "label" else "<u8")
     with pytest.raises(FormatError, match=f"column {name} is n"):
@@ -222,9 +207,7 @@ def test_a_column_of_another_type_is_refused(write: Callable[..., Path], name: s
     "name", [name for name in columns() if name not in ("key", "name", "segment")]
 )
 @pytest.mark.parametrize("change", [-1, 1])
-def test_a_column_of_another_length_is_refused(
-    write: Callable[..., Path], name: str, change: int
-) -> None:
+def test_a_column_of_another_length_is_refused(write: Write, name: str, change: int) -> None:
     other = columns()
     other[name] = np.resize(other[name], len(other[name]) + change)
     with pytest.raises(FormatError, match=r"has \d rows, not \d|do not tile"):
@@ -234,7 +217,7 @@ def test_a_column_of_another_length_is_refused(
 @pytest.mark.parametrize("name", ["key_offset", "name_offset", "segment_offset"])
 @pytest.mark.parametrize("damage", ["begin", "end", "beyond", "back", "huge"])
 def test_bounds_that_do_not_tile_their_column_are_refused(
-    write: Callable[..., Path], name: str, damage: str
+    write: Write, name: str, damage: str
 ) -> None:
     bounds = columns()[name].tolist()
     bounds = {
@@ -248,40 +231,30 @@ def test_bounds_that_do_not_tile_their_column_are_refused(
         Index(write(columns(**{name: bounds})))
 
 
-def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
-    with pytest.raises(FormatError, match="image format"):
-        Index(write(columns(format=[0, 0, len(FORMATS)])))
+IMPOSSIBLE = {
+    "channels": (0, 5),
+    "orientation": (0, 9),
+    "height": (0, 2**31),
+    "width": (0, 2**32 - 1),
+    "label": (-2, 2**28, 2**63 - 1, -(2**63)),
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("channels", 0),
-        ("channels", 5),
-        ("orientation", 0),
-        ("orientation", 9),
-        ("height", 0),
-        ("width", 0),
-        ("height", 2**31),
-        ("width", 2**32 - 1),
-        ("label", -2),
-        ("label", 2**28),
-        ("label", 2**63 - 1),
-        ("label", -(2**63)),
-    ],
+    ("name", "value"), [(name, value) for name, found in IMPOSSIBLE.items() for value in found]
 )
-def test_an_image_that_cannot_be_is_refused(
-    write: Callable[..., Path], name: str, value: int
-) -> None:
+def test_an_image_that_cannot_be_is_refused(write: Write, name: str, value: int) -> None:
     with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, but .* are allowed"):
         Index(write(columns(**{name: [1, value, 1]})))
+    with pytest.raises(FormatError, match="image format"):
+        Index(write(columns(format=[0, 0, len(FORMATS)])))
 
 
 @pytest.mark.parametrize(
     ("classes", "most"), [(1, 0), (3, 2), (2_000_000, 1_999_999), (0, 1_000_000)]
 )
 def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without_any(
-    write: Callable[..., Path], classes: int, most: int
+    write: Write, classes: int, most: int
 ) -> None:
     path = write(columns(label=[-1, 0, most]))
     assert Index(path, classes=classes).columns["label"].tolist() == [-1, 0, most]
@@ -299,22 +272,15 @@ def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without
         ({"format": "pt"}, "format=shardfeed-index"),
         *(({"tar_bytes": value}, ".") for value in ("-1", "x", "", "9" * 30, "1e9", None, [])),
         *(({"tar_bytes": float(value)}, ".") for value in ("inf", "nan")),
+        *(({name: ...}, ".") for name in ("format", "version", "tar_bytes", "tar_checksum")),
     ],
     ids=str,
 )
 def test_metadata_that_does_not_fit_is_refused(
-    write: Callable[..., Path], metadata: dict[str, Any], reason: str
+    write: Write, metadata: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(FormatError, match=reason):
         Index(write(columns(), **metadata))
-
-
-@pytest.mark.parametrize("name", ["format", "version", "tar_bytes", "tar_checksum"])
-def test_missing_metadata_is_refused(tmp_path: Path, name: str) -> None:
-    metadata = {key: value for key, value in METADATA.items() if key != name}
-    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
-    with pytest.raises(FormatError):
-        Index(tmp_path / "index")
 
 
 COLUMN = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
@@ -368,7 +334,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
             Index(path)
 
 
-def test_an_index_that_was_read_stays_as_it_was(write: Callable[..., Path]) -> None:
+def test_an_index_that_was_read_stays_as_it_was(write: Write) -> None:
     path = write(columns())
     mapped, read = Index(path), Index(path, mapped=False)
     assert set(read.columns) == set(mapped.columns)
@@ -380,7 +346,7 @@ def test_an_index_that_was_read_stays_as_it_was(write: Callable[..., Path]) -> N
     assert (read.is_whole, mapped.is_whole) == (True, False)
 
 
-def test_an_index_cut_short_is_refused(write: Callable[..., Path]) -> None:
+def test_an_index_cut_short_is_refused(write: Write) -> None:
     path = write(columns())
     whole = path.read_bytes()
     for length in range(0, len(whole), 7):
@@ -389,9 +355,7 @@ def test_an_index_cut_short_is_refused(write: Callable[..., Path]) -> None:
             Index(path)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4),
-)
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
 @settings(TMP, max_examples=300)
 def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int, int]]) -> None:
     data = bytearray(serialize(columns(), METADATA))
@@ -409,38 +373,17 @@ def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int
             assert span is None or sum(span) <= index.tar_bytes
 
 
-@given(st.integers(0, 10_000), st.sampled_from(b'-+_ .0123456789eE"[]{},:'))
-@settings(TMP, max_examples=300)
-def test_a_flipped_character_of_the_header_is_read_or_refused(
-    tmp_path: Path, at: int, value: int
-) -> None:
-    data = bytearray(serialize(columns(), METADATA))
-    length = int.from_bytes(data[:8], "little")
-    data[8 + at % length] = value
-    (tmp_path / "index").write_bytes(data)
-    with suppress(FormatError):
-        assert len(Index(tmp_path / "index").columns) > 0
-
-
 @pytest.mark.parametrize(
-    "text", ["", "{", "3", "null", "[1]", '[["a"]]', '[["a", "b", "c"]]', None]
+    "text", ["", "{", "3", "null", "[1]", '[["a"]]', '[["a", "b", "c"]]', None, ...]
 )
-def test_a_damaged_list_of_files_is_refused(write: Callable[..., Path], text: str | None) -> None:
+def test_a_damaged_list_of_files_is_refused(write: Write, text: str | None) -> None:
     with pytest.raises(FormatError):
         _ = Index(write(columns(), rejected=text)).rejected
     with pytest.raises(FormatError):
         _ = Index(write(columns(), untiled=text)).untiled
 
 
-@pytest.mark.parametrize("name", ["rejected", "untiled"])
-def test_a_missing_list_of_files_is_refused(tmp_path: Path, name: str) -> None:
-    metadata = {key: value for key, value in METADATA.items() if key != name}
-    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
-    with pytest.raises(FormatError):
-        getattr(Index(tmp_path / "index"), name)
-
-
-def test_a_key_that_is_no_utf8_is_refused(write: Callable[..., Path]) -> None:
+def test_a_key_that_is_no_utf8_is_refused(write: Write) -> None:
     key = columns()["key"].copy()
     key[0] = 0xFF
     path = write(columns(key=key))

@@ -5,7 +5,7 @@ import re
 import shutil
 import struct
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import pytest
 import simplejpeg
 import torch
 from counted import statistics_of
-from PIL import Image
+from delivered import Write, damage
+from made_images import encode, make_image, turned
 
 from reader import (
     CenterCrop,
@@ -38,9 +39,6 @@ from reader.gpu_decode.parcels import Parcel, parts_for_nvjpeg
 
 needs_jpegtran = pytest.mark.skipif(shutil.which("jpegtran") is None, reason="no jpegtran")
 
-Make = Callable[..., Image.Image]
-Encode = Callable[..., bytes]
-MakeDataset = Callable[..., Path]
 
 CROP = CenterCrop((48, 64))
 FLIPS: list[Transform] = [RandomHorizontalFlip(), RandomVerticalFlip()]
@@ -67,20 +65,14 @@ def differences(dataset: Path, transforms: Sequence[Transform], **options: Any) 
 
 
 @pytest.fixture(scope="module")
-def mixed(
-    make_image: Make,
-    encode: Encode,
-    make_dataset: MakeDataset,
-) -> Path:
+def mixed(make_dataset: Write) -> Path:
     """JPEGs of every sort, upright and not, tiled if jpegtran is there, and other formats."""
     files = {}
     for seed, sampling in enumerate(["4:4:4", "4:2:2", "4:2:0"]):
         for orientation in (1, 2, 3, 4, 5, 6, 7, 8):
             # 101 pixels are 13 MCUs of 8, a prime number: tiles of 4:4:4 run on from row to row.
             image = make_image(8 * seed + orientation, 93, 101)
-            exif = Image.Exif()
-            exif[0x0112] = orientation
-            data = encode(image, "JPEG", subsampling=sampling, quality=92, exif=exif)
+            data = encode(image, "JPEG", subsampling=sampling, quality=92, exif=turned(orientation))
             files[f"a/{seed}{orientation}.jpg"] = data
     files["b/progressive.jpg"] = encode(make_image(50), "JPEG", progressive=True)
     files["b/grey.jpg"] = encode(make_image(51, 70, 104, "L"), "JPEG", quality=95)
@@ -118,18 +110,16 @@ def test_a_box_that_shrinks_much_is_averaged_as_well_as_workers_do_it(mixed: Pat
     away = {}
     for decode in ("gpu", "cpu"):
         found = batches(mixed, decode, transforms, fields=("image", "index"))
+        size, area = (24, 21), cv2.INTER_AREA
         away[decode] = np.mean(
             [
-                np.abs(image.permute(1, 2, 0).numpy() - averaged(dataset[number][0]))
+                np.abs(image.permute(1, 2, 0).numpy() - cv2.resize(own, size, interpolation=area))
                 for images, numbers in found
                 for image, number in zip(images, numbers.tolist(), strict=True)
+                for own in [dataset[number][0][:, ::-1].astype(np.float32)]
             ]
         )
     assert away["gpu"] < min(away["cpu"], 3)
-
-
-def averaged(image: np.ndarray) -> np.ndarray:
-    return cv2.resize(image[:, ::-1], (24, 21), interpolation=cv2.INTER_AREA).astype(float)
 
 
 def sent(dataset: Path, transforms: Sequence[Transform], **options: Any) -> dict[str, Any]:
@@ -151,18 +141,14 @@ def test_workers_decode_only_what_nvjpeg_does_not(mixed: Path) -> None:
 
 
 @needs_jpegtran
-def test_a_small_crop_needs_a_small_part_of_a_tiled_jpeg(
-    make_image: Make, encode: Encode, make_dataset: MakeDataset
-) -> None:
+def test_a_small_crop_needs_a_small_part_of_a_tiled_jpeg(make_dataset: Write) -> None:
     data = encode(make_image(0, 512, 1024), "JPEG", quality=95, subsampling="4:4:4")
     parcel = sent(make_dataset({"a.jpg": data}), [CenterCrop(64)])["a"]
     assert parcel.length < len(data) / 20
     assert (parcel.height, parcel.width) < (96, 160)
 
 
-def test_images_without_room_in_their_slot_travel_beside_it(
-    make_image: Make, encode: Encode, make_dataset: MakeDataset
-) -> None:
+def test_images_without_room_in_their_slot_travel_beside_it(make_dataset: Write) -> None:
     files = {f"{n}.jpg": encode(make_image(n, 24, 24), "JPEG") for n in range(40)}
     files["large.jpg"] = encode(make_image(40, 400, 300), "JPEG", quality=95)
     files["wide.png"] = encode(make_image(41, 90, 300), "PNG")
@@ -218,42 +204,10 @@ def test_the_prefetcher_decodes_and_normalises(packed: Path) -> None:
     assert torch.equal(*found.values())
 
 
-def test_a_run_is_resumed_in_the_other_mode(packed: Path) -> None:
-    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "transforms": [CROP], "shuffle": True}
-    with Loader(packed, decode="gpu", **options) as loader:
-        iterator = iter(loader)
-        before = [next(iterator)[0].decode() for _ in range(2)]
-        state = loader.state_dict()
-    with Loader(packed, **options) as loader:
-        whole = [image for image, _ in loader]
-        loader.load_state_dict(state)
-        after = [image for image, _ in loader]
-    assert torch.equal(torch.cat(before + after), torch.cat(whole))
-
-
-def damaged(packed_copy: Path, number: int) -> Path:
-    """The dataset with a broken header in one of its JPEGs."""
-    dataset = Dataset(packed_copy)
-    shard, row = dataset.locate(number)
-    with shard.path.open("r+b") as file:
-        file.seek(int(shard.index.columns["offset"][row]))
-        file.write(b"no JPEG")
-    return packed_copy
-
-
-@pytest.mark.parametrize("on_error", ["mask", "substitute"])
-def test_a_damaged_sample_is_replaced_as_when_workers_decode(
-    packed_copy: Path, on_error: str
-) -> None:
-    dataset = damaged(packed_copy, 5)
-    options: dict[str, Any] = {"on_error": on_error, "fields": ("image", "index", "valid")}
-    assert differences(dataset, [CROP], shuffle=False, **options).max() <= 1
-
-
 def test_a_damaged_sample_is_an_error_that_names_it(packed_copy: Path) -> None:
-    dataset = damaged(packed_copy, 5)
-    with pytest.raises(SampleError, match=re.escape(repr(Dataset(dataset).keys[5]))):
-        list(batches(dataset, "gpu", [CROP]))
+    damage(packed_copy, 5)
+    with pytest.raises(SampleError, match=re.escape(repr(Dataset(packed_copy).keys[5]))):
+        list(batches(packed_copy, "gpu", [CROP]))
 
 
 def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(
@@ -270,16 +224,8 @@ def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(
 
 
 def test_workers_that_do_not_decode_are_said_to_splice() -> None:
-    seen = statistics_of(
-        work="splice",
-        batches=10,
-        samples=80,
-        elapsed=10,
-        waited=5,
-        worker_seconds=10,
-        busy=9,
-        cpu=9,
-    )
+    loop = {"batches": 10, "samples": 80, "elapsed": 10, "waited": 5, "worker_seconds": 10}
+    seen = statistics_of(work="splice", **loop, busy=9, cpu=9)
     assert seen.bound_by == "splice"
     assert seen.bottleneck.startswith("splice-bound: ")
 
@@ -303,9 +249,7 @@ def test_what_needs_pixels_is_refused(packed: Path, options: dict[str, Any], rea
         Loader(packed, **{"transforms": [CROP], "decode": "gpu", **options})
 
 
-def test_masks_are_refused(
-    make_image: Make, encode: Encode, write_samples: Callable[..., Path]
-) -> None:
+def test_masks_are_refused(write_samples: Write) -> None:
     members = {"jpg": encode(make_image(0), "JPEG"), "mask.png": encode(make_image(1), "PNG")}
     with pytest.raises(ReaderError, match="masks"):
         Loader(
@@ -368,12 +312,7 @@ needs_nvjpeg = pytest.mark.skipif(not can_decode(), reason="no CUDA device with 
 @needs_nvjpeg
 @pytest.mark.parametrize(("sampling", "mean", "most"), [("4:4:4", 1, 8), ("4:2:0", 3, 160)])
 def test_nvjpeg_gives_nearly_the_pixels_of_the_cpu(
-    make_image: Make,
-    encode: Encode,
-    make_dataset: MakeDataset,
-    sampling: str,
-    mean: float,
-    most: int,
+    make_dataset: Write, sampling: str, mean: float, most: int
 ) -> None:
     files = {
         f"{n}.jpg": encode(make_image(n, 150, 201), "JPEG", quality=92, subsampling=sampling)

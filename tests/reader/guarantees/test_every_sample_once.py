@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delivered import COUNT, CROP, augmented, indexes, valid_rows
+from delivered import COUNT, CROP, augmented, indexes
 from made_images import encode, make_image
 
 from reader import Loader
@@ -29,26 +29,6 @@ def test_an_epoch_has_every_sample_in_batches_of_any_size(
             assert [len(index) for (index,) in batches] == sizes
             assert len(loader) == len(sizes)
             assert len(set(indexes(batches))) == sum(sizes)
-
-
-@pytest.mark.parametrize("world_size", [2, 3, 4])
-def test_the_ranks_share_an_epoch_in_the_order_of_one(packed: Path, world_size: int) -> None:
-    with augmented(packed, workers=0) as loader:
-        expected = valid_rows(loader)
-    ranks = []
-    for rank in range(world_size):
-        with augmented(packed, workers=0, rank=rank, world_size=world_size) as loader:
-            assert (loader.rank, loader.world_size) == (rank, world_size)
-            ranks.append(list(loader))
-            assert len(loader) == len(ranks[-1]) == -(-COUNT // (4 * world_size))
-    steps = list(zip(*ranks, strict=True))
-    assert valid_rows(batch for step in steps for batch in step) == expected
-    for step in steps:
-        assert len({len(batch[0]) for batch in step}) == 1
-    padding = sum(int((~valid).sum()) for rank in ranks for _, _, _, valid, _ in rank)
-    assert padding == -COUNT % world_size
-    seen = {number for rank in ranks for number in indexes(rank, 2)}
-    assert seen == set(range(COUNT))  # padding repeats samples
 
 
 def test_more_ranks_than_samples_pad_whole_batches(make_dataset: Callable[..., Path]) -> None:

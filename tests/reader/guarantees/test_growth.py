@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from delivered import load
 from growth import assert_linear
 from orders import SHUFFLES
 
-from reader import AspectBuckets, BlockShuffle, CenterCrop, Dataset, Loader
+from reader import AspectBuckets, BlockShuffle, Dataset
 from reader.order.access import AccessPattern
 from reader.order.buckets import Bucketed
 from reader.order.samplers import Drawn, plain_order
@@ -55,7 +55,7 @@ def test_opening_and_what_indexes_know(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("by blocks", "in buckets")))
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("shuffled", "in streams")))
         for name in ORDERS
     ],
 )
@@ -111,12 +111,7 @@ def test_batches_of_a_subset_are_loaded_and_their_state_is_saved(
 
     def use(n: int) -> Callable[[], object]:
         subset = whole.subset(np.arange(0, 10 * n, 2)[::-1])
-        options: dict[str, Any] = {
-            "fields": ("index",),
-            "workers": 0,
-            "transforms": [CenterCrop(8)],
-        }
-        loader = Loader(subset, batch_size=5, shuffle=True, batches_ahead=1, **options)
+        loader = load(subset, batch_size=5, shuffle=True, batches_ahead=1)
 
         def run() -> None:
             for _ in loader:

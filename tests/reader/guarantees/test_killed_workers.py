@@ -1,9 +1,7 @@
 """Workers that are killed at any moment change nothing, or are told of."""
 
 import os
-import random
 import signal
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -94,27 +92,3 @@ def test_a_sample_that_kills_every_worker_is_named_and_closes_the_loader(packed:
             list(loader)
         with pytest.raises(ReaderError, match="closed"):
             next(iter(loader))
-
-
-def test_a_random_worker_killed_every_tenth_of_a_second_changes_nothing(packed: Path) -> None:
-    options: dict[str, Any] = {"transforms": (slow(0.01), *AUGMENT), "workers": 2}
-    with augmented(packed, **options) as loader:
-        expected = digest(loader)
-    rng = random.Random(0)
-    with augmented(packed, **options) as loader:
-        iterator = iter(loader)
-        found = [next(iterator)]
-        is_over = threading.Event()
-
-        def kill() -> None:
-            for _ in range(15):  # a machine under load needs longer than this to start one
-                if not is_over.wait(0.1) and (alive := workers()):
-                    rng.choice(alive).kill()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        found += iterator
-        is_over.set()
-        killer.join()
-        assert digest(found) == expected
-        assert loader.statistics().restarts > 0

@@ -11,7 +11,6 @@ from typing import Any
 
 import psutil
 import pytest
-from delivered import CROP
 from live_workers import workers
 from made_images import encode, make_image
 from other_process import wait_until
@@ -119,28 +118,6 @@ def test_pairs_of_loaders_left_in_every_way_are_cleaned_up_without_close(folder:
         gc.collect()
         assert workers_left() == []
         wait_until(lambda: held().items() <= before.items())  # what has ended may not be gone
-
-
-def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:
-    loader = Loader(packed, batch_size=4, workers=2, transforms=[CROP])
-    iterator = iter(loader)
-    batch = next(iterator)
-    assert len(workers()) == 2
-    del loader, iterator
-    gc.collect()
-    assert workers_left() == []
-    assert batch[0].any()
-
-
-def test_an_exception_in_the_loop_ends_the_workers(packed: Path) -> None:
-    def train() -> None:
-        with Loader(packed, batch_size=4, workers=2, transforms=[CROP]) as loader:
-            for _ in loader:
-                raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        train()
-    assert workers_left() == []
 
 
 def test_a_constructor_that_fails_leaves_no_workers(packed: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from delivered import digest, indexes
+from delivered import Write, digest, indexes, load
 from made_images import encode
 from orders import SHUFFLES
 from PIL import Image
@@ -24,11 +24,9 @@ from reader import (
     AspectBuckets,
     BlockShuffle,
     Boxes,
-    CenterCrop,
     ClassBalanced,
     CUDAPrefetcher,
     Dataset,
-    Loader,
     Member,
     Mix,
     Weighted,
@@ -40,15 +38,6 @@ from reader.format import BoxEncoding, Manifest
 def mix(packed: Path, others: Path) -> Mix:
     """An epoch of 24 samples of one dataset and 8 of the other."""
     return Mix({"a": (Dataset(packed), 24), "b": (Dataset(others), 8)}, by="choose")
-
-
-def load(mix: Any, **options: Any) -> Loader:
-    arguments: dict[str, Any] = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)]}
-    return Loader(mix, **{**arguments, "fields": ("index",), **options})
-
-
-def numbers(batches: Any) -> list[int]:
-    return indexes(batches)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +54,7 @@ def test_every_epoch_has_what_the_mix_says_and_all_samples_come_equally_often(
             sources = [source.tolist() for _, source in batches]
             assert sorted(chain(*sources)) == [0] * 24 + [1] * 8
             assert all(sum(batch) <= 2 for batch in sources)
-            found.update(numbers(batches))
+            found.update(indexes(batches))
     assert [found[number] for number in range(46)] == [56] * 39 + [104] * 7
 
 
@@ -73,11 +62,11 @@ def test_without_numbers_every_sample_comes_once(packed: Path, others: Path) -> 
     mix = Mix([Dataset(packed), Dataset(others)])
     for shuffle in (*SHUFFLES.values(), AspectBuckets(4)):
         with load(mix, shuffle=shuffle) as loader:
-            assert sorted(numbers(loader)) == list(range(46))
+            assert sorted(indexes(loader)) == list(range(46))
     with load(mix) as loader:
-        assert numbers(loader) == list(range(46))
+        assert indexes(loader) == list(range(46))
     with load(mix, sampler=[45, 0]) as loader:
-        assert numbers(loader) == [45, 0]
+        assert indexes(loader) == [45, 0]
     with load(mix, sampler=ClassBalanced(), fields=("label",), epochs=20) as loader:
         shares = np.bincount([label for (labels,) in loader for label in labels.tolist()])
         assert (np.abs(shares / shares.sum() - 0.25) < 0.06).all()
@@ -92,7 +81,7 @@ def test_the_same_dataset_may_come_twice_by_different_subsets(packed: Path) -> N
         times = {30: 6, 5: 2, 7: 4, 9: 4}
         assert found == {whole.keys[number]: count for number, count in times.items()}
     with load(mix, batch_size=16) as loader:
-        assert [n for n in numbers(loader) if n < 2] == [0, 1, 0, 1]  # in the subset's own order
+        assert [n for n in indexes(loader) if n < 2] == [0, 1, 0, 1]  # in the subset's own order
 
 
 def test_a_loader_takes_torchs_sums_of_datasets(packed: Path, others: Path) -> None:
@@ -104,7 +93,7 @@ def test_a_loader_takes_torchs_sums_of_datasets(packed: Path, others: Path) -> N
         assert isinstance(loader.dataset, Mix)
         assert loader.dataset.keys[:] == [one.keys[1], one.keys[0]]
     with load(one + one.subset([4])) as loader:
-        assert len(numbers(loader)) == 40
+        assert len(indexes(loader)) == 40
     with pytest.raises(ArgumentError, match=r"different classes.*reader.Mix\(datasets\)"):
         load(one + other)
 
@@ -149,7 +138,7 @@ def test_blocks_are_not_drawn_with_replacement(packed: Path) -> None:
 
 
 @pytest.fixture
-def detection(write_samples: Callable[..., Path]) -> Callable[..., Dataset]:
+def detection(write_samples: Write) -> Callable[..., Dataset]:
     """`detection("cat", "dog")`: a sample with a box of each of these classes."""
 
     def make(*classes: str, text: bytes | None = None, **changes: Any) -> Dataset:
@@ -167,7 +156,7 @@ def detection(write_samples: Callable[..., Path]) -> Callable[..., Dataset]:
 
 
 def test_a_member_that_a_dataset_lacks_is_asked_for_with_a_mark(
-    detection: Callable[..., Dataset], write_samples: Callable[..., Path]
+    detection: Callable[..., Dataset], write_samples: Write
 ) -> None:
     mix = Mix([detection("cat", text=b"a cat"), detection("dog")])
     for given in ("txt", Member("txt", decode=len)):
@@ -209,7 +198,7 @@ def test_boxes_that_are_held_differently_are_refused(detection: Callable[..., Da
         assert len([*loader]) == 1
 
 
-def test_raw_images_are_gathered_across_datasets(write_samples: Callable[..., Path]) -> None:
+def test_raw_images_are_gathered_across_datasets(write_samples: Write) -> None:
     def raw(count: int) -> Dataset:
         images = {f"s{n}": {"raw": bytes([count * n]) * 8 * 8 * 3} for n in range(count)}
         return Dataset(write_samples(images, 4, labels=range(count), raw=(8, 8, 3)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import psutil
 import pytest
-from delivered import AUGMENT, CROP, EVERYTHING, augmented, digest
+from delivered import AUGMENT, CROP, EVERYTHING, digest
 
 from reader import Geometry, Loader
 from reader.rng import SampleRandom
@@ -80,20 +80,3 @@ def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delive
     assert digests == two_epochs(packed, 1, transforms=[Mine()], fields=["image", "label"])
     assert len(pids.split()) == 1 + 2
     assert not any(psutil.pid_exists(int(pid)) for pid in pids.split())
-
-
-def test_any_epoch_can_be_chosen(packed: Path) -> None:
-    with augmented(packed) as loader:
-        expected = [digest(loader) for _ in range(4)]
-        loader.set_epoch(2)
-        assert [digest(loader), digest(loader)] == expected[2:]
-        loader.set_epoch(1)
-        assert digest(loader) == expected[1]
-        iterator = iter(loader)
-        next(iterator)
-        loader.set_epoch(3)
-        assert digest(loader) == expected[3]
-        assert len(list(iterator)) == 9  # what was begun goes on
-    with augmented(packed) as loader:
-        loader.set_epoch(3)
-        assert digest(loader) == expected[3]

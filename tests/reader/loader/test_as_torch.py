@@ -3,13 +3,14 @@
 import pickle
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from delivered import COUNT, CROP, indexes
+from delivered import COUNT, CROP, indexes, load
 from pretended_gpu import pretended_gpu
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, SequentialSampler
 
@@ -18,9 +19,7 @@ from reader import CUDAPrefetcher, Dataset, Loader, ReaderError
 BATCH = 8
 
 
-def opened(folder: Any, **options: Any) -> Loader:
-    given = {"batch_size": BATCH, "workers": 0, "transforms": [CROP], "fields": ("index",)}
-    return Loader(folder, **{"shuffle": True, **given, **options})
+opened = partial(load, shuffle=True, batch_size=BATCH)
 
 
 def indices(loader: Any) -> list[list[int]]:
@@ -58,12 +57,9 @@ def test_a_prefetcher_has_all_that_its_loader_has(packed: Path) -> None:
         assert prefetcher.statistics().workers == 0
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             prefetcher.nothing  # noqa: B018
-
-
-def test_a_prefetcher_of_something_else_lacks_what_that_lacks() -> None:
-    prefetcher = CUDAPrefetcher([torch.zeros(1)], device="cpu")
-    assert not hasattr(prefetcher, "set_epoch")
-    assert not hasattr(prefetcher, "dataset")
+    other = CUDAPrefetcher([torch.zeros(1)], device="cpu")
+    assert not hasattr(other, "set_epoch")
+    assert not hasattr(other, "dataset")
 
 
 @pytest.mark.parametrize("options", [{}, {"drop_last": True}, {"epochs": 2}, {"shuffle": False}])

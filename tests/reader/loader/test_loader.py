@@ -1,17 +1,13 @@
 """What a loader is given and gives: arguments, fields, errors, its end."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from delivered import COUNT, CROP
 from live_workers import workers
-from made_images import encode, make_image
-from PIL import Image
 
 from reader import Dataset, FormatError, Loader, ReaderError
 from reader.format import Manifest
@@ -42,49 +38,12 @@ def test_a_loader_prints_what_it_does(packed: Path) -> None:
         assert repr(loader) == f"{steps}, sampler=list of 2 numbers, seed=5, workers=1, in epoch 0>"
 
 
-def test_images_stay_as_stored_if_they_need_not_be_upright(
-    make_dataset: Callable[..., Path],
-) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    folder = make_dataset({"a.png": encode(make_image(0, 20, 30), "PNG", exif=exif)})
-    for upright, size in ((True, (30, 20)), (False, (20, 30))):
-        with Loader(Dataset(folder, upright=upright), workers=1) as loader:
-            ((image, _),) = loader
-        assert image.shape == (1, 3, *size)
-        assert np.array_equal(image[0].permute(1, 2, 0), loader.dataset[0][0])
-
-
 def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
     manifest = Manifest.load(packed_copy)
     shards = (*manifest.shards[:3], replace(manifest.shards[3], split="val"))
     (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
     with Loader(packed_copy, split="val", workers=1, transforms=[CROP], fields=["key"]) as loader:
         assert [key for ((key,),) in loader] == list(Dataset(packed_copy).keys)[30:]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"fields": ["image", "lable"]}, "lable.*label"),
-        ({"batch_size": 0}, "^batch_size is an integer of at least 1, not 0"),
-        ({"batch_size": True}, "^batch_size is an integer of at least 1, not True"),
-        ({"timeout": "5"}, "^timeout is a number of seconds"),
-        ({"batch_size": 2.5}, "^batch_size is .*, not 2.5"),
-        ({"workers": -1}, "^workers is an integer of at least 0, 'auto' or None, not -1"),
-        ({"workers": "all"}, "^workers is .*, not 'all'"),
-        ({"rank": 1}, "rank=1"),
-        ({"world_size": 2}, "world_size=2"),
-        ({"rank": 2, "world_size": 2}, "rank=2"),
-        ({"rank": -1, "world_size": 2}, "rank=-1"),
-        ({"split": "test"}, "test"),
-    ],
-)
-def test_arguments_that_cannot_be_met_are_refused_by_name(
-    packed: Path, options: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(ReaderError, match=words):
-        Loader(packed, **options)
 
 
 def test_a_folder_without_data_or_without_samples_is_refused(

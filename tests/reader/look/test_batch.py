@@ -100,9 +100,6 @@ def test_boxes_are_drawn_where_they_are_in_each_format() -> None:
         assert tuple(edge) != RED
     assert all((each == found[0]).all() for each in found)
     assert not (plain == found[0]).all()
-
-
-def test_a_format_of_boxes_that_there_is_not_is_refused() -> None:
     with pytest.raises(ArgumentError, match="xyxy, xywh, cxcywh"):
         reader.show(images(), boxes="yxyx")
 
@@ -146,12 +143,14 @@ def test_a_batch_without_images_is_refused(batch: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"), [("a.jpg", "JPEG"), ("a.JPEG", "JPEG"), ("a.webp", "WEBP"), ("a.png", "PNG")]
+    ("name", "form"), [("a.jpg", "JPEG"), ("a.JPEG", "JPEG"), ("a.webp", "WEBP"), ("a", "PNG")]
 )
 def test_what_is_written_is_what_its_name_ends_in(tmp_path: Path, name: str, form: str) -> None:
-    reader.show(images()).save(tmp_path / name)
+    sheet = reader.show((images(), LABELS, ["<b>", "\x1b[31m", "名前" * 40]))
+    sheet.save(tmp_path / name)
     with Image.open(tmp_path / name) as written:
-        assert written.format == form
+        assert (written.format, written.size) == (form, sheet.image.size)
+    assert Image.open(io.BytesIO(sheet._repr_png_())).size == sheet.image.size
 
 
 def test_a_name_that_ends_in_no_format_of_pictures_is_refused(tmp_path: Path) -> None:
@@ -181,14 +180,6 @@ def test_letters_that_the_font_lacks_are_escapes() -> None:
     assert fitted("\U000f0000", 200) == "\\U000f0000"
     assert fitted("\u0436\u03bb", 200) in ("\u0436\u03bb", "\\u0436\\u03bb")  # as the font has them
     assert fitted("W" * 500, 100).endswith("W…")
-
-
-def test_what_is_written_is_a_png(tmp_path: Path) -> None:
-    sheet = reader.show((images(), LABELS, ["<b>", "\x1b[31m", "名前" * 40]))
-    sheet.save(tmp_path / "sheet")
-    with Image.open(tmp_path / "sheet") as written:
-        assert written.format == "PNG"
-    assert Image.open(io.BytesIO(sheet._repr_png_())).size == sheet.image.size
 
 
 CROP = [reader.RandomResizedCrop(48), reader.RandomHorizontalFlip()]

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from delivered import damage
+from delivered import COUNT, damage
 from made_images import encode, make_image
 
-from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
+from reader import CenterCrop, Dataset, Loader, SampleError
 from reader.order.shuffle import GlobalShuffle
 
-COUNT = 39
 BAD = [4, 17, 18, 38]
 
 
@@ -47,24 +46,23 @@ def test_masked_samples_are_black_and_not_valid(damaged: Path) -> None:
             assert repr(loader.dataset.keys[number]) in reason
 
 
-def test_substitutes_are_the_next_samples_that_can_be_read(damaged: Path) -> None:
-    with load(damaged, on_error="substitute", max_bad=0.2) as loader:
-        batches = list(loader)
-        index = np.concatenate([batch[2].numpy() for batch in batches])
-        labels = np.concatenate([batch[1].numpy() for batch in batches])
-        expected = [{4: 5, 17: 19, 18: 19, 38: 0}.get(n, n) for n in range(COUNT)]
-        assert index.tolist() == expected
-        assert labels.tolist() == loader.dataset.labels[expected].tolist()
-        assert all(batch[3].all() for batch in batches)
-        assert sorted(loader.bad_samples) == BAD
-
-
-def test_substitutes_come_from_the_subset_in_its_own_order(damaged: Path) -> None:
-    subset = [20, 4, 7, 17, 18, 3]
+@pytest.mark.parametrize(
+    ("subset", "expected"),
+    [
+        (range(COUNT), [{4: 5, 17: 19, 18: 19, 38: 0}.get(n, n) for n in range(COUNT)]),
+        ([20, 4, 7, 17, 18, 3], [0, 2, 2, 5, 5, 5]),  # in the subset's own order
+    ],
+)
+def test_substitutes_are_the_next_samples_that_can_be_read(
+    damaged: Path, subset: Any, expected: list[int]
+) -> None:
     dataset = Dataset(damaged, subset=subset)
     with load(dataset, on_error="substitute", max_bad=0.5) as loader:
-        index = np.concatenate([batch[2].numpy() for batch in loader])
-    assert index.tolist() == [0, 2, 2, 5, 5, 5]
+        rows = [row for _, *batch in loader for row in zip(*batch, strict=True)]
+        assert sorted(loader.bad_samples) == [n for n, own in enumerate(subset) if own in BAD]
+    assert [int(index) for _, index, _ in rows] == expected
+    assert [int(label) for label, _, _ in rows] == dataset.labels[expected].tolist()
+    assert all(valid for _, _, valid in rows)
 
 
 def test_where_all_that_follow_are_bad_too_a_substitute_is_masked(packed_copy: Path) -> None:
@@ -154,51 +152,25 @@ def test_ranks_stay_in_step_and_report_all_of_5_percent_bad_samples(
         assert delivered == sound | following
 
 
-@pytest.mark.parametrize("policy", ["mask", "substitute"])
-def test_policies_give_the_same_with_any_number_of_workers(damaged: Path, policy: str) -> None:
-    def epoch(workers: int) -> list[bytes]:
-        with load(damaged, on_error=policy, max_bad=0.2, workers=workers, shuffle=True) as loader:
-            return [array.numpy().tobytes() for batch in loader for array in batch]
-
-    assert epoch(1) == epoch(3)
-
-
-def test_more_bad_samples_than_allowed_are_an_error(damaged: Path) -> None:
-    with (
-        load(damaged, on_error="mask", max_bad=0.05) as loader,
-        pytest.raises(SampleError, match=r"max_bad=0\.05 allows 2 of 39"),
-    ):
-        list(loader)
-
-
-def test_one_bad_sample_is_within_any_share_but_none(packed_copy: Path) -> None:
-    damage(packed_copy, 4)
-    with load(packed_copy, on_error="mask") as loader:
-        assert sum(len(batch[0]) for batch in loader) == COUNT
-        assert list(loader.bad_samples) == [4]
-    with (
-        load(packed_copy, on_error="mask", max_bad=0) as loader,
-        pytest.raises(SampleError, match="give a larger max_bad"),
-    ):
-        list(loader)
-
-
-def test_a_share_of_bad_samples_that_comes_out_even_is_not_rounded_up(packed_copy: Path) -> None:
-    dataset = Dataset(packed_copy, subset=range(25))
-    for number in [*BAD[:3], 0, 1, 2, 3, 5]:
+@pytest.mark.parametrize(
+    ("bad", "count", "options", "reason"),
+    [
+        (BAD, COUNT, {"max_bad": 0.05}, r"max_bad=0\.05 allows 2 of 39"),
+        ([4], COUNT, {}, ""),  # one is within any share
+        ([4], COUNT, {"max_bad": 0}, "give a larger max_bad"),
+        # 0.28 * 25 is 7.000000000000001 in floating point
+        ([*BAD[:3], 0, 1, 2, 3, 5], 25, {"max_bad": 0.28}, r"allows 7 of 25"),
+    ],
+)
+def test_more_bad_samples_than_allowed_are_an_error(
+    packed_copy: Path, bad: list[int], count: int, options: dict[str, Any], reason: str
+) -> None:
+    for number in bad:
         damage(packed_copy, number)
-    with (  # 0.28 * 25 is 7.000000000000001 in floating point
-        load(dataset, on_error="mask", max_bad=0.28) as loader,
-        pytest.raises(SampleError, match=r"allows 7 of 25"),
-    ):
-        list(loader)
-
-
-def test_by_default_a_bad_sample_is_raised(damaged: Path) -> None:
-    with load(damaged) as loader, pytest.raises(SampleError, match="shard-"):
-        list(loader)
-
-
-def test_an_unknown_policy_is_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="ignore"):
-        load(packed, on_error="ignore")
+    with load(Dataset(packed_copy, subset=range(count)), on_error="mask", **options) as loader:
+        if not reason:
+            assert sum(len(batch[0]) for batch in loader) == count
+            assert list(loader.bad_samples) == bad
+            return
+        with pytest.raises(SampleError, match=reason):
+            list(loader)

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delivered import damage
+from delivered import COUNT, damage
 
 from reader import CenterCrop, Dataset, Loader, SampleError
 
-COUNT = 39
 Row = tuple[int, int, bool]
 
 

@@ -47,10 +47,8 @@ def test_a_stall_is_warned_of_once_when_patience_is_over(packed: Path) -> None:
 def test_one_worker_that_gets_on_is_progress(packed: Path) -> None:
     watch = StallDetector(Dataset(packed), timeout=PATIENCE)
     for number in range(100):
-        assert (
-            look(watch, hands(CurrentSample(0, 5), CurrentSample(1, number % 39)), PATIENCE / 3)
-            == []
-        )
+        seen = hands(CurrentSample(0, 5), CurrentSample(1, number % 39))
+        assert look(watch, seen, PATIENCE / 3) == []
 
 
 def test_a_timeout_is_an_error_that_names_who_holds_what(packed: Path) -> None:

@@ -49,15 +49,6 @@ def test_after_whole_passes_every_sample_has_come_equally_often(
 
 
 @settings(deadline=None)
-@given(sizes=SIZES, data=st.data())
-def test_any_positions_are_known_at_once(sizes: list[tuple[int, int]], data: st.DataObject) -> None:
-    order, epoch = mixed(sizes), data.draw(st.integers(0, 9))
-    some = np.array(data.draw(st.lists(st.integers(0, order.count - 1), max_size=20)), np.int64)
-    whole = np.array(epoch_of(order, epoch))
-    assert order.samples(some, epoch).tolist() == whole[some].tolist()
-
-
-@settings(deadline=None)
 @given(sizes=SIZES, begin=st.integers(0, 200), length=st.integers(1, 64))
 def test_any_run_of_positions_has_each_parts_share_to_within_three_samples(
     sizes: list[tuple[int, int]], begin: int, length: int

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from delivered import AUGMENT, COUNT
+from delivered import AUGMENT, COUNT, damage
 from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler
 
 import reader
@@ -176,12 +176,7 @@ def test_batch_size_makes_room_for_longer_batches(packed: Path) -> None:
 
 
 def test_a_bad_sample_is_replaced_by_one_that_follows(packed_copy: Path) -> None:
-    dataset = reader.Dataset(packed_copy)
-    shard, row = dataset.locate(7)
-    start, size = (int(shard.index.columns[name][row]) for name in ("offset", "size"))
-    with open(shard.path, "r+b") as file:
-        file.seek(start)
-        file.write(bytes(size))
+    damage(packed_copy, 7)
     options = {"on_error": "substitute", "max_bad": 0.2}
     with load(packed_copy, [[1, 2, 3], [7], [8], [9, 10]], **options) as loader:
         assert numbers(loader) == [[1, 2, 3], [8], [8], [9, 10]]

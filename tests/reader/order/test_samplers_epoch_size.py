@@ -1,31 +1,15 @@
 """Epochs of another length than the dataset: `epoch_size`, and `num_samples` of Weighted."""
 
 from collections import Counter
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from delivered import indexes
+from delivered import COUNT, indexes, load
 from orders import SHUFFLES
 
-from reader import (
-    ArgumentError,
-    AspectBuckets,
-    CenterCrop,
-    ClassBalanced,
-    Dataset,
-    Loader,
-    Mix,
-    Weighted,
-)
-
-COUNT = 39
-
-
-def load(packed: Path | Dataset, **options: Any) -> Loader:
-    arguments: dict[str, Any] = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)]}
-    return Loader(packed, **{**arguments, "fields": ("index",), **options})
+from reader import ArgumentError, AspectBuckets, ClassBalanced, Dataset, Mix, Weighted
 
 
 @pytest.mark.parametrize("size", [1, 10, 40, 100])
@@ -65,15 +49,6 @@ def test_drop_last_drops_what_fills_no_step_of_the_epoch(packed: Path) -> None:
         assert [indexes(loader) for _ in range(2)] == [[*range(8)], [*range(10, 18)]]
     with pytest.raises(ArgumentError, match=r"leaves no step: .* and there are 3"):
         load(packed, epoch_size=3, drop_last=True)
-
-
-def test_an_endless_iterator_passes_from_one_epoch_to_the_next(packed: Path) -> None:
-    with load(packed, shuffle=True, epochs=10) as loader:
-        expected = indexes(loader)
-    with load(packed, shuffle=True, epoch_size=10, epochs=None) as loader:
-        found = indexes(islice(loader, 30))
-        assert found == expected[:120]
-        assert (loader.state_dict()["epoch"], loader.state_dict()["position"]) == (12, 0)
 
 
 @pytest.mark.parametrize("size", [5, 100])
@@ -121,8 +96,3 @@ def test_a_mix_has_its_shares_of_the_epoch(packed: Path) -> None:
                 assert Counter(indexes(loader)) == {0: 16, 1: 4}
     with load(whole + whole, epoch_size=5) as loader:
         assert indexes(loader) == [0, 1, 2, 3, 4]
-
-
-def test_torchs_name_for_it_is_told(packed: Path) -> None:
-    with pytest.raises(ArgumentError, match="no num_samples=: write epoch_size=10"):
-        load(packed, num_samples=10)

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader.order.shuffle import (
-    GlobalShuffle,
-    Sequential,
-)
+from reader.order.shuffle import GlobalShuffle
 
 SEEDS = st.integers(-(2**63), 2**64)
 EPOCHS = st.integers(0, 2**40)
@@ -30,7 +27,7 @@ def test_a_shuffle_holds_every_sample_exactly_once(count: int, seed: int, epoch:
 
 @given(count=st.integers(1, 2**62), seed=SEEDS, epoch=EPOCHS, data=st.data())
 @settings(deadline=None)
-def test_one_position_and_an_array_of_positions_agree_for_any_count(
+def test_positions_are_those_of_single_ones_for_any_count(
     count: int, seed: int, epoch: int, data: st.DataObject
 ) -> None:
     positions = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=5, unique=True))
@@ -119,17 +116,3 @@ def test_every_permutation_of_a_tiny_set_is_equally_likely(count: int) -> None:
     seen = Counter(map(tuple, permutations_of(count, 100 * math.factorial(count)).tolist()))
     assert len(seen) == math.factorial(count)
     assert abs(z_of(np.array([*seen.values()]), len(seen) - 1)) < 5
-
-
-def test_the_sequential_order_is_the_order_of_the_samples_in_every_epoch() -> None:
-    positions = np.array([3, 0, 7])
-    assert Sequential(50).samples(positions, 0).tolist() == [3, 0, 7]
-    assert Sequential(50).samples(positions, 9).tolist() == [3, 0, 7]
-
-
-steps_of = given(
-    count=st.integers(0, 300),
-    batch_size=st.integers(1, 40),
-    world_size=st.integers(1, 9),
-    resumed=st.floats(0, 1),
-)

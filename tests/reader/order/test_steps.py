@@ -5,9 +5,7 @@ from itertools import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader.order.steps import (
-    Steps,
-)
+from reader.order.steps import Steps
 
 steps_of = given(
     count=st.integers(0, 300),
@@ -19,25 +17,12 @@ steps_of = given(
 
 
 def steps_of_all(
-    count: int,
-    batch_size: int,
-    world_size: int,
-    start: int,
-    is_strided: bool,
-    drop_last: bool = False,
+    count: int, batch: int, world: int, start: int, is_strided: bool, drop_last: bool = False
 ) -> list[Steps]:
     """Of each rank; strided, the position's remainder says whose it is."""
     return [
-        Steps(
-            count,
-            batch_size,
-            rank,
-            world_size,
-            drop_last,
-            start,
-            residue=rank if is_strided else None,
-        )
-        for rank in range(world_size)
+        Steps(count, batch, rank, world, drop_last, start, residue=rank if is_strided else None)
+        for rank in range(world)
     ]
 
 

@@ -1,24 +1,15 @@
 """Which share of the dataset a process reads, and who says so."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+from delivered import COUNT, indexes, load
 
-from reader import ArgumentError, CenterCrop, Loader, ReaderError
+from reader import ArgumentError, ReaderError
 
-
-def load(folder: Path, **options: Any) -> Loader:
-    arguments = {"batch_size": 4, "workers": 0, "transforms": [CenterCrop(8)], "fields": ["index"]}
-    return Loader(folder, **{**arguments, **options})
-
-
-def distributed(monkeypatch: pytest.MonkeyPatch, rank: int, world_size: int) -> None:
-    """Let torch.distributed say that this process is one of so many."""
-    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
-    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
+Begin = Callable[[int, int], None]
 
 
 def torchrun(monkeypatch: pytest.MonkeyPatch, rank: object, world_size: object) -> None:
@@ -26,19 +17,15 @@ def torchrun(monkeypatch: pytest.MonkeyPatch, rank: object, world_size: object) 
     monkeypatch.setenv("WORLD_SIZE", str(world_size))
 
 
-def share(loader: Loader) -> tuple[int, int]:
-    return loader.rank, loader.world_size
-
-
 def test_the_share_is_that_of_torch_distributed_then_of_torchrun_then_all(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
+    packed: Path, monkeypatch: pytest.MonkeyPatch, begin: Begin
 ) -> None:
     with load(packed) as loader:
-        assert (*share(loader), len(loader)) == (0, 1, 10)
+        assert (loader.rank, loader.world_size, len(loader)) == (0, 1, 10)
         torchrun(monkeypatch, 2, 5)
-        assert (*share(loader), len(loader)) == (2, 5, 2)
-        distributed(monkeypatch, 1, 3)
-        assert (*share(loader), len(loader)) == (1, 3, 4)
+        assert (loader.rank, loader.world_size, len(loader)) == (2, 5, 2)
+        begin(1, 3)
+        assert (loader.rank, loader.world_size, len(loader)) == (1, 3, 4)
 
 
 def test_torchruns_variables_divide_an_epoch_before_there_is_a_group(
@@ -49,17 +36,17 @@ def test_torchruns_variables_divide_an_epoch_before_there_is_a_group(
         load(packed, shuffle=True) as loader,
         load(packed, shuffle=True, rank=1, world_size=2) as own,
     ):
-        assert [i.tolist() for (i,) in loader] == [i.tolist() for (i,) in own]
+        assert indexes(loader) == indexes(own)
 
 
 def test_a_rank_that_is_given_stays_as_it_is_given(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
+    packed: Path, monkeypatch: pytest.MonkeyPatch, begin: Begin
 ) -> None:
     torchrun(monkeypatch, 2, 5)
     with load(packed, rank=0, world_size=1) as loader:
-        distributed(monkeypatch, 1, 3)
-        assert share(loader) == (0, 1)
-        assert sorted(n for (index,) in loader for n in index.tolist()) == list(range(39))
+        begin(1, 3)
+        assert (loader.rank, loader.world_size) == (0, 1)
+        assert sorted(indexes(loader)) == list(range(COUNT))
 
 
 @pytest.mark.parametrize(("rank", "world_size"), [("", "4"), ("1", ""), ("one", "4"), ("-1", "4")])
@@ -68,7 +55,7 @@ def test_variables_that_are_not_torchruns_are_left_alone(
 ) -> None:
     torchrun(monkeypatch, rank, world_size)
     with load(packed) as loader:
-        assert share(loader) == (0, 1)
+        assert (loader.rank, loader.world_size) == (0, 1)
 
 
 def test_variables_that_contradict_each_other_are_refused(

@@ -29,21 +29,6 @@ def ranks_of(order: Streamed) -> st.SearchStrategy[int]:
 
 
 @settings(deadline=None)
-@given(order=streamed(), epoch=st.integers(0, 5))
-def test_an_epoch_has_every_sample_once(order: Streamed, epoch: int) -> None:
-    found = order.samples(np.arange(order.count), epoch)
-    assert sorted(found.tolist()) == list(range(order.count))
-
-
-@settings(deadline=None)
-@given(order=streamed(), data=st.data())
-def test_any_positions_can_be_asked_for_alone(order: Streamed, data: st.DataObject) -> None:
-    some = data.draw(st.lists(st.integers(0, order.count - 1), min_size=1, max_size=9))
-    whole = order.samples(np.arange(order.count), 3)
-    assert order.samples(np.array(some), 3).tolist() == whole[some].tolist()
-
-
-@settings(deadline=None)
 @given(order=streamed(), epoch=st.integers(0, 9))
 def test_a_stream_has_the_same_samples_in_every_epoch_but_for_a_few_at_the_end(
     order: Streamed, epoch: int

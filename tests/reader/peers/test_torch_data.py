@@ -1,6 +1,5 @@
 """The dataset in torch's own DataLoader: as ImageFolder would be, whatever the sampler."""
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +102,6 @@ def test_a_distributed_sampler_divides_it_over_ranks(both: tuple[ImageFolder, Da
         assert len(ranks[1][0]) == len(ranks[1][1]) == 20
 
 
-def test_a_pickled_dataset_reads_the_same(both: tuple[ImageFolder, Dataset]) -> None:
-    ours = both[1]
-    assert ours[5][1] == 10
-    copy = pickle.loads(pickle.dumps(ours))
-    for number in (5, 38):
-        assert torch.equal(copy[number][0], ours[number][0])
-        assert copy[number][1] == ours[number][1]
-
-
 def labels(batches: Any) -> list[int]:
     return [label for _, numbers in batches for label in numbers.tolist()]
 
@@ -157,11 +147,3 @@ def test_a_stateful_data_loader_resumes_over_a_dataset(packed: Path) -> None:
     loader.load_state_dict(state)
     assert labels(loader) == rest
     assert len(rest) == COUNT - 8
-
-
-def test_images_of_different_sizes_are_padded_by_pad_collate(packed: Path) -> None:
-    loader = DataLoader(Dataset(packed), batch_size=COUNT, collate_fn=reader.pad_collate)
-    ((image, label),) = loader
-    sizes = np.array([Dataset(packed)[number][0].shape for number in range(COUNT)])
-    assert tuple(image.shape) == (COUNT, *sizes.max(axis=0))
-    assert label.tolist() == Dataset(packed).targets

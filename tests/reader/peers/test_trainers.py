@@ -79,23 +79,14 @@ def trainer(lightning: Any, tmp_path: Path) -> Any:
     return make
 
 
-def test_lightning_fits_for_an_epoch_and_validates(
+def test_lightning_fits_begins_each_epoch_with_the_next_order_and_validates(
     packed: Path, model: Any, trainer: Any, expected: list[list[list[int]]]
 ) -> None:
     module = model()
     with make_loader(packed) as training, make_loader(packed) as validation:
-        trainer(max_epochs=1, num_sanity_val_steps=0).fit(module, training, validation)
-    assert module.steps == expected[0]
-    assert sorted(module.validated) == list(range(COUNT))
-
-
-def test_lightning_begins_each_epoch_with_the_next_order(
-    packed: Path, model: Any, trainer: Any, expected: list[list[list[int]]]
-) -> None:
-    module = model()
-    with make_loader(packed) as loader:
-        trainer(max_epochs=2).fit(module, loader)
+        trainer(max_epochs=2, num_sanity_val_steps=0).fit(module, training, validation)
     assert module.steps == [*expected[0], *expected[1]]
+    assert sorted(module.validated) == sorted(2 * [*range(COUNT)])
 
 
 @pytest.mark.parametrize("done", [2, STEPS + 3])
@@ -121,18 +112,13 @@ def test_lightning_goes_on_from_a_checkpoint_in_mid_epoch(
     assert first.steps + second.steps == [*expected[0], *expected[1]]
 
 
-def test_lightning_overfits_the_same_batches_of_a_loader_that_does_not_shuffle(
+def test_lightning_overfits_a_loader_that_does_not_shuffle_and_refuses_one_that_does(
     packed: Path, model: Any, trainer: Any
 ) -> None:
     module = model()
     with make_loader(packed, shuffle=False) as loader:
         trainer(max_epochs=2, overfit_batches=2).fit(module, loader)
     assert module.steps == 2 * [[*range(BATCH)], [*range(BATCH, 2 * BATCH)]]
-
-
-def test_lightning_refuses_to_overfit_a_loader_that_shuffles(
-    packed: Path, model: Any, trainer: Any
-) -> None:
     with (
         make_loader(packed) as loader,
         pytest.warns(UserWarning, match="overfit but enabled train dataloader shuffling"),

@@ -26,14 +26,19 @@ KEYS = {"access_key_id": "AK1", "secret_access_key": "SK", "region": "here"}
 @pytest.fixture
 def by_library(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of what the library was asked for."""
+    return noted(monkeypatch, "get_range")
+
+
+def noted(monkeypatch: pytest.MonkeyPatch, verb: str) -> list[str]:
+    """The names with which the library's `verb` is called from now on."""
     names: list[str] = []
-    asked = Library.get_range
+    call = getattr(Library, verb)
 
-    async def got(self: Library, name: str, *others: Any) -> Any:
+    async def note(self: Library, name: str, *others: Any) -> Any:
         names.append(name)
-        return await asked(self, name, *others)
+        return await call(self, name, *others)
 
-    monkeypatch.setattr(Library, "get_range", got)
+    monkeypatch.setattr(Library, verb, note)
     return names
 
 
@@ -99,10 +104,7 @@ def test_a_server_that_refuses_so_many_is_not_asked_twice(
 
 
 def test_a_way_that_always_fails_is_left_for_a_while(
-    packed: Path,
-    server: StoreServer,
-    by_library: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    packed: Path, server: StoreServer, by_library: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranges, "_PAUSE_SECONDS", 1000.0)
     refused: list[str] = []
@@ -186,14 +188,7 @@ def test_an_old_or_refused_signature_is_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server, store = signed
-    made: list[str] = []
-    sign = Library.sign
-
-    async def counted(self: Library, name: str, valid: Any) -> str:
-        made.append(name)
-        return await sign(self, name, valid)
-
-    monkeypatch.setattr(Library, "sign", counted)
+    made = noted(monkeypatch, "sign")
     refused = [403]
     server.fault = lambda handler: refused.pop() if "?" in handler.path and refused else None
     parts(store, packed, 0, 512, 2000)

@@ -1,6 +1,5 @@
-"""How the process of a worker begins and ends."""
+"""How the process of a worker begins; how it ends with its parent, `faults/` has."""
 
-import os
 import re
 import subprocess
 import sys
@@ -8,10 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
-import reader
 from reader import Loader, WorkerError
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -61,55 +58,3 @@ def test_modules_in_the_working_directory_do_not_disturb_the_workers(
         cwd=elsewhere,
     )
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "39", "")
-
-
-def is_gone(process: psutil.Process) -> bool:
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE  # dead; its new parent has not asked yet
-    except psutil.NoSuchProcess:
-        return True
-
-
-@pytest.mark.parametrize("state", [pytest.param("idle", marks=pytest.mark.slow), "busy", "forked"])
-def test_a_parent_that_is_killed_leaves_no_workers(packed: Path, state: str) -> None:
-    code = """
-import os, sys, time
-import reader
-
-class Slow:
-    def apply(self, geometry, rng):
-        time.sleep(0.05)
-
-loader = reader.Loader(
-    sys.argv[1], batch_size=2, workers=3, transforms=[Slow()] if sys.argv[2] == "busy" else []
-)
-batches = iter(loader)
-next(batches)
-if sys.argv[2] == "forked" and os.fork() == 0:  # as torch's DataLoader does
-    time.sleep(100)
-print("ready", flush=True)
-while True:
-    next(batches, None)
-    time.sleep(0.01)
-"""
-    environment = {**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(packed), state],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "ready\n"
-        children = psutil.Process(parent.pid).children(recursive=True)
-        forked = [child for child in children if child.cmdline()[1:] == parent.args[1:]]
-        left = [child for child in children if child not in forked]
-        assert (len(left), len(forked)) == (1 + 3, state == "forked")
-        parent.kill()
-    deadline = time.monotonic() + 2
-    while not all(map(is_gone, left)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    remaining = [process for process in left if not is_gone(process)]
-    for process in (*forked, *remaining):
-        process.kill()
-    assert remaining == []

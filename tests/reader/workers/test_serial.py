@@ -3,11 +3,8 @@
 import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import threading
-import traceback
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,36 +13,12 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from delivered import COUNT, CROP, EVERYTHING, augmented, damage, digest, indexes
+from delivered import COUNT, CROP, EVERYTHING, augmented, damage, digest, indexes, load
 from live_workers import workers
 
-from reader import CUDAPrefetcher, Loader, SampleError
+from reader import Loader, SampleError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
-
-
-PDB = """
-import os
-import sys
-
-import reader
-
-def stop(sample):
-    if sample["index"] == 3:
-        breakpoint()
-    return sample
-
-loader = reader.Loader(
-    sys.argv[1],
-    workers=0,
-    transforms=[reader.CenterCrop(8)],
-    fields=["index"],
-    map_sample=stop,
-)
-print("pid", os.getpid())
-for (index,) in loader:
-    print("delivered", int(index))
-"""
 
 
 def noisy(sample: dict[str, Any]) -> dict[str, Any]:
@@ -149,44 +122,17 @@ def test_what_cannot_be_read_is_told_and_replaced_as_by_workers(
     assert told[0] == told[1]
 
 
-def test_an_error_in_map_sample_comes_with_what_was_raised_there(packed: Path) -> None:
-    def fail(sample: dict[str, Any]) -> dict[str, Any]:
-        if sample["index"] == 5:
-            raise ZeroDivisionError("at the fifth")
-        return sample
-
-    said = []
-    for count in (1, 0):
-        options: dict[str, Any] = {"transforms": [CROP], "fields": ["index"]}
-        with Loader(packed, batch_size=4, workers=count, map_sample=fail, **options) as loader:
-            batches = iter(loader)
-            assert indexes([next(batches)]) == [0, 1, 2, 3]
-            with pytest.raises(ZeroDivisionError, match="at the fifth") as caught:
-                next(batches)
-            assert indexes(batches) == list(range(8, COUNT))
-        said.append("".join(traceback.format_exception(caught.value)))
-    assert said[0] == said[1]
-    entry = caught.value.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        entry = entry.tb_next
-    assert entry is not None
-    assert entry.tb_frame.f_locals["sample"]["index"] == 5  # a debugger can go there
-
-
 def test_an_interrupt_in_the_middle_of_a_batch_loses_nothing(packed: Path) -> None:
-    is_due = False
+    due = [False]
 
     def interrupted(sample: dict[str, Any]) -> dict[str, Any]:
-        nonlocal is_due
-        if is_due and sample["index"] == 6:
-            is_due = False
+        if sample["index"] == 6 and due.pop():
             raise KeyboardInterrupt
         return sample
 
-    options: dict[str, Any] = {"transforms": [CROP], "fields": ["index"]}
-    with Loader(packed, batch_size=4, workers=0, map_sample=interrupted, **options) as loader:
+    with load(packed, map_sample=interrupted) as loader:
         batches = iter(loader)
-        is_due = True
+        due[:] = [False, True]
         assert indexes([next(batches)]) == [0, 1, 2, 3]
         with pytest.raises(KeyboardInterrupt):
             next(batches)
@@ -208,12 +154,6 @@ def test_statistics_say_that_this_process_did_the_work(packed: Path) -> None:
     assert "storage-bound" in str(replace(told, spent=told.spent._replace(read=0.9)))
 
 
-def test_a_prefetcher_reads_a_loader_without_workers(packed: Path) -> None:
-    with augmented(packed, workers=0) as loader, augmented(packed, workers=1) as other:
-        fed = [CUDAPrefetcher(one, device="cpu") for one in (loader, other)]
-        assert digest(fed[0]) == digest(fed[1])
-
-
 def _read_in_a_daemon(folder: Path, expected: str) -> None:
     assert multiprocessing.current_process().daemon
     with augmented(folder, workers=0) as loader:
@@ -228,15 +168,3 @@ def test_a_daemon_process_reads(packed: Path) -> None:
     process.start()
     process.join(60)
     assert process.exitcode == 17
-
-
-def test_pdb_stops_in_map_sample_of_a_script(
-    packed: Path, run_script: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    (tmp_path / "typed").write_text("p 'held', os.getpid(), sample['index']\nc\n")
-    with (tmp_path / "typed").open() as typed:
-        done = run_script(PDB, packed, stdin=typed)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = done.stdout.split("pid ")[1].split()[0]
-    assert f"('held', {pid}, 3)" in done.stdout
-    assert done.stdout.count("delivered") == COUNT

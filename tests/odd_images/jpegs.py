@@ -1,21 +1,14 @@
-"""Each odd JPEG of docs/odd-images.md: made here, then packed, verified and read."""
+"""Each odd JPEG of docs/odd-images.md, made."""
 
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from lossless_jpeg import lossless
 from made_images import encode, make_image
 from PIL import Image
-
-from packer.images.tiles import can_tile
-
-MakeImage = Callable[..., Image.Image]
-Encode = Callable[..., bytes]
 
 SOI, EOI = b"\xff\xd8", b"\xff\xd9"
 APP2, DHT, DQT, SOF, SOS = 0xE2, 0xC4, 0xDB, 0xC0, 0xDA
@@ -76,7 +69,7 @@ def with_program(data: bytes, *command: str) -> bytes | None:
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout
 
 
-def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
+def odd_jpegs() -> dict[str, bytes | None]:
     """Return the bytes by name; None where the machine lacks the program that makes it."""
     image = make_image(7, 120, 160)
     grey = image.convert("L")
@@ -211,94 +204,3 @@ def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     profile = [(APP2, b"ICC_PROFILE\0" + bytes([n, 3]) + bytes(100)) for n in (1, 3)]
     odd["an ICC profile of three parts, one missing"] = photo.joined([*profile, *photo.segments])
     return odd
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, bytes | None]:
-    return odd_jpegs(make_image, encode)
-
-
-@pytest.fixture(scope="module")
-def files(made: dict[str, bytes | None]) -> dict[str, bytes]:
-    """Those that this machine can make."""
-    return {name: data for name, data in made.items() if data is not None}
-
-
-@pytest.fixture(scope="module")
-def tiled(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    if not can_tile():
-        pytest.skip("nothing here tiles JPEGs")
-    return try_packed(files)
-
-
-@pytest.fixture(scope="module")
-def verbatim(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    return try_packed(files, jpeg="verbatim")
-
-
-@pytest.fixture(scope="module")
-def shrunk(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    return try_packed(files, max_side=100, quality=90)
-
-
-@pytest.fixture(scope="module")
-def indexed(files: dict[str, bytes], try_indexed: Callable[..., Any]) -> Any:
-    return try_indexed(files, "jpg")
-
-
-@pytest.fixture(params=["tiled", "verbatim", "shrunk", "indexed"])
-def tried(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
-
-
-def test_the_table_has_a_row_for_each_file(
-    made: dict[str, bytes | None], table_of: Callable[[str], dict[str, str]]
-) -> None:
-    assert list(table_of("JPEG")) == list(made)
-
-
-def test_the_table_tells_what_happens(
-    tiled: Any, table_of: Callable[[str], dict[str, str]]
-) -> None:
-    table = table_of("JPEG")
-    assert tiled.outcomes == {name: table[name] for name in tiled.outcomes}
-
-
-def test_what_is_rejected_is_rejected_whatever_becomes_of_the_rest(
-    tried: Any, table_of: Callable[[str], dict[str, str]]
-) -> None:
-    rejected = {name for name, outcome in tried.outcomes.items() if outcome == "rejected"}
-    expected = {name for name, outcome in table_of("JPEG").items() if outcome == "rejected"}
-    assert rejected == expected & tried.outcomes.keys()
-
-
-def test_what_is_packed_is_sound_and_can_be_cropped(tried: Any) -> None:
-    assert tried.damages == []
-    assert tried.crops == len(tried.pixels)
-
-
-@pytest.mark.parametrize("how", ["tiled", "verbatim", "indexed"])
-def test_what_is_packed_reads_as_pillow_reads_the_file(
-    files: dict[str, bytes],
-    pillows: Callable[..., Any],
-    how: str,
-    request: pytest.FixtureRequest,
-) -> None:
-    for name, pixels in request.getfixturevalue(how).pixels.items():
-        expected = pillows(files[name])
-        assert pixels.shape == expected.shape, name
-        assert np.abs(pixels.astype(int) - expected).max() <= 3, name
-
-
-def test_what_is_shrunk_looks_as_pillow_shrinks_the_file(
-    files: dict[str, bytes], pillows: Callable[..., Any], shrunk: Any
-) -> None:
-    for name, pixels in shrunk.pixels.items():
-        expected = pillows(files[name], max_side=100)
-        assert pixels.shape == expected.shape, name
-        assert np.abs(pixels.astype(int) - expected).mean() < 8, name
-
-
-def test_no_reason_holds_what_another_run_would_say_otherwise(tried: Any) -> None:
-    assert tried.reasons
-    assert not [why for why in tried.reasons if " at 0x" in why or "/" in why]

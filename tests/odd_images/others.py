@@ -1,12 +1,10 @@
-"""Each odd PNG, GIF, WebP, TIFF, BMP and PPM of docs/odd-images.md, as test_jpegs.py has JPEGs."""
+"""Each odd PNG, GIF, WebP, TIFF, BMP and PPM of docs/odd-images.md, made."""
 
 import struct
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from made_images import encode, make_image
 from PIL import Image, TiffImagePlugin
 from png_chunks import SIGNATURE, chunk, with_damaged_data
@@ -103,9 +101,7 @@ def with_tiff_sides(data: bytes, side: int) -> bytes:
     return bytes(changed)
 
 
-def odd_files(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> dict[str, bytes]:
+def odd_files() -> dict[str, bytes]:
     """Return the bytes by the name in the table."""
     image, second = make_image(7, 60, 80), make_image(8, 60, 80)
     grey = image.convert("L")
@@ -250,73 +246,3 @@ def odd_files(
     found["PPM, 60,000 x 60,000 pixels"] = b"P6 60000 60000 255\n" + bytes(100)
     found["PAM"] = b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n\0\0\0"
     return found
-
-
-@pytest.fixture(scope="module")
-def files() -> dict[str, bytes]:
-    return odd_files(make_image, encode)
-
-
-@pytest.fixture(scope="module")
-def packed(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    return try_packed(files)
-
-
-@pytest.fixture(scope="module")
-def shrunk(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    return try_packed(files, max_side=40, quality=90, jpeg="verbatim")
-
-
-@pytest.fixture(scope="module")
-def indexed(files: dict[str, bytes], try_indexed: Callable[..., Any]) -> Any:
-    return try_indexed(files, "png")
-
-
-@pytest.mark.parametrize("how", ["packed", "shrunk", "indexed"])
-def test_the_table_tells_what_happens(
-    how: str, request: pytest.FixtureRequest, table_of: Callable[[str], dict[str, str]]
-) -> None:
-    tried = request.getfixturevalue(how)
-    assert tried.outcomes == table_of("Other formats")
-    assert tried.damages == []
-    assert tried.crops == len(tried.pixels)
-
-
-@pytest.mark.parametrize("how", ["packed", "indexed"])
-@pytest.mark.parametrize("bits", ["12 bits, grey", "32 bits, grey", "16 bits, grey, big-endian"])
-def test_a_grey_value_of_any_bits_is_as_bright(
-    how: str, bits: str, request: pytest.FixtureRequest
-) -> None:
-    pixels = request.getfixturevalue(how).pixels
-    assert np.array_equal(pixels[f"TIFF, {bits}"], pixels["TIFF, 16 bits, grey"])
-    assert 100 < pixels["TIFF, 16 bits, grey"].mean() < 156
-
-
-@pytest.mark.parametrize("how", ["packed", "shrunk", "indexed"])
-def test_no_reason_holds_what_another_run_would_say_otherwise(
-    how: str, request: pytest.FixtureRequest
-) -> None:
-    reasons = request.getfixturevalue(how).reasons
-    assert reasons
-    assert not [why for why in reasons if " at 0x" in why or "/" in why]
-
-
-@pytest.mark.parametrize("how", ["packed", "indexed"])
-def test_what_is_packed_reads_as_pillow_reads_the_file(
-    files: dict[str, bytes],
-    pillows: Callable[..., Any],
-    how: str,
-    request: pytest.FixtureRequest,
-) -> None:
-    for name, pixels in request.getfixturevalue(how).pixels.items():
-        assert np.array_equal(pixels, pillows(files[name])), name
-
-
-def test_what_is_shrunk_looks_as_pillow_shrinks_the_file(
-    files: dict[str, bytes], pillows: Callable[..., Any], shrunk: Any
-) -> None:
-    for name, pixels in shrunk.pixels.items():
-        expected = pillows(files[name], max_side=40)
-        assert pixels.shape == expected.shape, name
-        # Noise of 16 bits and letters on black suffer most as JPEG; wrong colours are further off.
-        assert np.abs(pixels.astype(int) - expected).mean() < 20, name

@@ -1,0 +1,62 @@
+"""What every order keeps: an epoch has every sample once, and any positions are known at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from orders import SHUFFLES
+
+from reader import AspectBuckets, BlockShuffle
+from reader.order.buckets import Bucketed
+from reader.order.mixed import Mixed, MixPart
+from reader.order.samplers import plain_order
+from reader.order.shuffle import Order
+
+SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any)
+KINDS = ("in turn", "shuffled", "by blocks", "in streams", "in buckets", "mixed")
+
+
+@st.composite
+def orders(draw: st.DrawFn, kind: str) -> Order:
+    sizes, seed = draw(SIZES), draw(st.integers(0, 2**64))
+    if kind == "in buckets":
+        pixels = np.random.default_rng(seed).integers(100, 400, (2, sum(sizes)))
+        return Bucketed(pixels, AspectBuckets(draw(st.integers(1, 40)), draw(STEPS)), seed)
+    if kind == "mixed":  # an epoch of it is a pass over its only part
+        return Mixed.of([MixPart(plain_order(True, seed, sizes), sum(sizes))])
+    shuffle = SHUFFLES[kind]
+    if isinstance(shuffle, BlockShuffle):
+        shuffle = BlockShuffle(draw(st.integers(1, 14)), shuffle.streams and draw(STEPS))
+    return plain_order(shuffle, seed, sizes)
+
+
+STEPS = st.integers(1, 9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
+@given(data=st.data())
+def test_an_epoch_has_every_sample_once_and_any_positions_are_known_at_once(
+    kind: str, data: st.DataObject
+) -> None:
+    order, epoch = data.draw(orders(kind)), data.draw(st.integers(0, 9))
+    whole = order.samples(np.arange(order.count), epoch)
+    assert sorted(whole.tolist()) == list(range(order.count))
+    some = data.draw(st.lists(st.integers(0, order.count - 1), min_size=1, max_size=9))
+    assert order.samples(np.array(some), epoch).tolist() == whole[some].tolist()
+    if kind == "in turn":
+        assert whole.tolist() == list(range(order.count))
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_two_epochs_and_two_seeds_have_orders_of_their_own(kind: str) -> None:
+    def order(seed: int) -> Order:
+        if kind == "in buckets":
+            pixels = np.random.default_rng(0).integers(100, 400, (2, 100))
+            return Bucketed(pixels, AspectBuckets(8), seed)
+        if kind == "mixed":
+            return Mixed.of([MixPart(plain_order(True, seed, [100]), 100)])
+        return plain_order(SHUFFLES[kind], seed, [10] * 10)
+
+    found = {tuple(order(at).samples(np.arange(100), e).tolist()) for at in (0, 1) for e in (0, 1)}
+    assert len(found) == 4
