@@ -97,8 +97,7 @@ def limited(command: Callable[..., int]) -> Callable[..., int]:
     def run(max_pixels: int | None, max_bytes: int | None, **given: Any) -> int:
         from packer.options.chosen import limits_of
 
-        limits = limits_of({"max_pixels": max_pixels, "max_bytes": max_bytes})
-        return command(limits=limits, **given)
+        return command(limits=limits_of(max_pixels, max_bytes), **given)
 
     return declared("max_pixels")(declared("max_bytes")(run))
 

@@ -75,8 +75,13 @@ class Session:
             enter = self._stack.enter_context
             enter(to.hold(self._run, how.overwrite, self._base, progress.note))
             self._advance = enter(progress.phase("pack", None, "samples"))
-            stream = folder, options, how.processes, self._base, self._begin_split, self._reject
-            self._stream = enter(closing(ShardStream(*stream)))
+            self._stream = ShardStream(
+                *(folder, options.policy, how.processes, self._base),
+                *(self._begin_split, self._reject),
+                shard_size=options.shard_size,
+                shard_samples=options.shard_samples,
+            )
+            enter(closing(self._stream))
         except BaseException:
             self._stack.close()
             self._remove_folders()
