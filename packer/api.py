@@ -116,7 +116,7 @@ def pack(
         if path is not None and not path.exists():
             raise UnusableInput(f"{path} does not exist. Check the path of the source.")
         if is_dataset:
-            alone = near and how.processes == 1
+            alone = near and how.jobs == 1
             reading = opened(src, options.source, options.policy, alone=alone, far=not near)
             source = GivenSource(None, stack.enter_context(reading))
         elif not is_place:

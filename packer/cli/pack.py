@@ -19,7 +19,7 @@ from packer.cli.pack_output import (
     report_lines,
 )
 from packer.options.declared import OPTIONS
-from packer.words import Shell, flag, written_by
+from packer.words import Shell, written_by
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -108,10 +108,6 @@ def pack(
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
-    for name, value in (("pairs", "folder"), ("members", "template")):
-        given[name] = dict(pairs := given[name])
-        if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
-            raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
     options, how = options_of(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
@@ -150,6 +146,6 @@ def pack(
         from packer.cli.info import print_reported
         from packer.inspect.report.report import report as write_page
 
-        made = write_page(dst, page, how.processes, progress=output.progress)
+        made = write_page(dst, page, how.jobs, progress=output.progress)
         code = max(code, print_reported(made, Output(False, output.is_silent)))
     return code

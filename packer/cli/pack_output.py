@@ -93,15 +93,15 @@ def print_plan(src: "AnySource", scope: "Whole", output: Output) -> int:
     from packer.shards.shard_writer import is_finished
     from packer.storage.source import open_source
 
-    to, how = scope.to, scope.how
-    with open_source(src, output.progress, to.folder, to.name, scratch=how.scratch) as source:
+    to, scratch = scope.to, scope.how.scratch
+    with open_source(src, output.progress, to.folder, to.name, scratch=scratch) as source:
         work = scope.plan(source, output.progress)
         found = outline(work, to.folder)
     nothing = "Nothing was" if src.path else "Apart from that, nothing was"
     lines = chain(work.announcement.splitlines(), _plan_lines(found, nothing))
     code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
     missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
-    refuse_full_disk(work, to.folder, to.at_a_time(missing, how.processes))
+    refuse_full_disk(work, to.folder, to.at_a_time(missing, scope.how.jobs))
     return code
 
 

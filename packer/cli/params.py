@@ -30,6 +30,13 @@ class Value(click.ParamType[Any]):
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
+    def join(self, ctx: click.Context, param: click.Parameter, values: Any) -> Any:
+        """Return the one value of an option that was given several times."""
+        try:
+            return self._kind.check(values)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
 
 def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
     """Return the type of texts that `parse` reads; it raises ValueError with a sentence."""
@@ -51,6 +58,8 @@ def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
     kind = found.kind
     values = click.Choice(kind.choices) if kind.choices else Value(kind)
     usual = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
+    if kind.is_repeated:
+        usual["callback"] = Value(kind).join
     return click.option(*spelled, name, **{**usual, **arguments})
 
 

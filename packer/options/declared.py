@@ -215,8 +215,7 @@ class PackOptions:
 
 
 def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
-    checks = {name: OPTIONS[name].kind.stored or OPTIONS[name].kind.check for name in content}
-    return {name: None if v is None else checks[name](v) for name, v in content.items()}
+    return {name: OPTIONS[name].kind.load(value) for name, value in content.items()}
 
 
 @dataclass(frozen=True)
@@ -247,8 +246,10 @@ class RunOptions:
     max_bytes: int | None = _refused(
         size(), "Maximum size of an image and its members. Default: 1GiB."
     )
-    jobs: int | None = _run(
-        whole(1), "Number of processes. Default: the usable cores.", aliases=("-j",)
+    jobs: int = _run(
+        *(whole(1), "Number of processes. Default: the usable cores."),
+        make=usable_cores,
+        aliases=("-j",),
     )
     executor: "Executor | str | None" = _run(  # noqa: RUF009
         kinds.ENGINE,
@@ -270,14 +271,6 @@ class RunOptions:
         FLAG, "Replace the dataset at DST. It is removed before the new one is packed.", False
     )
     progress: bool = declare("", FLAG, "", True)  # no command's
-
-    @property
-    def skips(self) -> bool:
-        return self.on_error == "skip"
-
-    @property
-    def processes(self) -> int:
-        return self.jobs or usable_cores()
 
 
 OPTIONS = {

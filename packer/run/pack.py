@@ -31,7 +31,7 @@ def run(src: AnySource, scope: Whole, show: Progress = QUIET) -> PackReport | Pa
         scope.hold(source, show) as held,
     ):
         show.announce(held.work.announcement)
-        written, count = write_missing(held, to, scope.how.processes, scope.how.skips, show)
+        written, count = write_missing(held, to, scope.how.jobs, scope.skips, show)
         ended = scope.end(held, written, count, show, began)
     scope.leave(src)
     return ended

@@ -76,7 +76,7 @@ class Session:
             enter(to.hold(self._run, how.overwrite, self._base, progress.note))
             self._advance = enter(progress.phase("pack", None, "samples"))
             self._stream = ShardStream(
-                *(folder, options.policy, how.processes, self._base),
+                *(folder, options.policy, how.jobs, self._base),
                 *(self._begin_split, self._reject),
                 shard_size=options.shard_size,
                 shard_samples=options.shard_samples,
@@ -230,7 +230,7 @@ class Session:
         return split_of(escape(name), shares)
 
     def _reject(self, name: str, error: BadImage) -> None:
-        if not self._how.skips:
+        if self._how.on_error == "stop":
             raise damaged([(name, str(error))], written=False, noun="item")
 
     @property

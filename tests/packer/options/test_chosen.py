@@ -27,13 +27,11 @@ def test_what_is_given_of_a_run_is_in_the_one_object_that_is_passed_on() -> None
     options, how = options_of(None, {**given, "part": None, "quality": 5})
     assert options.quality == 5
     assert {name: getattr(how, name) for name in given} == given
-    assert how.skips
-    assert how.processes == 3
 
 
 def test_what_is_not_given_has_its_default() -> None:
     assert options_of(None, {"on_error": None, "jobs": None})[1] == RunOptions()
-    assert RunOptions().processes >= 1
+    assert RunOptions().jobs >= 1
 
 
 @pytest.mark.parametrize(
