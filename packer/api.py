@@ -20,7 +20,7 @@ from packer.run.uploads import destination
 from packer.sources.scanners.python.dataset import opened
 from packer.sources.scanners.python.known import is_map_style, know
 from packer.sources.scanners.python.values import described
-from packer.storage.source import GivenSource, locate
+from packer.storage.source import LocalSource, locate
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -118,7 +118,8 @@ def pack(
         if is_dataset:
             alone = near and how.jobs == 1
             reading = opened(src, options.source, options.policy, alone=alone, far=not near)
-            source = GivenSource(None, stack.enter_context(reading))
+            items = stack.enter_context(reading)
+            source = LocalSource(items.what, None, items=items)
         elif not is_place:
             if not near or not hasattr(src, "__iter__"):
                 raise UnusableInput(

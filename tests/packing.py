@@ -10,7 +10,7 @@ from packer.run.destination import Destination
 from packer.run.pack import run
 from packer.run.report import PackReport, PartReport
 from packer.run.scopes import scope_of
-from packer.storage.source import GivenSource
+from packer.storage.source import LocalSource
 
 
 def pack(src: Any, dst: Path, options: PackOptions, jobs: int = 1, **given: Any) -> PackReport:
@@ -41,4 +41,4 @@ def _run(
     if given.pop("skip_rejected", False):
         given["on_error"] = "skip"
     scope = scope_of(Destination(dst), options, RunOptions(jobs=jobs, **given))
-    return run(GivenSource(Path(src)), scope, show)
+    return run(LocalSource.at(Path(src)), scope, show)

@@ -57,7 +57,7 @@ def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
         arguments = {"default": found.default, "show_default": True, **arguments}
     kind = found.kind
     values = click.Choice(kind.choices) if kind.choices else Value(kind)
-    usual = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
+    usual: dict[str, Any] = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
     if kind.is_repeated:
         usual["callback"] = Value(kind).join
     return click.option(*spelled, name, **{**usual, **arguments})

@@ -28,7 +28,7 @@ from packer.options.declared import PackOptions, RunOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
 from packer.run.scopes import scope_of
-from packer.storage.source import GivenSource
+from packer.storage.source import LocalSource
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
 from reader.processes import fork_server
 
@@ -344,7 +344,7 @@ def make_data(root: Path) -> Path:
         Image.fromarray(pixels).convert("RGB").save(root / f"images/{number:02d}.jpg")
     options = PackOptions(shard_samples=8, seed=None)
     scope = scope_of(Destination(root / "packed"), options, RunOptions(jobs=1))
-    pack(GivenSource(root / "images"), scope)
+    pack(LocalSource.at(root / "images"), scope)
     return root / "packed"
 
 

@@ -15,7 +15,7 @@ from packer.images.encode import EncodedMember, Policy
 from packer.images.encode import encode as encoded
 from packer.run.pack import PackReport
 from packer.samples.records import Sample
-from packer.shards.shard_writer import ShardWriter, shard_entry
+from packer.shards.shard_writer import ShardWriter, Written
 from reader import Dataset, Loader
 from reader.format import Manifest
 
@@ -154,7 +154,7 @@ def test_verify_names_what_packing_would_have_rejected(
             sample = Sample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
             writer.add(sample, encoded(image, policy), {ext: EncodedMember(data)})
         writer.finish([])
-    entry = shard_entry(tmp_path / "shard-000000.tar")
+    entry = Written.of(tmp_path / "shard-000000.tar").entries["shard-000000.tar"]
     fields = tuple(sorted({"jpg", *(ext for _, ext, _ in members.values())}))
     content = Manifest("0", {}, "", (), fields, (entry,))
     (tmp_path / "dataset.json").write_bytes(content.dump().encode())

@@ -22,7 +22,7 @@ from store_server import StoreServer, serving
 
 import reader
 from packer.images.probe import ImageInfo, probe
-from packer.shards.shard_writer import shard_entry
+from packer.shards.shard_writer import Written
 from reader import Dataset
 from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
 
@@ -118,7 +118,7 @@ def _write_shard(
     }
     path.write_bytes(content)
     path.with_suffix(".safetensors").write_bytes(safetensors.serialize(arrays, metadata))
-    return shard_entry(path)
+    return Written.of(path).entries[path.name]
 
 
 _COLUMNS = {

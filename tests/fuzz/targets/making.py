@@ -17,7 +17,7 @@ from packer.run.pack import run as pack
 from packer.run.scopes import scope_of
 from packer.samples.records import Sample, Source
 from packer.sources.readings.detect import read
-from packer.storage.source import GivenSource
+from packer.storage.source import LocalSource
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
@@ -69,7 +69,7 @@ def dataset(name: str, **options: object) -> Path:
     root = folder(name)
     to = Destination(root / "shards")
     scope = scope_of(to, PackOptions(**options), RunOptions(jobs=1))
-    pack(GivenSource(images(root / "images")), scope)
+    pack(LocalSource.at(images(root / "images")), scope)
     return root / "shards"
 
 
