@@ -149,6 +149,19 @@ def _start_write_back(descriptor: int, offset: int) -> None:
         _libc.sync_file_range(descriptor, start, to_the_end, _SYNC_FILE_RANGE_WRITE)
 
 
+def entry_of(shard: Index, split: str = "") -> ShardEntry:
+    file = shard.path.with_suffix(".tar").name
+    return ShardEntry(
+        file=f"{split}/{file}" if split else file,
+        split=split,
+        samples=len(shard),
+        bytes=shard.tar_bytes,
+        checksum=shard.tar_checksum,
+        index_bytes=len(shard.content),
+        index_checksum=checksum_of(shard.content),
+    )
+
+
 def index_of(path: Path) -> Path:
     return path.with_suffix(".safetensors")
 
@@ -181,18 +194,9 @@ class Written:
     sizes: dict[str, SizeBounds] = field(default_factory=dict)  # of the images, by split
 
     @classmethod
-    def of(cls, path: Path, split: str = "") -> "Written":
+    def of(cls, path: Path, split: str) -> "Written":
         shard = Index(index_of(path), mapped=False)
-        columns = shard.columns
-        entry = ShardEntry(
-            file=f"{split}/{path.name}" if split else path.name,
-            split=split,
-            samples=len(shard),
-            bytes=shard.tar_bytes,
-            checksum=shard.tar_checksum,
-            index_bytes=len(shard.content),
-            index_checksum=checksum_of(shard.content),
-        )
+        entry, columns = entry_of(shard, split), shard.columns
         formats, labels = (columns.get(name, np.empty(0)) for name in ("format", "label"))
         sizes = SizeBounds.of(*upright_sizes(columns)) if shard.has_images else None
         return cls(

@@ -22,9 +22,9 @@ from store_server import StoreServer, serving
 
 import reader
 from packer.images.probe import ImageInfo, probe
-from packer.shards.shard_writer import Written
+from packer.shards.shard_writer import entry_of, index_of
 from reader import Dataset
-from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, safetensors, tar
 
 
 @pytest.fixture(scope="session")
@@ -118,7 +118,7 @@ def _write_shard(
     }
     path.write_bytes(content)
     path.with_suffix(".safetensors").write_bytes(safetensors.serialize(arrays, metadata))
-    return Written.of(path).entries[path.name]
+    return entry_of(Index(index_of(path)))
 
 
 _COLUMNS = {

@@ -16,7 +16,7 @@ import pytest
 from made_images import encode, make_image
 from PIL import Image
 
-from packer.shards.shard_writer import Written, index_of
+from packer.shards.shard_writer import entry_of, index_of
 from reader import (
     CenterCrop,
     ClassBalanced,
@@ -44,7 +44,7 @@ def claim(folder: Path, row: int, **values: int) -> None:
         columns[name][row] = value
     index_of(path).write_bytes(safetensors.serialize(columns, opened.metadata))
     content = Manifest.load(folder)
-    entries = (Written.of(path).entries[path.name],)
+    entries = (entry_of(Index(index_of(path))),)
     changed = Manifest("0", {}, "", content.classes, content.fields, entries)
     (folder / "dataset.json").write_text(changed.dump())
 
