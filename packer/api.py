@@ -92,20 +92,28 @@ def pack(
     }
     with chosen.python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
         asked = chosen.checked(arguments, chosen.PackArguments)
-        path = is_dataset = None
-        if is_place := isinstance(src, (str, os.PathLike)):
+        near, path = asked.get("executor") in (None, "local"), None
+        is_place = isinstance(src, (str, os.PathLike))
+        is_dataset = not is_place and (isinstance(src, Mapping) or is_map_style(src))
+        if is_place:
             place = chosen.place_of("src", src)
             path = place if isinstance(place, Path) else None
+        elif given := [name for name in _OF_PATHS if asked.get(name)]:
+            raise UnusableInput(
+                f"{given[0]}= requires a path or a URL as the source, not a dataset."
+            )
+        elif is_dataset:
+            asked |= {"kind": PYTHON}
+        elif near and hasattr(src, "__iter__"):
+            asked |= {"kind": PYTHON, "shuffle": False}
         else:
-            if given := [name for name in _OF_PATHS if asked.get(name)]:
-                raise UnusableInput(
-                    f"{given[0]}= requires a path or a URL as the source, not a dataset."
-                )
-            is_dataset = isinstance(src, Mapping) or is_map_style(src)
-            asked |= {"kind": PYTHON} if is_dataset else {"kind": PYTHON, "shuffle": False}
+            raise UnusableInput(
+                f"The source, {described(src)}, cannot be packed: it is neither a path nor a "
+                "dataset with __len__ and __getitem__. Pass one of these, or pack items in "
+                "this process with packer.Writer."
+            )
         options, how = chosen.options_of(path, asked)
-        show, near = Progress(quiet=not how.progress), how.executor in (None, "local")
-        store = storage_options, credential_provider
+        show, store = Progress(quiet=not how.progress), (storage_options, credential_provider)
         if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
@@ -121,12 +129,6 @@ def pack(
             items = stack.enter_context(reading)
             source = LocalSource(items.what, None, items=items)
         elif not is_place:
-            if not near or not hasattr(src, "__iter__"):
-                raise UnusableInput(
-                    f"The source, {described(src)}, cannot be packed: it is neither a path nor a "
-                    "dataset with __len__ and __getitem__. Pass one of these, or pack items in "
-                    "this process with packer.Writer."
-                )
             return _in_turn(src, to, options, how, show)
         if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
             show.note(f"packer: {chosen.WITHOUT_TILER}")
