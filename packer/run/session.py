@@ -55,6 +55,7 @@ class Session:
         self.process = os.getpid()
         self._began = time.monotonic()
         self._to, self._options, self._how, self._progress = to, options, how, progress
+        self._policy = options.policy
         self._what, self._remarks = what, remarks
         self._folder = folder = to.folder
         self._failure: BaseException | None = None
@@ -76,7 +77,7 @@ class Session:
             enter(to.hold(self._run, how.overwrite, self._base, progress.note))
             self._advance = enter(progress.phase("pack", None, "samples"))
             self._stream = ShardStream(
-                *(folder, options.policy, how.jobs, self._base),
+                *(folder, self._policy, how.jobs, self._base),
                 *(self._begin_split, self._reject),
                 shard_size=options.shard_size,
                 shard_samples=options.shard_samples,
@@ -117,7 +118,7 @@ class Session:
         except BadImage as error:
             self._stream.refuse(name, error)
             return
-        image, policy = item.image, self._options.policy
+        image, policy = item.image, self._policy
         is_jpeg = isinstance(image, bytes) and image.startswith(_JPEG)
         if (is_jpeg or policy.makes_jpegs) and not self._has_jpeg:
             self._has_jpeg = True
@@ -257,7 +258,7 @@ class Session:
             written,
             written.entries.values(),
             base,
-            self._options.policy,
+            self._policy,
             rejected=self._rejected,
             unindexed=self._stream.rejected,
             reading=sentence(self._what, count, classes, splits, members, False),
