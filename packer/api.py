@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import UnusableInput
@@ -13,12 +14,13 @@ from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.pack import run
 from packer.run.report import PackReport
+from packer.run.scopes import scope_of
 from packer.run.session import Session
 from packer.run.uploads import destination
 from packer.sources.scanners.python.dataset import opened
 from packer.sources.scanners.python.known import is_map_style, know
 from packer.sources.scanners.python.values import described
-from packer.storage.source import AnySource, GivenSource, locate
+from packer.storage.source import LocalSource, locate
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -90,47 +92,49 @@ def pack(
     }
     with chosen.python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
         asked = chosen.checked(arguments, chosen.PackArguments)
-        how = chosen.run_options(asked)
-        show = Progress(quiet=not how.progress)
-        store = storage_options, credential_provider
-
-        def run_with(source: AnySource, options: PackOptions) -> PackReport:
-            if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
-                show.note(f"packer: {chosen.WITHOUT_TILER}")
-            report = run(source, to, options, how, show)
-            assert isinstance(report, PackReport)  # no part is asked for
-            return report
-
+        near, path = asked.get("executor") in (None, "local"), None
         is_place = isinstance(src, (str, os.PathLike))
+        is_dataset = not is_place and (isinstance(src, Mapping) or is_map_style(src))
         if is_place:
-            own = source_storage_options, source_credential_provider
-            theirs = own if any(part is not None for part in own) else store
-            source = stack.enter_context(locate(chosen.place_of("src", src), how.scratch, *theirs))
-        to = stack.enter_context(
-            destination(chosen.place_of("dst", dst), how.scratch, *store, src=src)
-        )
-        if is_place:
-            if source.path is not None and not source.path.exists():
-                raise UnusableInput(f"{source.path} does not exist. Check the path of the source.")
-            return run_with(source, chosen.pack_options(source.path, asked))
-        if given := [name for name in _OF_PATHS if asked.get(name)]:
+            place = chosen.place_of("src", src)
+            path = place if isinstance(place, Path) else None
+        elif given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(
                 f"{given[0]}= requires a path or a URL as the source, not a dataset."
             )
-        near = how.executor in (None, "local")
-        if isinstance(src, Mapping) or is_map_style(src):
-            options = chosen.pack_options(None, {**asked, "kind": PYTHON})
-            alone = near and how.processes == 1
-            reading = opened(src, options.source, options.policy, alone=alone, far=not near)
-            return run_with(GivenSource(None, stack.enter_context(reading)), options)
-        if not near or not hasattr(src, "__iter__"):
+        elif is_dataset:
+            asked |= {"kind": PYTHON}
+        elif near and hasattr(src, "__iter__"):
+            asked |= {"kind": PYTHON, "shuffle": False}
+        else:
             raise UnusableInput(
                 f"The source, {described(src)}, cannot be packed: it is neither a path nor a "
                 "dataset with __len__ and __getitem__. Pass one of these, or pack items in "
                 "this process with packer.Writer."
             )
-        options = chosen.pack_options(None, {**asked, "shuffle": False, "kind": PYTHON})
-        return _in_turn(src, to, options, how, show)
+        options, how = chosen.options_of(path, asked)
+        show, store = Progress(quiet=not how.progress), (storage_options, credential_provider)
+        if is_place:
+            own = source_storage_options, source_credential_provider
+            theirs = own if any(part is not None for part in own) else store
+            source = stack.enter_context(locate(place, how.scratch, *theirs))
+        to = stack.enter_context(
+            destination(chosen.place_of("dst", dst), how.scratch, *store, src=src)
+        )
+        if path is not None and not path.exists():
+            raise UnusableInput(f"{path} does not exist. Check the path of the source.")
+        if is_dataset:
+            alone = near and how.jobs == 1
+            reading = opened(src, options.source, options.policy, alone=alone, far=not near)
+            items = stack.enter_context(reading)
+            source = LocalSource(items.what, None, items=items)
+        elif not is_place:
+            return _in_turn(src, to, options, how, show)
+        if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw", "keys_of"}:
+            show.note(f"packer: {chosen.WITHOUT_TILER}")
+        report = run(source, scope_of(to, options, how), show)
+        assert isinstance(report, PackReport)  # no part is asked for
+        return report
 
 
 pack.__signature__ = chosen.shown(pack, chosen.PackArguments)  # type: ignore[attr-defined]

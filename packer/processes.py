@@ -80,11 +80,13 @@ def map_unordered(
 ) -> Generator[Result, None, None]:
     """Yield ``function(item, advance)`` of all `items` when they are finished.
 
-    With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
-    is called now and then with how much more was done in all processes together. `place` names an
-    item to a person; `died` gives the result of one at which a fault ended the process; `load` are
-    modules that the processes need, loaded once for all of them.
+    With one process, or one of several known items, all is done in this one, in order, unless there
+    is `died`. Otherwise `advance` is called now and then with how much more was done in all
+    processes together. `place` names an item to a person; `died` gives the result of one at which a
+    fault ended the process; `load` are modules that the processes need, loaded once for all.
     """
+    if isinstance(items, Sequence):
+        processes = max(1, min(processes, len(items)))
     if processes == 1 and died is None:
         for item in items:
             try:

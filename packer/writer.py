@@ -67,10 +67,10 @@ class Writer:
     ) -> None:
         with chosen.python_call():
             asked = chosen.checked(arguments, chosen.WriterArguments)
-            self._how = chosen.run_options(asked)
+            asked |= {"shuffle": False, "kind": PYTHON}
+            self._options, self._how = chosen.options_of(None, asked)
             store = self._how.scratch, storage_options, credential_provider
             self._destination = destination(chosen.place_of("dst", dst), *store)
-            self._options = chosen.pack_options(None, {**asked, "shuffle": False, "kind": PYTHON})
         self._session: Session | None = None
         self.report: PackReport | None = None
 

@@ -13,7 +13,7 @@ from packer.inspect.info import Info
 from packer.inspect.repair import RepairReport
 from packer.inspect.verify import VerifyReport
 from packer.storage.dataset import Finished
-from packer.storage.source import GivenSource
+from packer.storage.source import LocalSource
 
 
 def verify(dst: Path, *arguments: Any, **more: Any) -> VerifyReport:
@@ -23,7 +23,7 @@ def verify(dst: Path, *arguments: Any, **more: Any) -> VerifyReport:
 
 def repair(dst: Path, src: Path, jobs: int = 1) -> RepairReport:
     """Rewrite what is damaged."""
-    return repairing.repair(dst, GivenSource(src), jobs)
+    return repairing.repair(dst, LocalSource.at(src), jobs)
 
 
 def info(dst: Path) -> Info:

@@ -9,7 +9,8 @@ from packer.progress import QUIET
 from packer.run.destination import Destination
 from packer.run.pack import run
 from packer.run.report import PackReport, PartReport
-from packer.storage.source import GivenSource
+from packer.run.scopes import scope_of
+from packer.storage.source import LocalSource
 
 
 def pack(src: Any, dst: Path, options: PackOptions, jobs: int = 1, **given: Any) -> PackReport:
@@ -39,5 +40,5 @@ def _run(
     show = given.pop("progress", QUIET)
     if given.pop("skip_rejected", False):
         given["on_error"] = "skip"
-    source, to = GivenSource(Path(src)), Destination(dst)
-    return run(source, to, options, RunOptions(jobs=jobs, **given), show)
+    scope = scope_of(Destination(dst), options, RunOptions(jobs=jobs, **given))
+    return run(LocalSource.at(Path(src)), scope, show)

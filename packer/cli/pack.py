@@ -19,7 +19,7 @@ from packer.cli.pack_output import (
     report_lines,
 )
 from packer.options.declared import OPTIONS
-from packer.words import Shell, flag, written_by
+from packer.words import Shell, written_by
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -99,20 +99,16 @@ def pack(
     Files that share an image's name up to a dot (x.json, x.txt, x.mask.png) become members of its
     sample. To continue an interrupted run, run the same command again.
     """  # noqa: D301  # click's mark of a list
-    from packer.options.chosen import WITHOUT_TILER, pack_options, run_options
+    from packer.options.chosen import WITHOUT_TILER, options_of
     from packer.run.pack import run
     from packer.run.report import PartReport
+    from packer.run.scopes import scope_of
     from packer.run.uploads import destination
     from packer.storage.source import locate
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
-    for name, value in (("pairs", "folder"), ("members", "template")):
-        given[name] = dict(pairs := given[name])
-        if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
-            raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
-    how = run_options(given)
-    options = pack_options(src if isinstance(src, Path) else None, given)
+    options, how = options_of(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
 
@@ -136,10 +132,11 @@ def pack(
     show = Announcing(output)
     refusing = json_of_errors(output.as_json, show.named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
+        scope = scope_of(to, options, how)
         if dry_run:
-            return print_plan(found, to, options, how, output)
+            return print_plan(found, scope, output)
         with redirect_stdout(printed):
-            report = run(found, to, options, how, show)
+            report = run(found, scope, show)
     name_files("rejected", sorted(set(report.rejected).difference(show.named)))
     if isinstance(report, PartReport):
         return output.report(report, part_lines(report), wrong=report.rejected)
@@ -149,6 +146,6 @@ def pack(
         from packer.cli.info import print_reported
         from packer.inspect.report.report import report as write_page
 
-        made = write_page(dst, page, how.processes, progress=output.progress)
+        made = write_page(dst, page, how.jobs, progress=output.progress)
         code = max(code, print_reported(made, Output(False, output.is_silent)))
     return code

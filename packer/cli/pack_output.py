@@ -12,8 +12,8 @@ from packer.words import dropped_lines, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
-    from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
+    from packer.run.scopes import Whole
     from packer.samples.records import Reader, Sample
     from packer.storage.source import AnySource
 
@@ -88,27 +88,20 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
         raise
 
 
-def print_plan(
-    src: "AnySource",
-    to: "Destination",
-    options: "PackOptions",
-    how: "RunOptions",
-    output: Output,
-) -> int:
+def print_plan(src: "AnySource", scope: "Whole", output: Output) -> int:
     from packer.plan.work import outline, refuse_full_disk, tars
-    from packer.run.scopes import scope_of
     from packer.shards.shard_writer import is_finished
     from packer.storage.source import open_source
 
-    scope, inside = scope_of(to, options, how), (to.folder, to.name)
-    with open_source(src, output.progress, *inside, scratch=how.scratch) as source:
+    to, scratch = scope.to, scope.how.scratch
+    with open_source(src, output.progress, to.folder, to.name, scratch=scratch) as source:
         work = scope.plan(source, output.progress)
         found = outline(work, to.folder)
     nothing = "Nothing was" if src.path else "Apart from that, nothing was"
     lines = chain(work.announcement.splitlines(), _plan_lines(found, nothing))
     code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
     missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
-    refuse_full_disk(work, to.folder, to.at_a_time(missing, how.processes))
+    refuse_full_disk(work, to.folder, to.at_a_time(missing, scope.how.jobs))
     return code
 
 

@@ -30,6 +30,13 @@ class Value(click.ParamType[Any]):
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
+    def join(self, ctx: click.Context, param: click.Parameter, values: Any) -> Any:
+        """Return the one value of an option that was given several times."""
+        try:
+            return self._kind.check(values)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
 
 def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
     """Return the type of texts that `parse` reads; it raises ValueError with a sentence."""
@@ -50,7 +57,9 @@ def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
         arguments = {"default": found.default, "show_default": True, **arguments}
     kind = found.kind
     values = click.Choice(kind.choices) if kind.choices else Value(kind)
-    usual = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
+    usual: dict[str, Any] = {"type": values, "metavar": kind.metavar, "multiple": kind.is_repeated}
+    if kind.is_repeated:
+        usual["callback"] = Value(kind).join
     return click.option(*spelled, name, **{**usual, **arguments})
 
 
@@ -97,8 +106,7 @@ def limited(command: Callable[..., int]) -> Callable[..., int]:
     def run(max_pixels: int | None, max_bytes: int | None, **given: Any) -> int:
         from packer.options.chosen import limits_of
 
-        limits = limits_of({"max_pixels": max_pixels, "max_bytes": max_bytes})
-        return command(limits=limits, **given)
+        return command(limits=limits_of(max_pixels, max_bytes), **given)
 
     return declared("max_pixels")(declared("max_bytes")(run))
 

@@ -76,9 +76,9 @@ def extract(
     labels = _Labels(content.classes, content.external)
     total = ExtractReport(str(out))
     work = _Extraction(dataset, out, overwrite, labels, _repeated(dataset, shards, labels))
-    samples, processes = sum(shard.samples for shard in shards), max(1, min(jobs, len(shards)))
+    samples = sum(shard.samples for shard in shards)
     with progress.phase("extract", samples, "samples") as advance:
-        for part in map_unordered(work.shard, shards, processes, advance, attrgetter("file")):
+        for part in map_unordered(work.shard, shards, jobs, advance, attrgetter("file")):
             for name in vars(part).keys() - {"out"}:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))

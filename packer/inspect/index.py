@@ -73,8 +73,7 @@ def index(
     try:
         with progress.phase("index", None, "samples") as advance:
             work = partial(_index_one, folder, limits)
-            done = map_unordered(work, tars, min(jobs, len(tars)), advance, str)
-            for name, rejected, error in done:
+            for name, rejected, error in map_unordered(work, tars, jobs, advance, str):
                 report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
                 damaged += [error] if error else []
     finally:

@@ -125,8 +125,7 @@ def _repair_shards(
         load = modules_for(work.policy, names, progress)
         total = sum(len(job.samples) for job in tasks)
         with progress.phase("repair", total, "samples") as advance:
-            processes = max(1, min(jobs, len(tasks)))
-            for result in run_isolated(tasks, processes, advance, load):
+            for result in run_isolated(tasks, jobs, advance, load):
                 if isinstance(result, Crashed):
                     crashed.setdefault(result.item.path.parent, []).append(result)
         for shard, job in zip(damaged, tasks, strict=True):

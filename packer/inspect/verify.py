@@ -65,18 +65,16 @@ def verify(
     shards = _shards(dataset, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)
     with progress.phase("verify", total or None, "samples") as advance:
-        processes = max(1, min(jobs, len(shards)))
-        checked = map_unordered(check_shard, shards, processes, advance, lambda shard: shard.file)
+        checked = map_unordered(check_shard, shards, jobs, advance, lambda shard: shard.file)
         by_file = {found.file: found for found in checked}
     findings = {shard: by_file[shard.file] for shard in shards}
     parts = [part for shard, found in findings.items() for part in _rows_of(shard, found, decode)]
     if parts:
         doing = "decode" if any(part.decode for part in parts) else "compare"
         with progress.phase(doing, sum(len(part.rows) for part in parts), "samples") as advance:
-            processes = max(1, min(jobs, len(parts)))
             looked = [
                 _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
-                for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
+                for one in map_isolated(_look, parts, jobs, advance, str, _Rows.single)
             ]
         for rows in sorted(looked, key=lambda one: one.rows.rows.start):
             found = findings[rows.rows.shard]

@@ -188,23 +188,8 @@ def place_of(name: str, value: Any) -> Path | str:
         raise UnusableInput(f"{name} must be a path, not {value!r:.200}.") from None
 
 
-def run_options(given: Mapping[str, Any]) -> RunOptions:
-    """Return the options that shape no bytes, unless they exclude each other."""
-    how = RunOptions(**_of(RunOptions, {n: v for n, v in given.items() if v is not None}))
-    adds, replaces = option("append", True), option("overwrite", True)
-    if how.append and how.overwrite:
-        raise UnusableInput(
-            f"{adds} and {replaces} exclude each other. Pass {adds} to add to "
-            f"a dataset, or {replaces} to replace it."
-        )
-    if how.part is not None and (how.append or how.overwrite):
-        raise UnusableInput(
-            f"{option('part')} requires a new dataset. Remove {adds} and {replaces}."
-        )
-    return how
-
-
-def pack_options(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
+def options_of(src: Path | None, given: Mapping[str, Any]) -> tuple[PackOptions, RunOptions]:
+    """Return the options of a run, unless they exclude each other; `src` is a local source."""
     asked = {name: value for name, value in given.items() if value is not None}
     _refuse(src, asked)
     pairs, root = asked.pop("pairs", {}), asked.pop("root", None)
@@ -214,20 +199,19 @@ def pack_options(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
             asked["root"] = _relative(root, Path(os.path.realpath(src)).parent)
     if not asked.get("shuffle", True):
         asked["seed"] = None
-    limits = limits_of(asked)
+    limits = limits_of(asked.get("max_pixels"), asked.get("max_bytes"))
     is_tiled = "keys_of" not in asked and can_tile()
     asked.setdefault("jpeg", "tiled" if is_tiled else "verbatim")
-    source = SourceOptions(**_of(SourceOptions, asked))
-    return PackOptions(**_of(PackOptions, asked), source=source, limits=limits)
+    of_source, of_bytes, of_run = (
+        {one.name: asked[one.name] for one in fields(options) if one.name in asked}
+        for options in (SourceOptions, PackOptions, RunOptions)
+    )
+    source = SourceOptions(**of_source)
+    return PackOptions(**of_bytes, source=source, limits=limits), RunOptions(**of_run)
 
 
-def _of(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {one.name: given[one.name] for one in fields(options) if one.name in given}
-
-
-def limits_of(given: Mapping[str, Any]) -> Limits:
-    """Return the limits of images that the options give, the usual ones where they are None."""
-    pixels, most = given.get("max_pixels"), given.get("max_bytes")
+def limits_of(pixels: int | None, most: int | None) -> Limits:
+    """Return the limits of images, the usual ones where they are None; `most` are bytes."""
     if most is not None and most > MAX_MEMBER:
         raise UnusableInput(
             f"{option('max_bytes', most)} is too large: a file in a tar has at most "
@@ -237,6 +221,17 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
 
 
 def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
+    adds, replaces = option("append", True), option("overwrite", True)
+    has_base = [asked.get("append"), asked.get("overwrite")]
+    if all(has_base):
+        raise UnusableInput(
+            f"{adds} and {replaces} exclude each other. Pass {adds} to add to "
+            f"a dataset, or {replaces} to replace it."
+        )
+    if "part" in asked and any(has_base):
+        raise UnusableInput(
+            f"{option('part')} requires a new dataset. Remove {adds} and {replaces}."
+        )
     jpeg, png, raw = (asked.get(name) for name in ("jpeg", "png", "raw"))
     if asked.get("check") and jpeg == png == "verbatim":
         both = f"{option('jpeg', 'verbatim')} and {option('png', 'verbatim')}"

@@ -1,8 +1,8 @@
 """The options of packing, each with its kind of value, default, help and section of ``--help``.
 
 The fields of `SourceOptions` and `PackOptions` shape the bytes of shards and are kept in
-dataset.json; those of `RunOptions` do not, or are kept in another form. The latter object is passed
-to every part of a run: a new option is a field here, and is read where it is used.
+dataset.json; those of `RunOptions` do not, or are kept in another form. `packer.run` has all of
+them, and hands to each step of a run the values that it needs.
 """
 
 import json
@@ -30,6 +30,8 @@ KINDS = (
 PYTHON = "python"  # the kind of a Python dataset, which no command line chooses
 FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
+_FIRST = ("pairs", "root", "image_column", "label_column", "split_column")  # of a source, once
+_NOTHING: tuple[Any, ...] = (None, (), {})
 
 _source, _stored, _divided, _refused, _run = (partial(declare, section) for section in SECTIONS)
 
@@ -112,10 +114,6 @@ class SourceOptions:
         others = self.root, self.label_separator, self.box_format
         return any((self.image_column, self.label_column, self.split_column, *others))
 
-    def dump(self) -> dict[str, Any]:
-        always = ("pairs", "root", "image_column", "label_column", "split_column")
-        return {n: v for n, v in asdict(self).items() if n in always or v not in (None, (), {})}
-
 
 class Arrangement(NamedTuple):
     """How samples are divided into splits and shards."""
@@ -191,18 +189,17 @@ class PackOptions:
 
     @property
     def planning(self) -> "tuple[SourceOptions, Arrangement, Policy]":
-        return self.source, self.arrangement, self.policy
-
-    @property
-    def arrangement(self) -> Arrangement:
+        """Return what a source is planned by."""
         image_bytes = None if self.raw is None else 3 * self.raw[0] * self.raw[1]
         shards = self.shard_size, self.shard_samples, self.seed, self.limits.bytes, image_bytes
-        return Arrangement(self.split, self.stratify, self.dedupe, *shards)
+        arranged = Arrangement(self.split, self.stratify, self.dedupe, *shards)
+        return self.source, arranged, self.policy
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
         content = {n: v for n, v in asdict(self).items() if v or n not in ("stratify", "columns")}
-        return dict(json.loads(json.dumps(content | {"source": self.source.dump()})))
+        source = {n: v for n, v in content["source"].items() if n in _FIRST or v not in _NOTHING}
+        return dict(json.loads(json.dumps(content | {"source": source})))
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> "PackOptions":
@@ -218,8 +215,7 @@ class PackOptions:
 
 
 def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
-    checks = {name: OPTIONS[name].kind.stored or OPTIONS[name].kind.check for name in content}
-    return {name: None if v is None else checks[name](v) for name, v in content.items()}
+    return {name: OPTIONS[name].kind.load(value) for name, value in content.items()}
 
 
 @dataclass(frozen=True)
@@ -250,8 +246,10 @@ class RunOptions:
     max_bytes: int | None = _refused(
         size(), "Maximum size of an image and its members. Default: 1GiB."
     )
-    jobs: int | None = _run(
-        whole(1), "Number of processes. Default: the usable cores.", aliases=("-j",)
+    jobs: int = _run(
+        *(whole(1), "Number of processes. Default: the usable cores."),
+        make=usable_cores,
+        aliases=("-j",),
     )
     executor: "Executor | str | None" = _run(  # noqa: RUF009
         kinds.ENGINE,
@@ -273,14 +271,6 @@ class RunOptions:
         FLAG, "Replace the dataset at DST. It is removed before the new one is packed.", False
     )
     progress: bool = declare("", FLAG, "", True)  # no command's
-
-    @property
-    def skips(self) -> bool:
-        return self.on_error == "skip"
-
-    @property
-    def processes(self) -> int:
-        return self.jobs or usable_cores()
 
 
 OPTIONS = {

@@ -3,7 +3,7 @@
 import operator
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -49,6 +49,10 @@ class Kind:
             sentence = message if message.endswith(".") else f"{text!r} is not {self.asks}."
             raise ValueError(sentence) from None
 
+    def load(self, value: Any) -> Any:
+        """Return a value of dataset.json; raises TypeError or ValueError."""
+        return None if value is None else (self.stored or self.check)(value)
+
 
 @dataclass(frozen=True)
 class Option:
@@ -64,11 +68,13 @@ class Option:
         return flag(self.name)
 
 
-def declare(section: str, kind: Kind, help: str, default: Any = None, **more: Any) -> Any:
-    """Return the field of a dataclass that is an option."""
+def declare(
+    section: str, kind: Kind, help: str, default: Any = None, make: Any = None, **more: Any
+) -> Any:
+    """Return the field of a dataclass that is an option; `make` gives a default of no literal."""
     made = {"kind": kind, "help": help, "section": section, "default": default, **more}
-    if default in ({}, ()):
-        return field(default_factory=type(default), metadata={**made, "default": None})
+    if make := make or (type(default) if default in ({}, ()) else None):
+        return field(default_factory=make, metadata={**made, "default": None})
     return field(default=default, metadata=made)
 
 
@@ -84,12 +90,7 @@ def whole(least: int | None = None, most: int | None = None) -> Kind:
             raise ValueError
         return number
 
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text):
-            raise ValueError
-        return int(text)
-
-    return Kind(check, asks, "N", read)
+    return Kind(check, asks, "N", int)
 
 
 def one_of(*choices: str) -> Kind:
@@ -180,15 +181,16 @@ def _templates(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, [value] if isinstance(value, str) else value))
 
 
-def _by_name(names: str, check: Check, form: str, asks: str, metavar: str) -> Kind:
+def _by_name(names: str, check: Check, form: str, noun: str, such: str, metavar: str) -> Kind:
     """Return the kind of values by the names of members, in which a ? marks one as optional."""
 
     def checked(value: Any, check: Check = check) -> dict[str, Any]:
-        found = {name: check(one) for name, one in dict(value).items()}
-        bare = {name.replace("?", "", 1) for name in found}
-        if len(bare) < len(found) or not all(re.fullmatch(names, name) for name in found):
+        pairs = list(value.items() if isinstance(value, Mapping) else value)
+        if len({name.replace("?", "", 1) for name, _ in pairs}) < len(pairs):
+            raise ValueError(f"each NAME has one {noun}.")
+        if not all(re.fullmatch(names, name) for name, _ in pairs):
             raise ValueError
-        return found
+        return {name: check(one) for name, one in pairs}
 
     def read(text: str) -> tuple[str, Any]:
         name, _, value = text.partition("=")
@@ -196,7 +198,8 @@ def _by_name(names: str, check: Check, form: str, asks: str, metavar: str) -> Ki
             raise ValueError(f"{text!r} is not of the form {form}.")
         return name, check(value)
 
-    return Kind(checked, asks, metavar, read, partial(checked, check=_text), is_repeated=True)
+    asks, stored = f"a {noun} for each name, such as {such}", partial(checked, check=_text)
+    return Kind(checked, asks, metavar, read, stored, is_repeated=True)
 
 
 def _globs(value: Any) -> tuple[str, ...]:
@@ -263,7 +266,7 @@ DEPTH = Kind(
     _depth,
     "a number of levels of at least 1, or 'all'",
     "N|all",
-    lambda text: text if text == "all" else whole().read(text),
+    lambda text: text if text == "all" else int(text),
     whole(-1).check,
 )
 NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
@@ -273,7 +276,7 @@ PAIRS = _by_name(
     r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
     _folder,
     "mask=DIR or mask?=DIR",
-    "a folder for each name, such as {'mask': 'masks'}",
+    *("folder", "{'mask': 'masks'}"),
     "NAME=DIR",
 )
 TEMPLATES = Kind(
@@ -289,7 +292,7 @@ MEMBERS = _by_name(
     r"[a-z0-9_-]+\??(\.[a-z0-9_-]+)*|[a-z0-9_-]+(\.[a-z0-9_-]+)*\??",
     _text,
     "mask.png=TEMPLATE or mask?.png=TEMPLATE",
-    "a template for each name, such as {'mask.png': 'masks/{key}.png'}",
+    *("template", "{'mask.png': 'masks/{key}.png'}"),
     "NAME=TEMPLATE",
 )
 GLOBS = Kind(_globs, "globs, such as ('imdb/**',)", "GLOB", _glob, is_repeated=True)

@@ -149,6 +149,9 @@ class ShardJob:
     guard: RunGuard | None = None  # what to make sure of before anything is written
     has_images: bool = True  # False: a rejected sample stays, without members
 
+    def __str__(self) -> str:
+        return str(self.path)
+
 
 def tars(work: Work, dst: Path) -> list[Path]:
     return [dst / file for file in work.plan.files]

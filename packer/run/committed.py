@@ -28,12 +28,13 @@ _FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose dataset
 
 
 def packed_from(
-    version: str, to: Destination, recorded: Mapping[str, Any], classes: Sequence[str] | None
+    version: str, to: Destination, options: PackOptions, classes: Sequence[str] | None
 ) -> Finished | None:
     """Return the dataset in `to`, if it was packed from this version of a source."""
     if not version or (found := to.committed) is None or not to.is_done:
         return None
-    content, source = found.content, found.content.options.get("source", {})
+    content, recorded = found.content, options.dump()
+    source = content.options.get("source", {})
     is_same = content.source.endswith(version_of(version, classes))
     _refuse_other(found, {**recorded, "source": source}, is_same)
     # Which files were rejected, and what a source was found to need, only its files tell.

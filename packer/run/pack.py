@@ -2,23 +2,15 @@
 
 import time
 
-from packer.options.declared import PackOptions, RunOptions
 from packer.progress import QUIET, Progress
-from packer.run.destination import Destination
 from packer.run.report import PackReport, PartReport
-from packer.run.scopes import scope_of
+from packer.run.scopes import Whole
 from packer.run.write_missing import write_missing
 from packer.storage.source import AnySource, open_source
 
 
-def run(
-    src: AnySource,
-    to: Destination,
-    options: PackOptions,
-    how: RunOptions,
-    show: Progress = QUIET,
-) -> PackReport | PartReport:
-    """Pack `src` into the dataset `to`, or a part of it; finish what an earlier run began.
+def run(src: AnySource, scope: Whole, show: Progress = QUIET) -> PackReport | PartReport:
+    """Pack `src`, or a part of it, as `scope` says; finish what an earlier run began.
 
     ::
 
@@ -31,8 +23,7 @@ def run(
     If rejected files stop the run, nothing is committed: nothing is packed if the source may be
     misread, or in a part; otherwise all images are packed, so that `Rejected` names all of them.
     """
-    began = time.monotonic()
-    scope = scope_of(to, options, how)
+    began, to = time.monotonic(), scope.to
     if (report := scope.unread(src, began)) is not None:
         return report
     with (
@@ -40,7 +31,7 @@ def run(
         scope.hold(source, show) as held,
     ):
         show.announce(held.work.announcement)
-        written, count = write_missing(held, to, how.processes, how.skips, show)
+        written, count = write_missing(held, to, scope.how.jobs, scope.skips, show)
         ended = scope.end(held, written, count, show, began)
     scope.leave(src)
     return ended

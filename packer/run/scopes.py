@@ -47,6 +47,7 @@ class Whole:
 
     def __init__(self, to: Destination, options: PackOptions, how: RunOptions) -> None:
         self.to, self.options, self.how = to, options, how
+        self.skips = how.on_error == "skip"
         self._keys_of = how.keys_of if is_url(how.keys_of) else os.path.realpath(how.keys_of or "/")
         if self._keys_of == to.name:
             raise UnusableInput(
@@ -66,8 +67,7 @@ class Whole:
         """Return the report if the source need not be read to know that it was packed."""
         if self.reads or self.how.overwrite or self.how.keys_of:
             return None
-        recorded = self.options.dump()
-        found = committed.packed_from(src.version, self.to, recorded, self.how.classes)
+        found = committed.packed_from(src.version, self.to, self.options, self.how.classes)
         if found is None:
             return None
         remark = (
@@ -102,11 +102,11 @@ class Whole:
             refusals.refuse_unknown_columns(self.options.columns, refusals.json_of_source(work))
         if not (by_scan := refusals.all_rejected(work)):
             return False
-        if not self.how.skips and refusals.stops_at_once(work, by_scan):
+        if not self.skips and refusals.stops_at_once(work, by_scan):
             show.announce(work.reading)
             raise refusals.refusal(work, by_scan, written=False)
         show.rejected(by_scan)
-        if self.how.skips:
+        if self.skips:
             return False
         kept = ", and finished shards are kept" if self.to.holds_all else ""
         show.note(
@@ -194,7 +194,7 @@ class PartOfWhole(Whole):
 
     def judge(self, work: Work, show: Progress) -> bool:
         refusals.refuse_unknown_columns(self.options.columns, refusals.json_of_source(work))
-        if not self.how.skips and (by_scan := refusals.all_rejected(work)):
+        if not self.skips and (by_scan := refusals.all_rejected(work)):
             raise refusals.refusal(work, by_scan, written=False)
         return False
 

@@ -55,6 +55,7 @@ class Session:
         self.process = os.getpid()
         self._began = time.monotonic()
         self._to, self._options, self._how, self._progress = to, options, how, progress
+        self._policy = options.policy
         self._what, self._remarks = what, remarks
         self._folder = folder = to.folder
         self._failure: BaseException | None = None
@@ -75,8 +76,13 @@ class Session:
             enter = self._stack.enter_context
             enter(to.hold(self._run, how.overwrite, self._base, progress.note))
             self._advance = enter(progress.phase("pack", None, "samples"))
-            stream = folder, options, how.processes, self._base, self._begin_split, self._reject
-            self._stream = enter(closing(ShardStream(*stream)))
+            self._stream = ShardStream(
+                *(folder, self._policy, how.jobs, self._base),
+                *(self._begin_split, self._reject),
+                shard_size=options.shard_size,
+                shard_samples=options.shard_samples,
+            )
+            enter(closing(self._stream))
         except BaseException:
             self._stack.close()
             self._remove_folders()
@@ -112,7 +118,7 @@ class Session:
         except BadImage as error:
             self._stream.refuse(name, error)
             return
-        image, policy = item.image, self._options.policy
+        image, policy = item.image, self._policy
         is_jpeg = isinstance(image, bytes) and image.startswith(_JPEG)
         if (is_jpeg or policy.makes_jpegs) and not self._has_jpeg:
             self._has_jpeg = True
@@ -225,7 +231,7 @@ class Session:
         return split_of(escape(name), shares)
 
     def _reject(self, name: str, error: BadImage) -> None:
-        if not self._how.skips:
+        if self._how.on_error == "stop":
             raise damaged([(name, str(error))], written=False, noun="item")
 
     @property
@@ -252,7 +258,7 @@ class Session:
             written,
             written.entries.values(),
             base,
-            self._options.policy,
+            self._policy,
             rejected=self._rejected,
             unindexed=self._stream.rejected,
             reading=sentence(self._what, count, classes, splits, members, False),

@@ -15,7 +15,6 @@ from pathlib import Path
 from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, EncodedMember, Policy, encode, encode_member, no_image
 from packer.images.jpegtran import JpegtranFailed
-from packer.options.declared import PackOptions
 from packer.plan.names import next_numbers, shard_name
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, ImageElsewhere, Sample
@@ -111,22 +110,22 @@ class ShardStream:
     def __init__(
         self,
         folder: Path,
-        options: PackOptions,
+        policy: Policy,
         threads: int,
         base: Manifest | None,  # the dataset that is added to
         begin_split: Callable[[str], None],
         reject: Callable[[str, BadImage], None],
+        *,
+        shard_size: int | None,  # None: shards grow with the dataset
+        shard_samples: int | None,
     ) -> None:
-        """Write nothing before the first sample comes; `reject` gets each bad one, and may raise.
-
-        Without a size in the options shards grow with the dataset.
-        """
+        """Write nothing before the first sample comes; `reject` gets a bad one, and may raise."""
         self._folder = self._path = folder
-        self._shard_size, self._shard_samples = options.shard_size, options.shard_samples
+        self._shard_size, self._shard_samples = shard_size, shard_samples
         self._next = next_numbers(base)
         self._bytes = sum(shard.bytes for shard in base.shards) if base else 0
         self._begin_split, self._reject = begin_split, reject
-        how = options.policy, threads, self._shard_of, self._refuse
+        how = policy, threads, self._shard_of, self._refuse
         self._builder = ShardBuilder(*how, "Nothing was committed.")
         self._open: dict[str, ShardWriter] = {}
         self._begun: set[str] = set()

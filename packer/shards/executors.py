@@ -177,12 +177,12 @@ def _workers(executor: Executor) -> int:
 
 
 def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
-    with _asked(f"{job.path}: the executor has not finished it"):
+    with _asked(f"{job}: the executor has not finished it"):
         outcome, failure, where = future.result()
     if isinstance(failure, ShardfeedError):
         raise PackingFailed(f"On {where}: {failure}") from failure
     if failure is not None:
-        raise_again(failure, str(job.path), where)
+        raise_again(failure, str(job), where)
     assert outcome is not None
     return outcome
 

@@ -94,21 +94,17 @@ def modules_for(policy: Policy, names: Iterable[str], progress: Progress) -> tup
 def run_jobs(
     jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    return map_unordered(pack_shard, jobs, processes, advance, _path, load=load)
+    return map_unordered(pack_shard, jobs, processes, advance, str, load=load)
 
 
 def run_isolated(
     jobs: Iterable[ShardJob], processes: int, advance: Advance, load: Sequence[str] = ()
 ) -> Iterator[Outcome | Crashed[ShardJob]]:
     """Do the same where a sample may crash the process: its job is done again sample by sample."""
-    return map_isolated(pack_shard, jobs, processes, advance, _path, _single, load)
+    return map_isolated(pack_shard, jobs, processes, advance, str, _single, load)
 
 
 def _single(job: ShardJob) -> Iterator[ShardJob]:
     for number in range(len(job.samples)):
         path = job.path.with_name(f"single-{number}.tar")
         yield replace(job, path=path, samples=job.samples.take([number]), threads=1)
-
-
-def _path(job: ShardJob) -> str:
-    return str(job.path)

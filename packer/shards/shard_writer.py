@@ -149,11 +149,7 @@ def _start_write_back(descriptor: int, offset: int) -> None:
         _libc.sync_file_range(descriptor, start, to_the_end, _SYNC_FILE_RANGE_WRITE)
 
 
-def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    return _entry_of(Index(index_of(path), mapped=False), split)
-
-
-def _entry_of(shard: Index, split: str) -> ShardEntry:
+def entry_of(shard: Index, split: str = "") -> ShardEntry:
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,
@@ -200,7 +196,7 @@ class Written:
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
         shard = Index(index_of(path), mapped=False)
-        entry, columns = _entry_of(shard, split), shard.columns
+        entry, columns = entry_of(shard, split), shard.columns
         formats, labels = (columns.get(name, np.empty(0)) for name in ("format", "label"))
         sizes = SizeBounds.of(*upright_sizes(columns)) if shard.has_images else None
         return cls(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.files.atomic import write_file
 
 ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
@@ -36,9 +35,6 @@ class Folder:
         with suppress(FileNotFoundError):
             return (self.path / name).read_bytes()
         return None
-
-    def replace(self, name: str, content: bytes) -> None:
-        write_file(self.path / name, content)
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)

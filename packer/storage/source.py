@@ -42,29 +42,21 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class LocalSource:
+    """A source of this machine: a path, which may be a copy, or items of Python."""
+
     name: str  # its path, the URL that it is a copy of, or what a Python dataset is
     path: Path | None  # that is read; None: a Python dataset
-    spool: Path  # folder for what the scan makes for samples
+    spool: Path = Path()  # folder for what the scan makes for samples, of one that is opened
     version: str = ""  # a checksum of what the store listed
     lacking: tuple[Skipped, ...] = ()  # what is in the store and cannot be at the path
     items: Interpretation | None = None  # of a Python dataset
 
+    @classmethod
+    def at(cls, path: Path) -> "LocalSource":
+        return cls(real := os.path.realpath(path), Path(real))
 
-@dataclass(frozen=True)
-class GivenSource:
-    """A source of this machine: a `path`, or `items` of Python."""
-
-    path: Path | None
-    items: Interpretation | None = None
-    version = ""  # none is known before the source is read
-
-    @property
-    def name(self) -> str:
-        return self.items.what if self.items else os.path.realpath(self.path or "")
-
-    def localize(self, progress: Progress, spool: Path) -> LocalSource:
-        path = Path(self.name) if self.path else None
-        return LocalSource(self.name, path, spool, items=self.items)
+    def localize(self, progress: Progress, spool: Path) -> "LocalSource":
+        return replace(self, spool=spool)
 
     def forget(self) -> None:
         """Leave it as it is."""
@@ -133,7 +125,7 @@ class StoreSource(EventLoop):
         self._is_fetched = not self._copy.remove()
 
 
-AnySource = GivenSource | StoreSource
+AnySource = LocalSource | StoreSource
 
 
 @contextmanager
@@ -145,7 +137,7 @@ def locate(
 ) -> Iterator[AnySource]:
     """Yield what the path or URL `place` names; a copy of what is in a store goes to `scratch`."""
     if not is_url(place):
-        yield GivenSource(Path(place))
+        yield LocalSource.at(Path(place))
         return
     url = checked(str(place))
     if scratch is None:

@@ -27,7 +27,8 @@ if __name__ == "__main__":
 from packer.options.declared import PackOptions, RunOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
-from packer.storage.source import GivenSource
+from packer.run.scopes import scope_of
+from packer.storage.source import LocalSource
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
 from reader.processes import fork_server
 
@@ -342,7 +343,8 @@ def make_data(root: Path) -> Path:
         pixels = (127 + 100 * waves + rng.normal(0, 5, (64, 80))).clip(0, 255).astype(np.uint8)
         Image.fromarray(pixels).convert("RGB").save(root / f"images/{number:02d}.jpg")
     options = PackOptions(shard_samples=8, seed=None)
-    pack(GivenSource(root / "images"), Destination(root / "packed"), options, RunOptions(jobs=1))
+    scope = scope_of(Destination(root / "packed"), options, RunOptions(jobs=1))
+    pack(LocalSource.at(root / "images"), scope)
     return root / "packed"
 
 

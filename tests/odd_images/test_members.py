@@ -15,9 +15,9 @@ from packer.images.encode import EncodedMember, Policy
 from packer.images.encode import encode as encoded
 from packer.run.pack import PackReport
 from packer.samples.records import Sample
-from packer.shards.shard_writer import ShardWriter, shard_entry
+from packer.shards.shard_writer import ShardWriter, entry_of, index_of
 from reader import Dataset, Loader
-from reader.format import Manifest
+from reader.format import Index, Manifest
 
 Members = Mapping[str, tuple[bytes, str, bytes]]
 
@@ -142,7 +142,7 @@ def test_verify_names_what_packing_would_have_rejected(
             sample = Sample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
             writer.add(sample, encoded(image, policy), {ext: EncodedMember(data)})
         writer.finish([])
-    entry = shard_entry(tmp_path / "shard-000000.tar")
+    entry = entry_of(Index(index_of(tmp_path / "shard-000000.tar")))
     fields = tuple(sorted({"jpg", *(ext for _, ext, _ in members.values())}))
     content = Manifest("0", {}, "", (), fields, (entry,))
     (tmp_path / "dataset.json").write_bytes(content.dump().encode())

@@ -131,7 +131,7 @@ def test_a_process_that_was_killed_from_outside_says_nothing_of_its_item(number:
 
 def test_an_error_of_the_system_keeps_its_number() -> None:
     with pytest.raises(OSError, match="Input/output error") as caught:
-        list(map_unordered(square, [17], 2, lambda more: None, name))
+        list(map_unordered(square, iter([17]), 2, lambda more: None, name))
     assert caught.value.errno == errno.EIO
 
 
@@ -218,7 +218,7 @@ def test_a_process_that_dies_is_told_with_what_it_was_at_and_why(number: signal.
 
 def test_a_mistake_in_a_process_is_shown_with_where_it_happened() -> None:
     with pytest.raises(KeyError, match="err") as caught:
-        list(map_unordered(do_odd_things, ["err"], 2, lambda more: None, name))
+        list(map_unordered(do_odd_things, iter(["err"]), 2, lambda more: None, name))
     assert "in do_odd_things" in str(caught.value.__cause__)
 
 

@@ -21,9 +21,9 @@ from store_server import StoreServer, serving
 
 import reader
 from packer.images.probe import ImageInfo, probe
-from packer.shards.shard_writer import shard_entry
+from packer.shards.shard_writer import entry_of, index_of
 from reader import Dataset
-from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, safetensors, tar
 from reader.format.columns import ImageRow, MemberRow, Rows
 
 
@@ -108,7 +108,7 @@ def _write_shard(
     path.write_bytes(content)
     metadata = index.metadata_of(len(content), f"crc32:{zlib.crc32(content):08x}", [])
     path.with_suffix(".safetensors").write_bytes(safetensors.serialize(rows.columns(), metadata))
-    return shard_entry(path)
+    return entry_of(Index(index_of(path)))
 
 
 @pytest.fixture

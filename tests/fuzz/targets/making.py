@@ -14,9 +14,10 @@ from packer.errors import BadImage
 from packer.options.declared import PackOptions, RunOptions, SourceOptions
 from packer.run.destination import Destination
 from packer.run.pack import run as pack
+from packer.run.scopes import scope_of
 from packer.samples.records import Sample, Source
 from packer.sources.readings.detect import read
-from packer.storage.source import GivenSource
+from packer.storage.source import LocalSource
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
@@ -67,7 +68,8 @@ def dataset(name: str, **options: object) -> Path:
     """A dataset of `images` with this process's folder `name`."""
     root = folder(name)
     to = Destination(root / "shards")
-    pack(GivenSource(images(root / "images")), to, PackOptions(**options), RunOptions(jobs=1))
+    scope = scope_of(to, PackOptions(**options), RunOptions(jobs=1))
+    pack(LocalSource.at(images(root / "images")), scope)
     return root / "shards"
 
 

@@ -44,7 +44,7 @@ def test_the_command_and_the_call_have_the_same_options() -> None:
         ),
         (["--quality", "101"], "'--quality': '101' is not an integer from 1 to 100."),
         (["--as", "guess"], "'--as': 'guess' is not one of 'folder', 'flat'"),
-        (["--pair", "a=.", "--pair", "a?=."], "--pair: each NAME has one folder."),
+        (["--pair", "a=.", "--pair", "a?=."], "'--pair': each NAME has one folder."),
         (["--max-bytes", "1TB"], "--max-bytes 1000000000000 is too large"),
     ],
 )

@@ -9,7 +9,7 @@ from layouts.scanned import ROWS, lay_out
 
 import packer
 from packer.errors import UnusableInput
-from packer.options.chosen import PackArguments, checked, pack_options, run_options
+from packer.options.chosen import PackArguments, checked, options_of
 from packer.options.declared import RunOptions
 from packer.options.part import Part
 
@@ -24,15 +24,14 @@ def test_what_is_given_of_a_run_is_in_the_one_object_that_is_passed_on() -> None
         "append": True,
         "progress": False,
     }
-    how = run_options({**given, "part": None, "quality": 5})
+    options, how = options_of(None, {**given, "part": None, "quality": 5})
+    assert options.quality == 5
     assert {name: getattr(how, name) for name in given} == given
-    assert how.skips
-    assert how.processes == 3
 
 
 def test_what_is_not_given_has_its_default() -> None:
-    assert run_options({"on_error": None, "jobs": None}) == RunOptions()
-    assert RunOptions().processes >= 1
+    assert options_of(None, {"on_error": None, "jobs": None})[1] == RunOptions()
+    assert RunOptions().jobs >= 1
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,7 @@ def test_what_is_not_given_has_its_default() -> None:
 )
 def test_options_that_exclude_each_other_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UnusableInput, match=r"exclude each other|Remove --append and --overwrite"):
-        run_options(given)
+        options_of(None, given)
 
 
 REFUSED = [row for row in ROWS if isinstance(row.expected, str) and "pairs" not in row.options]
@@ -60,7 +59,7 @@ def test_each_call_that_a_refusal_proposes_is_one_that_can_be_made(
 
     def call(src: str, dst: str, **arguments: Any) -> None:
         options = checked(arguments, PackArguments)
-        assert pack_options(Path(src), options)
+        assert options_of(Path(src), options)
         assert (dst, options["jobs"]) == (str(tmp_path / "dst"), 1)
 
     for line in str(refused.value).splitlines():

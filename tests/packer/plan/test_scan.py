@@ -52,8 +52,8 @@ def sample(name: str, **values: object) -> Sample:
 
 def scanned(source: Given, **options: object) -> Scanned:
     with Spool(Path("nothing is made")) as spool:
-        chosen = PackOptions(**options)  # type: ignore[arg-type]
-        return scan(source, chosen.arrangement, Progress(quiet=True), spool=spool)
+        _, arranged, _ = PackOptions(**options).planning  # type: ignore[arg-type]
+        return scan(source, arranged, Progress(quiet=True), spool=spool)
 
 
 def names(result: Scanned) -> list[str]:

@@ -14,7 +14,7 @@ from packer.files.atomic import remove_leavings
 from packer.images.encode import Policy
 from packer.images.encode import encode as encode_image
 from packer.samples.records import Sample
-from packer.shards.shard_writer import ShardWriter, is_finished, shard_entry
+from packer.shards.shard_writer import ShardWriter, entry_of, index_of, is_finished
 from reader.format import Index, ShardEntry
 
 Rejected = Sequence[tuple[str, str]]
@@ -42,7 +42,7 @@ def write(
         for sample, data in images:
             writer.add(sample, encode_image(data, AS_THEY_ARE))
         writer.finish(rejected)
-    return shard_entry(path)
+    return entry_of(Index(index_of(path)))
 
 
 def test_the_standard_library_reads_the_tar(
@@ -104,7 +104,7 @@ def test_the_entry_measures_the_files(tmp_path: Path, images: list[tuple[Sample,
     assert entry.checksum == f"xxh3-128:{xxhash.xxh3_128_hexdigest(tar.read_bytes())}"
     assert entry.index_checksum == f"xxh3-128:{xxhash.xxh3_128_hexdigest(index.read_bytes())}"
     assert entry.samples == 3
-    assert shard_entry(tar) == entry
+    assert entry_of(Index(index_of(tar))) == entry
 
 
 def test_the_same_samples_give_the_same_bytes(

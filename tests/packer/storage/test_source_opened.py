@@ -13,7 +13,7 @@ from sampled import sampled
 
 import packer
 from packer.progress import Progress
-from packer.storage.source import GivenSource, open_source
+from packer.storage.source import LocalSource, open_source
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -158,11 +158,11 @@ def test_a_temporary_folder_is_there_only_when_something_lies_in_it(
 ) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    with open_source(GivenSource(source), Progress(quiet=True)) as opened:
+    with open_source(LocalSource.at(source), Progress(quiet=True)) as opened:
         made = opened.spool
         assert made.parent == tmp_path / "temporary"
         assert not made.exists()
-    packed = GivenSource(as_tar(source, tmp_path, "gz"))
+    packed = LocalSource.at(as_tar(source, tmp_path, "gz"))
     with open_source(packed, Progress(quiet=True)) as opened:
         made = opened.spool
         assert [path.name for path in made.iterdir()] == ["images.tar"]

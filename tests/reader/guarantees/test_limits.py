@@ -17,7 +17,7 @@ from delivered import Write
 from made_images import encode, make_image
 from png_chunks import SIGNATURE, chunk
 
-from packer.shards.shard_writer import index_of, shard_entry
+from packer.shards.shard_writer import entry_of, index_of
 from reader import (
     CenterCrop,
     ClassBalanced,
@@ -49,7 +49,7 @@ def claim(folder: Path, row: int, **values: int) -> None:
     """And dataset.json with it."""
     rewrite(folder, row, **values)
     content = Manifest.load(folder)
-    entries = (shard_entry(folder / "shard-000000.tar"),)
+    entries = (entry_of(Index(index_of(folder / "shard-000000.tar"))),)
     changed = Manifest("0", {}, "", content.classes, content.fields, entries)
     (folder / "dataset.json").write_text(changed.dump())
 
