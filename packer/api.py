@@ -88,10 +88,10 @@ def pack(
         "source_storage_options": source_storage_options,
         "source_credential_provider": source_credential_provider,
     }
-    with chosen.python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
+    with chosen.python_call(dst, {**arguments, **of_stores}) as caller, ExitStack() as stack:
         asked = chosen.checked(arguments, chosen.PackArguments)
         how = chosen.run_options(asked)
-        show = Progress(quiet=not how.progress)
+        show = Progress(quiet=not how.progress, caller=caller)
         store = storage_options, credential_provider
 
         def run_with(source: AnySource, options: PackOptions) -> PackReport:

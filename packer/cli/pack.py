@@ -19,7 +19,9 @@ from packer.cli.pack_output import (
     report_lines,
 )
 from packer.options.declared import OPTIONS
-from packer.words import Shell, flag, written_by
+from packer.words import Shell, flag
+
+CALLER = "caller"  # what writes the commands in messages, in the context of a command
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -45,8 +47,8 @@ class _Pack(params.Sectioned):
                 words.append(max(param.secondary_opts, key=len) if value is False else flag)
                 words += [] if isinstance(value, bool) else [value]
         dst = ctx.params["dst"]
-        with written_by(Shell() if dst is None else Shell(str(dst), given)):
-            return super().invoke(ctx)
+        ctx.meta[CALLER] = Shell() if dst is None else Shell(str(dst), given)
+        return super().invoke(ctx)
 
 
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
@@ -111,7 +113,7 @@ def pack(
         given[name] = dict(pairs := given[name])
         if len({member.replace("?", "", 1) for member, _ in pairs}) < len(pairs):
             raise click.UsageError(f"{flag(name)}: each NAME has one {value}.")
-    how = run_options(given)
+    caller, how = click.get_current_context().meta[CALLER], run_options(given)
     options = pack_options(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
@@ -131,13 +133,13 @@ def pack(
         echo(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:
-            return print_explained(found, options, how, output)
+            return print_explained(found, options, how, output, caller)
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
-    show = Announcing(output)
+    show = Announcing(output, caller)
     refusing = json_of_errors(output.as_json, show.named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
-            return print_plan(found, to, options, how, output)
+            return print_plan(found, to, options, how, output, caller)
         with redirect_stdout(printed):
             report = run(found, to, options, how, show)
     name_files("rejected", sorted(set(report.rejected).difference(show.named)))

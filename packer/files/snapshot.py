@@ -17,8 +17,9 @@ CHANGED = "it changed while it was being packed"  # a sample's own file, which c
 def changed(path: Path) -> PackingFailed:
     """Return the error for a file in which places mean nothing any more."""
     return PackingFailed(
-        f"{path} changed while it was being packed. Pack again, with "
-        f"{option('overwrite', True)} to begin again."
+        f"{path} changed while it was being packed. Pack again, with ",
+        option("overwrite", True),
+        " to begin again.",
     )
 
 

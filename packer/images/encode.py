@@ -20,6 +20,7 @@ from packer.images import arrays, banding, probe, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, tile
+from packer.words import option
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -126,7 +127,9 @@ def encode(
             dropped = tuple(probe.dropped(image))
     encoded = replace(encoded, dropped=dropped) if dropped else encoded
     if len(encoded.data) > (most := policy.limits.bytes):
-        raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
+        raise BadImage(
+            f"it takes {len(encoded.data)} bytes; {most} are the most (", option("max_bytes"), ")"
+        )
     return encoded
 
 

@@ -15,6 +15,7 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 
 from packer.errors import BadImage, message_of
 from packer.images import jpeg
+from packer.words import option
 from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
 from reader.format.columns import ImageRow, MemberRow
@@ -228,8 +229,9 @@ def check_size(height: int, width: int, limits: Limits) -> None:
     """Raise BadImage if it has more pixels than are allowed."""
     if height * width > (most := limits.pixels):
         raise BadImage(
-            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger "
-            "--max-pixels)"
+            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger ",
+            option("max_pixels"),
+            ")",
         )
 
 

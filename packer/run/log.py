@@ -137,14 +137,18 @@ def refuse_strangers(
         return
     append, overwrite = option("append", True), option("overwrite", True)
     if stranger == manifest.FILENAME:
-        raise UnusableInput(
-            f"{place} already holds a dataset (dataset.json). Pass {append} to add to it or "
-            f"{overwrite} to replace it, or choose another destination."
+        text = (
+            f"{place} already holds a dataset (dataset.json). Pass ",
+            append,
+            " to add to it or ",
+            overwrite,
         )
+        raise UnusableInput(*text, " to replace it, or choose another destination.")
     raise UnusableInput(
         f"{place} already holds {stranger}, which this run did not write. Choose another "
-        f"destination, or pass {overwrite} to replace the dataset; the same source and options "
-        "give the same bytes."
+        "destination, or pass ",
+        overwrite,
+        " to replace the dataset; the same source and options give the same bytes.",
     )
 
 

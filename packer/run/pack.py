@@ -39,7 +39,7 @@ def run(
         open_source(src, show, to.folder, to.name, keeps=scope.keeps_unpacked) as source,
         scope.hold(source, show) as held,
     ):
-        show.announce(held.work.announcement)
+        show.announce(*held.work.announcement)
         written, count = write_missing(held, to, how.processes, how.skips, show)
         ended = scope.end(held, written, count, show, began)
     scope.leave(src)

@@ -185,8 +185,10 @@ class Store(EventLoop):
             break
         raise UnusableInput(
             f"{self.name}/{name} already exists, with other content than this run would write: "
-            "another run has written it, or the source has changed. Choose another "
-            f"destination, or pass {option('overwrite', True)} to replace it."
+            "another run has written it, or the source has changed. Choose another destination, "
+            "or pass ",
+            option("overwrite", True),
+            " to replace it.",
         )
 
     async def _digest(self, name: str, size: int) -> str:

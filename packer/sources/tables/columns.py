@@ -249,7 +249,7 @@ def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str 
         return None
     known = listed(names)
     raise UnusableInput(
-        f"{where} has no column {chosen!r} ({option(f'{role}_column')}): it has {known}."
+        f"{where} has no column {chosen!r} (", option(f"{role}_column"), f"): it has {known}."
     )
 
 
@@ -279,8 +279,12 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
         raise Ambiguous(
             f"{where} has several columns that could be the label: {listed(found)}. Choose one "
-            f"with {option('label_column')}, or none with {option('label_column', NONE)}.",
-            {**readings, "There is none": ("--label-column", NONE)},
+            "with ",
+            option("label_column"),
+            ", or none with ",
+            option("label_column", NONE),
+            ".",
+            readings={**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None
 

@@ -54,7 +54,8 @@ def open_export(
         faults = "; ".join(f"{one.name}: {one.reason}" for one in export.wrong[:3])
         raise UnusableInput(
             f"{tree.root}: {form.what} ({paths[0]}) name no image in this source. {faults}. To "
-            f"pack without it, type: {command(tree.root, '--ignore', glob.escape(paths[0]))}"
+            "pack without it, type: ",
+            command(tree.root, "--ignore", glob.escape(paths[0])),
         )
     listing = export.find_splits(paths[0])
     found, order = export.categories | export.labels, tuple(export.named)
