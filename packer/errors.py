@@ -3,19 +3,20 @@
 ::
 
     ShardfeedError
-    ├── FormatError        see `reader.errors`
-    ├── UnusableInput      source, destination or an option cannot be worked with
-    │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
-    │   ├── WrongOption    an option does not fit what is packed, however that is read
-    │   └── NothingToPack  no file of the source can be packed
-    ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
-    ├── BadImage           one file is not an image that can be packed
-    │   ├── Damaged        one file is missing or empty, or not a file that can be read
-    │   ├── Lacking        one image has no file for a required member
-    │   ├── Repeated       one record names the image of another
-    │   └── Unreadable     one file cannot be read, or has changed
-    ├── ProcessDied        a process that took part in the work was killed
-    └── PackingFailed      packing stopped half-way; running it again continues it
+    ├── FormatError            see `reader.errors`
+    └── PackerError            its message is data, which `said` writes for its reader
+        ├── UnusableInput      source, destination or an option cannot be worked with
+        │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
+        │   ├── WrongOption    an option does not fit what is packed, however that is read
+        │   └── NothingToPack  no file of the source can be packed
+        ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
+        ├── BadImage           one file is not an image that can be packed
+        │   ├── Damaged        one file is missing or empty, or not a file that can be read
+        │   ├── Lacking        one image has no file for a required member
+        │   ├── Repeated       one record names the image of another
+        │   └── Unreadable     one file cannot be read, or has changed
+        ├── ProcessDied        a process that took part in the work was killed
+        └── PackingFailed      packing stopped half-way; running it again continues it
 """
 
 import re
@@ -28,10 +29,15 @@ from reader.format import ShardfeedError
 
 
 class PackerError(ShardfeedError):
-    """An error that keeps the paths, options and commands of its message as data."""
+    """An error that keeps the options and commands of its message as data."""
 
-    def __init__(self, *parts: Part) -> None:
+    remedies = Message()  # commands that keep all of the source
+
+    def __init__(
+        self, *parts: Part, files: Iterable[tuple[str, str]] = (), noun: str = "file"
+    ) -> None:
         super().__init__(Message(*parts))
+        self.files, self.noun = [*files], noun
 
     def __str__(self) -> str:
         return said(self, COMMAND_LINE)
@@ -46,7 +52,6 @@ class UnusableInput(PackerError):
     """The source, the destination or an option cannot be worked with; nothing was written."""
 
     __module__ = "packer"
-    remedies = Message()  # commands that keep all of the source
 
 
 class Ambiguous(UnusableInput):
@@ -76,10 +81,6 @@ class NothingToPack(UnusableInput):
 
     __module__ = "packer"
 
-    def __init__(self, *parts: Part, files: list[tuple[str, str]]) -> None:
-        self.files = files
-        super().__init__(*parts)
-
 
 class Rejected(PackerError):
     """Source files were rejected and ``--on-error stop`` forbids to commit without them.
@@ -90,10 +91,6 @@ class Rejected(PackerError):
     """
 
     __module__ = "packer"
-
-    def __init__(self, *parts: Part, files: list[tuple[str, str]], noun: str = "file") -> None:
-        self.files, self.noun = files, noun
-        super().__init__(*parts)
 
 
 class BadImage(PackerError):
@@ -194,24 +191,21 @@ def rename(error: ShardfeedError, path: Path, name: str) -> None:
     error.args = tuple(
         Message(one).renamed(str(path), name) if isinstance(one, str) else one for one in error.args
     )
-    if isinstance(error, UnusableInput):
+    if isinstance(error, PackerError):
         error.remedies = error.remedies.renamed(str(path), name)
 
 
-def said(error: ShardfeedError, caller: Shell, *, names_rejected: bool = True) -> str:
+def said(error: ShardfeedError, caller: Shell, *, names_files: bool = True) -> str:
     """Return an error as `caller` has it: its message, the files, and the commands that keep all.
 
-    `names_rejected`: the files of `Rejected` have not been printed before.
+    What was written for a person before stays.
     """
     message = next((one for one in error.args if isinstance(one, Message)), None)
     if message is None:
         return Exception.__str__(error)
     lines, remedies = [caller.written(message)], ""
-    if isinstance(error, Rejected) and names_rejected:
-        lines += summary(error.files, noun=error.noun, caller=caller)
-    if isinstance(error, NothingToPack):
-        lines += summary(error.files, caller=caller)
-    if isinstance(error, UnusableInput):
+    if isinstance(error, PackerError):
+        lines += summary(error.files * names_files, noun=error.noun, caller=caller)
         remedies = caller.written(error.remedies)
     return "\n  ".join(lines) + remedies
 

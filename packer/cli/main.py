@@ -58,12 +58,12 @@ def _hang_up(*_: object) -> None:
 
 
 def _sentence(error: Exception, caller: Shell) -> str | None:
-    from packer.errors import said
+    from packer.errors import Rejected, said
     from reader.format import ShardfeedError
     from reader.format.files import reason_of
 
     if isinstance(error, ShardfeedError):
-        return said(error, caller, names_rejected=False)
+        return said(error, caller, names_files=not isinstance(error, Rejected))
     if isinstance(error, MemoryError):
         return "Out of memory. Free some, and run the same command again."
     if isinstance(error, OSError):

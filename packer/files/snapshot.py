@@ -77,7 +77,6 @@ def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
 
 
 def cannot_be_read(error: OSError) -> str:
-    """Return the reason of a file that cannot be read."""
     return f"it cannot be read: {error.strerror}"
 
 
@@ -102,7 +101,6 @@ class Watched:
         return cls(path, status.st_size, status.st_mtime_ns, local)
 
     def open(self) -> BinaryIO:
-        """Open the file for reading."""
         return self.local.open("rb")
 
     def check(self) -> None:

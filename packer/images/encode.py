@@ -53,8 +53,6 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Policy:
-    """How images are stored."""
-
     tiled: bool = True  # transcode JPEGs to tiles
     banded: bool = True  # transcode PNGs to bands
     max_side: int | None = None  # pixels; larger images are made smaller
@@ -66,15 +64,12 @@ class Policy:
 
     @property
     def makes_jpegs(self) -> bool:
-        """Return whether an image of any format may become a JPEG."""
         return self.quality is not None or self.max_side is not None
 
     def reencodes(self, height: int, width: int) -> bool:
-        """Return whether an image of this size becomes another one."""
         return self.quality is not None or self.shrinks(height, width)
 
     def shrinks(self, height: int, width: int) -> bool:
-        """Return whether an image of this size is made smaller."""
         return self.max_side is not None and max(height, width) > self.max_side
 
 
@@ -92,8 +87,6 @@ class Encoded:
 
 
 class EncodedMember(NamedTuple):
-    """The stored bytes of one member."""
-
     data: bytes
     bands: BandTable | None = None
     values: tuple[tuple[str, Any], ...] = ()  # numbers and texts of its JSON, by path

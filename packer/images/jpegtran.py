@@ -22,7 +22,6 @@ class JpegtranFailed(Exception):
 
 @cache
 def program() -> str | None:
-    """Return the program's path, None where it is not installed."""
     return shutil.which("jpegtran")
 
 

@@ -118,7 +118,6 @@ def check_for_reader(data: bytes) -> None:
 
 
 def damaged(error: Exception) -> BadImage | MemoryError:
-    """Return the reason for an error of Pillow."""
     if lacks_memory(error):
         return MemoryError(str(error))  # which says nothing of the file
     return BadImage(f"it is damaged or cut short ({message_of(error)})")
@@ -183,7 +182,6 @@ def extension_of(data: bytes, name: str) -> str:
 
 
 def channels_of(image: Image.Image) -> int:
-    """Return the channels of a picture's mode in the index."""
     return 1 if image.mode in ONE_CHANNEL else len(image.getbands())
 
 
@@ -226,7 +224,6 @@ def _deep(image: Image.Image) -> int:
 
 
 def check_size(height: int, width: int, limits: Limits) -> None:
-    """Raise BadImage if it has more pixels than are allowed."""
     if height * width > (most := limits.pixels):
         raise BadImage(
             f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger ",

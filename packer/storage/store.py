@@ -41,8 +41,6 @@ Self = TypeVar("Self", bound="EventLoop")
 
 
 class EventLoop:
-    """A context manager: a thread that runs coroutines."""
-
     def __enter__(self: Self) -> Self:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
