@@ -18,9 +18,9 @@ from PIL import Image, ImageOps
 from packer.errors import BadImage, Unbandable, Untileable, message_of
 from packer.images import arrays, banding, probe, tiles
 from packer.images.jpeg import read_header
-from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, tile
 from packer.words import option
+from reader.errors import lacks_memory
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -164,7 +164,7 @@ def _jpeg_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded
         if policy.check:
             check_pixels(data, tiled)
     except (Untileable, ValueError) as error:
-        if NO_MEMORY in str(error):
+        if lacks_memory(error):
             raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
     return Encoded(tiled, info, table)

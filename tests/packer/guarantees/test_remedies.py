@@ -107,6 +107,7 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
     "is neither a table",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
+    "leads out of the images' folder": "names an option that was given",
     "pip install": "installs packages",
     "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
     "in the json as they are: read them with": "a hint on reading",
@@ -155,7 +156,7 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "name no image in this source": "tests/layouts",
     "give its objects; leave one out": "a reason of a rejected file",
     ". Choose one with .": "tests/layouts",
-    "pass --classes FILE": "a reason of a rejected file",
+    "for classes by name, pass": "a reason of a rejected file",
     "Its lines are not all boxes": "a function of the user's",
     "Its boxes are read by": "tests/packer/guarantees/test_boxes_to_a_batch.py",
     "None of the ... images that it names": "a folder of the user's",
