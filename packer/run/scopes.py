@@ -133,8 +133,8 @@ class Whole:
             reading=work.reading,
             command=show.written(work.command),
             remarks=[
-                *map(show.written, work.remarks),
-                *map(show.written, committed.remarks_on(work, written, rejected)),
+                show.written(one)
+                for one in (*work.remarks, *committed.remarks_on(work, written, rejected))
             ],
             shards_written=min(count, len(written.entries)),  # without those that were dropped
             rejected=rejected,

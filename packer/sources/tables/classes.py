@@ -16,7 +16,7 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.labels import MAX_CLASSES, class_order
 from packer.sources.trees.shape import plain
-from packer.words import option
+from packer.words import Message, option
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 NONE = "none"  # chosen as a column of labels or their separator: there is none
@@ -70,13 +70,13 @@ class Labels:
         """Distinguish names from numbers."""
         found = set(texts) - {""}
         if classes is None and found and (example := _fraction(found)):
+            text = (
+                "{} has labels such as {}: numbers with fractions are not classes. To store them "
+                "in each sample's json, pass {}. If they are names of classes, list these with {}."
+            )
+            none = option("label_column", NONE)
             raise Ambiguous(
-                f"{where} has labels such as {example}: numbers with fractions are not classes. To "
-                "store them in each sample's json, pass ",
-                option("label_column", NONE),
-                ". If they are names of classes, list these with ",
-                option("classes"),
-                ".",
+                Message.of(text, str(where), example, none, option("classes")),
                 readings={"Store them in each sample's json": ("--label-column", NONE)},
             )
         if classes is None and found in ({"-1", "1"}, {"-1.0", "1.0"}):

@@ -159,14 +159,12 @@ def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOpt
     columns = image_columns(table, options, where)
     columns = [name for name in columns if is_usual(name) or name == options.image_column]
     if not columns:
-        raise UnusableInput(
-            f"{where} has no column for the images: it has {listed(table.columns)}. Choose a "
-            "column with ",
-            option("image_column"),
-            ", and the folder of the images with ",
-            option("root"),
-            ".",
+        text = (
+            "{} has no column for the images: it has {}. Choose a column with {}, and the folder "
+            "of the images with {}."
         )
+        named = str(where), listed(table.columns), option("image_column"), option("root")
+        raise UnusableInput(Message.of(text, *named))
     table = Unfolded.of(table)
     found = Columns.find(table, options, where, columns[0])
     return TableView(table, found, ImageResolver(images), grouped=isinstance(table, Unfolded))
