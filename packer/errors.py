@@ -44,8 +44,8 @@ class PackerError(ShardfeedError):
 
     @property
     def message(self) -> Message:
-        message: Message = self.args[0]
-        return message
+        """The text, with the options and commands that it names as data."""
+        return Message(*self.args)
 
 
 class UnusableInput(PackerError):
