@@ -1,9 +1,12 @@
 """Numbers as people say them."""
 
+import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
+import packer
 from packer.options.chosen import PythonCall
 from packer.words import (
     Command,
@@ -94,3 +97,15 @@ def test_a_message_names_a_source_as_people_know_it() -> None:
     assert found.renamed("/tmp/1", "s3://a") == (
         "s3://a/x is odd: packer pack s3://a/x DST--root s3://a"
     )
+
+
+def test_options_and_commands_are_parts_of_messages_until_these_are_printed() -> None:
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in Path(packer.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Call)
+        if isinstance(node.value.func, ast.Name)
+        if node.value.func.id in ("option", "command", "choices")
+    ]
+    assert found == []
