@@ -90,7 +90,7 @@ def pack(
         "source_storage_options": source_storage_options,
         "source_credential_provider": source_credential_provider,
     }
-    with chosen.python_call(dst, {**arguments, **of_stores}), ExitStack() as stack:
+    with chosen.python_call(dst, {**arguments, **of_stores}) as caller, ExitStack() as stack:
         asked = chosen.checked(arguments, chosen.PackArguments)
         near, path = asked.get("executor") in (None, "local"), None
         is_place = isinstance(src, (str, os.PathLike))
@@ -113,7 +113,8 @@ def pack(
                 "this process with packer.Writer."
             )
         options, how = chosen.options_of(path, asked)
-        show, store = Progress(quiet=not how.progress), (storage_options, credential_provider)
+        show = Progress(quiet=not how.progress, caller=caller)
+        store = storage_options, credential_provider
         if is_place:
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store

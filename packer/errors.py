@@ -3,19 +3,20 @@
 ::
 
     ShardfeedError
-    ├── FormatError        see `reader.errors`
-    ├── UnusableInput      source, destination or an option cannot be worked with
-    │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
-    │   ├── WrongOption    an option does not fit what is packed, however that is read
-    │   └── NothingToPack  no file of the source can be packed
-    ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
-    ├── BadImage           one file is not an image that can be packed
-    │   ├── Damaged        one file is missing or empty, or not a file that can be read
-    │   ├── Lacking        one image has no file for a required member
-    │   ├── Repeated       one record names the image of another
-    │   └── Unreadable     one file cannot be read, or has changed
-    ├── ProcessDied        a process that took part in the work was killed
-    └── PackingFailed      packing stopped half-way; running it again continues it
+    ├── FormatError            see `reader.errors`
+    └── PackerError            its message is data, which `said` writes for its reader
+        ├── UnusableInput      source, destination or an option cannot be worked with
+        │   ├── Ambiguous      it can be read in several ways, each with the options that choose it
+        │   ├── WrongOption    an option does not fit what is packed, however that is read
+        │   └── NothingToPack  no file of the source can be packed
+        ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
+        ├── BadImage           one file is not an image that can be packed
+        │   ├── Damaged        one file is missing or empty, or not a file that can be read
+        │   ├── Lacking        one image has no file for a required member
+        │   ├── Repeated       one record names the image of another
+        │   └── Unreadable     one file cannot be read, or has changed
+        ├── ProcessDied        a process that took part in the work was killed
+        └── PackingFailed      packing stopped half-way; running it again continues it
 """
 
 import re
@@ -23,11 +24,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packer.words import LONGEST_NAME, abridged, named_limits
+from packer.words import COMMAND_LINE, LONGEST_NAME, Message, Part, Shell, abridged
 from reader.format import ShardfeedError
 
 
-class UnusableInput(ShardfeedError):
+class PackerError(ShardfeedError):
+    """An error that keeps the options and commands of its message as data."""
+
+    remedies = Message()  # commands that keep all of the source
+
+    def __init__(
+        self, *parts: Part, files: Iterable[tuple[str, str]] = (), noun: str = "file"
+    ) -> None:
+        super().__init__(Message(*parts))
+        self.files, self.noun = [*files], noun
+
+    def __str__(self) -> str:
+        return said(self, COMMAND_LINE)
+
+    @property
+    def message(self) -> Message:
+        """The text, with the options and commands that it names as data."""
+        return Message(*self.args)
+
+
+class UnusableInput(PackerError):
     """The source, the destination or an option cannot be worked with; nothing was written."""
 
     __module__ = "packer"
@@ -42,9 +63,9 @@ class Ambiguous(UnusableInput):
 
     __module__ = "packer"
 
-    def __init__(self, message: str, readings: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, *parts: Part, readings: Mapping[str, Sequence[str]]) -> None:
         self.readings = readings
-        super().__init__(message)
+        super().__init__(*parts)
 
 
 class WrongOption(UnusableInput):
@@ -60,12 +81,8 @@ class NothingToPack(UnusableInput):
 
     __module__ = "packer"
 
-    def __init__(self, message: str, files: list[tuple[str, str]]) -> None:
-        self.files = files
-        super().__init__("\n  ".join([message, *summary(files)]))
 
-
-class Rejected(ShardfeedError):
+class Rejected(PackerError):
     """Source files were rejected and ``--on-error stop`` forbids to commit without them.
 
     Attributes:
@@ -75,12 +92,8 @@ class Rejected(ShardfeedError):
 
     __module__ = "packer"
 
-    def __init__(self, message: str, files: list[tuple[str, str]], noun: str = "file") -> None:
-        self.files, self.noun = files, noun
-        super().__init__(message)
 
-
-class BadImage(ShardfeedError):
+class BadImage(PackerError):
     """One file is not an image that can be packed; the text is only the reason."""
 
 
@@ -91,9 +104,9 @@ class Damaged(BadImage):
 class Lacking(BadImage):
     """An image has no file for a member that is required."""
 
-    def __init__(self, message: str, member: str) -> None:
+    def __init__(self, *parts: Part, member: str) -> None:
         self.member = member
-        super().__init__(message)
+        super().__init__(*parts)
 
 
 class Repeated(BadImage):
@@ -112,13 +125,13 @@ class Unbandable(Exception):
     """A PNG cannot be banded and is stored unchanged; the text is the reason."""
 
 
-class ProcessDied(ShardfeedError):
+class ProcessDied(PackerError):
     """A process that took part in the work was killed, or there was no memory for it."""
 
     __module__ = "packer"
 
 
-class PackingFailed(ShardfeedError):
+class PackingFailed(PackerError):
     """Packing stopped half-way (a full disk, a killed process); running it again continues it."""
 
     __module__ = "packer"
@@ -173,8 +186,36 @@ def pattern_of(reason: str) -> str:
     return _VARYING.sub("...", reason)
 
 
+def rename(error: ShardfeedError, path: Path, name: str) -> None:
+    """Have a message name a source as people know it, whose copy or content lies at `path`."""
+    error.args = tuple(
+        Message(one).renamed(str(path), name) if isinstance(one, str) else one for one in error.args
+    )
+    if isinstance(error, PackerError):
+        error.remedies = error.remedies.renamed(str(path), name)
+
+
+def said(error: ShardfeedError, caller: Shell, *, names_files: bool = True) -> str:
+    """Return an error as `caller` has it: its message, the files, and the commands that keep all.
+
+    What was written for a person before stays.
+    """
+    message = next((one for one in error.args if isinstance(one, Message)), None)
+    if message is None:
+        return Exception.__str__(error)
+    lines, remedies = [caller.written(message)], ""
+    if isinstance(error, PackerError):
+        lines += summary(error.files * names_files, noun=error.noun, caller=caller)
+        remedies = caller.written(error.remedies)
+    return "\n  ".join(lines) + remedies
+
+
 def summary(
-    files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
+    files: Iterable[tuple[str, str]],
+    what: str = "",
+    *,
+    noun: str = "file",
+    caller: Shell = COMMAND_LINE,
 ) -> Iterator[str]:
     """Yield lines that name files: each of a few, otherwise a count for each reason, and examples.
 
@@ -182,8 +223,8 @@ def summary(
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
-        name, reason = abridged(name, LONGEST_NAME), abridged(reason, _LONGEST_REASON)
-        reason = named_limits(reason)
+        name = abridged(name, LONGEST_NAME)
+        reason = abridged(caller.written(reason), _LONGEST_REASON)
         groups.setdefault(pattern_of(reason), []).append((name, reason))
     for reason, members in groups.items():
         if len(members) <= EXAMPLES:

@@ -268,8 +268,11 @@ def _not_started(error: Exception) -> ProcessDied:
 
 
 def _lost(what: str) -> ProcessDied:
-    remedy = f"Run the same command again, with a smaller {option('jobs')} if memory ran out."
-    return ProcessDied(f"{what}. {remedy}")
+    return ProcessDied(
+        f"{what}. Run the same command again, with a smaller ",
+        option("jobs"),
+        " if memory ran out.",
+    )
 
 
 def _cause(code: int) -> str:

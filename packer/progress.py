@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from packer.words import bounded
+from packer.words import COMMAND_LINE, Shell, bounded
 
 _LINE_SECONDS = 10.0
 
@@ -17,9 +17,12 @@ Advance = Callable[[int], None]  # takes the number of items done since the last
 
 
 class Progress:
-    """Shows phases of work on `stream`; with `quiet` it shows nothing."""
+    """Shows phases of work on `stream`, as `caller` has options; with `quiet` it shows nothing."""
 
-    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, quiet: bool = False, stream: TextIO | None = None, caller: Shell = COMMAND_LINE
+    ) -> None:
+        self.written = caller.written
         self._quiet = quiet
         self._stream = stream or sys.stderr
 
@@ -47,10 +50,11 @@ class Progress:
     def note(self, text: str) -> None:
         """Print a note that explains a wait."""
         if not self._quiet:
-            self._write(f"{bounded(text)}\n")
+            self._write(f"{bounded(self.written(text))}\n")
 
-    def announce(self, text: str) -> None:
-        self.note(text)
+    def announce(self, *lines: str) -> None:
+        """Print what a source is read as, and remarks on it."""
+        self.note("\n".join(map(self.written, lines)))
 
     def rejected(self, files: Collection[tuple[str, str]]) -> None:
         """Take the files that a scan rejects, before the others are packed; the report has them."""

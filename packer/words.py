@@ -1,16 +1,14 @@
 """Numbers, names, options and commands in messages.
 
-Options and commands are written as the caller does: ``--class-depth 2`` or, in Python,
-``class_depth=2``. A message names them by `option`, `command` and `choices`; the command line and
-`packer.pack` choose between these with `written_by`.
+A message keeps the options and commands that it names as data. Whoever prints it writes them as
+the caller does: ``--class-depth 2`` or, in Python, ``class_depth=2``.
 """
 
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -34,6 +32,72 @@ class Placeholder(str):
     __slots__ = ()
 
 
+@dataclass(frozen=True)
+class NamedOption:
+    """An option of packing, with a value or without."""
+
+    name: str  # of the Python argument
+    value: Any = None
+
+    def __str__(self) -> str:
+        return COMMAND_LINE.option(self)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What packs a source, with options as a command line has them."""
+
+    source: str
+    words: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return COMMAND_LINE.command(self)
+
+
+Part = str | NamedOption | Command
+
+
+class Message(str):
+    """A text for a person, as the command line has it, with the parts that it is made of."""
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> "Message":
+        each = (part.parts if isinstance(part, Message) else (part,) for part in parts)
+        made = super().__new__(cls, "".join(map(str, parts)))
+        made.parts = tuple(chain.from_iterable(each))
+        return made
+
+    @classmethod
+    def of(cls, text: str, *parts: Part) -> "Message":
+        """Return a text with parts in place of each ``{}``."""
+        first, *texts = text.split("{}")
+        return cls(first, *chain.from_iterable(zip(parts, texts, strict=True)))
+
+    def __add__(self, more: Part) -> "Message":
+        return Message(self, more)
+
+    def __radd__(self, before: str) -> "Message":
+        return Message(before, self)
+
+    @property
+    def commands(self) -> list[Command]:
+        return [part for part in self.parts if isinstance(part, Command)]
+
+    def renamed(self, path: str, name: str) -> "Message":
+        """Return it with a name in place of a path, such as the URL that a folder is a copy of."""
+
+        def new(part: Part) -> Part:
+            if isinstance(part, str):
+                return part.replace(path, name)
+            if isinstance(part, Command):
+                words = (word.replace(path, name) for word in part.words)
+                return Command(part.source.replace(path, name), tuple(words))
+            return option(part.name, name) if part.value == path else part
+
+        return Message(*map(new, self.parts))
+
+
 class Shell:
     """How options and commands are written on a command line."""
 
@@ -44,74 +108,51 @@ class Shell:
         """Complete commands with `dst`, and with the words of each option that was `given`."""
         self._dst, self._given = dst, given or {}
 
-    def option(self, name: str, value: Any) -> str:
+    def written(self, text: Part) -> str:
+        """Return a text, and the options and commands in it, as the caller has them."""
+        if isinstance(text, Message):
+            return "".join(map(self.written, text.parts))
+        if isinstance(text, NamedOption):
+            return self.option(text)
+        return self.command(text) if isinstance(text, Command) else text
+
+    def option(self, named: NamedOption) -> str:
+        value = named.value
         if value is None or value is True:
-            return flag(name)
+            return flag(named.name)
         if isinstance(value, Mapping):
             value = ",".join(f"{key}={one}" for key, one in value.items())
-        return f"{flag(name)} {shlex.quote(value) if _is_text(value) else value}"
+        is_text = isinstance(value, str) and not isinstance(value, Placeholder)
+        return f"{flag(named.name)} {shlex.quote(value) if is_text else value}"
 
-    def packing(self, source: str) -> str:
-        return f"packer pack {shlex.quote(source)}"
-
-    def command(self, source: str, arguments: Sequence[str]) -> str:
-        replaced = {*arguments, *(self._REPLACED if "--images" in arguments else ())}
+    def command(self, asked: Command) -> str:
+        replaced = {*asked.words, *(self._REPLACED if "--images" in asked.words else ())}
         kept = (words for name, words in self._given.items() if name not in replaced)
-        return f"{self.packing(source)} {shlex.join([self._dst, *chain(*kept), *arguments])}"
+        words = shlex.join([self._dst, *chain(*kept), *asked.words])
+        return f"packer pack {shlex.quote(asked.source)} {words}"
 
 
-_COMMAND_LINE = Shell()
-_caller: ContextVar[Shell] = ContextVar("caller", default=_COMMAND_LINE)
-
-
-@contextmanager
-def written_by(caller: Shell) -> Iterator[None]:
-    """Write options and commands as `caller` does meanwhile, in this thread."""
-    token = _caller.set(caller)
-    try:
-        yield
-    finally:
-        _caller.reset(token)
+COMMAND_LINE = Shell()
 
 
 def flag(name: str) -> str:
     return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
-def option(name: str, value: Any = None) -> str:
-    text = os.fspath(value) if isinstance(value, os.PathLike) else value
-    return _caller.get().option(name, text)
+def option(name: str, value: Any = None) -> NamedOption:
+    return NamedOption(name, os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and not isinstance(value, Placeholder)
+def command(source: object, *words: str) -> Command:
+    return Command(str(source), words)
 
 
-def named_limits(reason: str) -> str:
-    """Name the limits in a reason as the caller does.
-
-    Reasons are stored in indexes, whose bytes depend on no caller: they have the command's names.
-    """
-    for name in ("max_bytes", "max_pixels"):
-        reason = reason.replace(flag(name), option(name))
-    return reason
-
-
-def command(source: object, *arguments: str) -> str:
-    """Return the command, or the call, that packs a source with these options of a command line."""
-    return _caller.get().command(str(source), arguments)
-
-
-def unpacked_to(target: str, text: str, archive: object) -> str:
-    """Return a text whose commands that pack a folder in `archive` pack it in `target`."""
-    begin = _caller.get().packing(f"{archive}/").rstrip("'\"")
-    return text.replace(begin, begin.replace(str(archive), target))
-
-
-def choices(source: object, readings: Mapping[str, Sequence[str]]) -> str:
+def choices(source: object, readings: Mapping[str, Sequence[str]]) -> Message:
     """Return the readings of a source, each with the command that chooses it, a line each."""
-    each = {meaning: command(source, *chosen) for meaning, chosen in readings.items() if chosen}
-    return "".join(f"\n  {meaning}: {one}" for meaning, one in each.items())
+    text = Message()
+    for what, words in readings.items():
+        text += Message(f"\n  {what}: ", command(source, *words)) if words else ""
+    return text
 
 
 def dropped_lines(dropped: Mapping[str, int]) -> list[str]:

@@ -79,9 +79,9 @@ class Writer:
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:
             raise UnusableInput("A Writer can be used only once. Create another one.")
-        with chosen.python_call(), ExitStack() as stack:
+        with chosen.python_call() as caller, ExitStack() as stack:
             to = stack.enter_context(self._destination)
-            show = Progress(quiet=not self._how.progress)
+            show = Progress(quiet=not self._how.progress, caller=caller)
             self._session = Session(to, self._options, self._how, show)
             self._stack = stack.pop_all()
         return self

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_CALLS = {"option", "command", "choices"}  # they write options and commands
+_CALLS = {"option", "command", "choices"}  # they make options and commands
 _CODE = re.compile(
     r"`?packer [a-z]+ [^.]*--|`packer |packer\.[a-zA-Z]+\(|reader\.[A-Z]\w+\(|pip install"
     r"|\b(pass|give|write|run|use|need|return)\b[^.]*( --[a-z]|\w=|\.\w+\()",
@@ -52,7 +52,7 @@ def _messages(package: Path) -> Iterator[tuple[str, list[str]]]:
         nested = {
             id(part)
             for node in ast.walk(tree)
-            if isinstance(node, (ast.JoinedStr, ast.Expr))
+            if isinstance(node, (ast.JoinedStr, ast.Expr)) or _has_remedies(node)
             for part in ast.walk(node)
             if part is not node and isinstance(part, ast.Constant | ast.JoinedStr)
             if not isinstance(node, ast.Expr) or part is node.value  # docstrings
@@ -62,19 +62,27 @@ def _messages(package: Path) -> Iterator[tuple[str, list[str]]]:
                 yield f"{path.relative_to(package.parent)}:{node.lineno}", parts
 
 
+def _has_remedies(node: ast.AST) -> bool:
+    """Return whether a call joins texts with options and commands."""
+    return isinstance(node, ast.Call) and any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _CALLS
+        for one in node.args
+    )
+
+
 def _remedy(node: ast.AST) -> list[str]:
     """Return the literal parts of a message with a remedy, otherwise []."""
-    if isinstance(node, ast.JoinedStr):
-        parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
-        called = {
-            call.func.id
-            for call in ast.walk(node)
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-        }
-        texts = [str(part) for part in parts if part is not None]
-        is_remedy = called & _CALLS or _CODE.search(" ".join(texts))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        texts, is_remedy = re.split(r"\{\w*\}", node.value), _CODE.search(node.value)
+    if isinstance(node, ast.Call) and _has_remedies(node):
+        texts = [text for one in node.args for text in _texts(one)]
+        is_remedy = True
     else:
-        return []
+        texts = _texts(node)
+        is_remedy = bool(_CODE.search(" ".join(texts)))
     return texts if is_remedy and max(map(len, texts), default=0) >= _SHORTEST else []
+
+
+def _texts(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.JoinedStr):
+        return [str(part.value) for part in node.values if isinstance(part, ast.Constant)]
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return re.split(r"\{\w*\}", str(node.value)) if is_text else []

@@ -13,8 +13,9 @@ from packer.cli.bench import bench
 from packer.cli.dataset import export, extract, index, repair, verify
 from packer.cli.info import info, report
 from packer.cli.output import echo
-from packer.cli.pack import pack
+from packer.cli.pack import CALLER, pack
 from packer.cli.plan import plan
+from packer.words import COMMAND_LINE, Shell
 
 
 class _Commands(click.Group):
@@ -34,7 +35,7 @@ class _Commands(click.Group):
             except BrokenPipeError:
                 raise  # click ends the command for who reads its output no further
             except Exception as error:
-                sentence = _sentence(error)
+                sentence = _sentence(error, ctx.meta.get(CALLER, COMMAND_LINE))
                 if sentence is None:
                     raise
                 echo(f"packer: {sentence}", lines=True)
@@ -56,12 +57,13 @@ def _hang_up(*_: object) -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def _sentence(error: Exception) -> str | None:
+def _sentence(error: Exception, caller: Shell) -> str | None:
+    from packer.errors import Rejected, said
     from reader.format import ShardfeedError
     from reader.format.files import reason_of
 
     if isinstance(error, ShardfeedError):
-        return str(error)
+        return said(error, caller, names_files=not isinstance(error, Rejected))
     if isinstance(error, MemoryError):
         return "Out of memory. Free some, and run the same command again."
     if isinstance(error, OSError):

@@ -19,7 +19,9 @@ from packer.cli.pack_output import (
     report_lines,
 )
 from packer.options.declared import OPTIONS
-from packer.words import Shell, written_by
+from packer.words import Shell
+
+CALLER = "caller"  # what writes the commands in messages, in the context of a command
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -45,8 +47,8 @@ class _Pack(params.Sectioned):
                 words.append(max(param.secondary_opts, key=len) if value is False else flag)
                 words += [] if isinstance(value, bool) else [value]
         dst = ctx.params["dst"]
-        with written_by(Shell() if dst is None else Shell(str(dst), given)):
-            return super().invoke(ctx)
+        ctx.meta[CALLER] = Shell() if dst is None else Shell(str(dst), given)
+        return super().invoke(ctx)
 
 
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
@@ -108,6 +110,7 @@ def pack(
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
+    caller = click.get_current_context().meta[CALLER]
     options, how = options_of(src if isinstance(src, Path) else None, given)
     if page is not None:
         from packer.inspect.report.report import check_extra
@@ -127,14 +130,14 @@ def pack(
         echo(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
         with locate(src, how.scratch) as found:
-            return print_explained(found, options, how, output)
+            return print_explained(found, options, how, output, caller)
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
-    show = Announcing(output)
+    show = Announcing(output, caller)
     refusing = json_of_errors(output.as_json, show.named)
     with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         scope = scope_of(to, options, how)
         if dry_run:
-            return print_plan(found, scope, output)
+            return print_plan(found, scope, output, caller)
         with redirect_stdout(printed):
             report = run(found, scope, show)
     name_files("rejected", sorted(set(report.rejected).difference(show.named)))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from packer.cli.output import Output, echo, name_files, name_ignored, print_json
 from packer.errors import EXAMPLES
 from packer.progress import Progress
-from packer.words import dropped_lines, in_bytes, many
+from packer.words import Shell, dropped_lines, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions, RunOptions
+    from packer.plan.work import Work
     from packer.run.report import PackReport, PartReport
     from packer.run.scopes import Whole
     from packer.samples.records import Reader, Sample
@@ -24,15 +25,16 @@ _LONGEST = 300  # characters of a member
 class Announcing(Progress):
     """Progress that prints what a source is read as, and names what the scan rejects."""
 
-    def __init__(self, output: Output) -> None:
-        super().__init__(output.quiet)
-        self.announced = ""
+    def __init__(self, output: Output, caller: Shell) -> None:
+        super().__init__(output.quiet, caller=caller)
+        self.announced: list[str] = []
         self.named: list[tuple[str, str]] = []  # rejected files
         self._is_silent = output.is_silent
 
-    def announce(self, text: str) -> None:
-        self.announced += text
-        for line in () if self._is_silent else text.splitlines():
+    def announce(self, *lines: str) -> None:
+        new = [*map(self.written, lines)]
+        self.announced += new
+        for line in () if self._is_silent else new:
             echo(line, err=False)
 
     def rejected(self, files: Collection[tuple[str, str]]) -> None:
@@ -40,7 +42,7 @@ class Announcing(Progress):
         name_files("rejected", files)
 
 
-def report_lines(report: "PackReport", announced: str = "") -> Iterator[str]:
+def report_lines(report: "PackReport", announced: Collection[str] = ()) -> Iterator[str]:
     yield from (remark for remark in report.remarks if remark not in announced)
     name_ignored(report.ignored)
     name_files("not tiled", report.untiled)
@@ -88,7 +90,7 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
         raise
 
 
-def print_plan(src: "AnySource", scope: "Whole", output: Output) -> int:
+def print_plan(src: "AnySource", scope: "Whole", output: Output, caller: Shell) -> int:
     from packer.plan.work import outline, refuse_full_disk, tars
     from packer.shards.shard_writer import is_finished
     from packer.storage.source import open_source
@@ -98,8 +100,9 @@ def print_plan(src: "AnySource", scope: "Whole", output: Output) -> int:
         work = scope.plan(source, output.progress)
         found = outline(work, to.folder)
     nothing = "Nothing was" if src.path else "Apart from that, nothing was"
-    lines = chain(work.announcement.splitlines(), _plan_lines(found, nothing))
-    code = Output(output.as_json).report(found, lines, wrong=found["rejected"])
+    lines = chain(map(caller.written, work.announcement), _plan_lines(found, nothing))
+    shown = _understood(work, caller) | found
+    code = Output(output.as_json).report(shown, lines, wrong=found["rejected"])
     missing = [n for n, tar in enumerate(tars(work, to.folder)) if not is_finished(tar)]
     refuse_full_disk(work, to.folder, to.at_a_time(missing, scope.how.jobs))
     return code
@@ -123,7 +126,7 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def print_explained(
-    src: "AnySource", options: "PackOptions", how: "RunOptions", output: Output
+    src: "AnySource", options: "PackOptions", how: "RunOptions", output: Output, caller: Shell
 ) -> int:
     from packer.plan.prepare import prepare
     from packer.storage.source import open_source
@@ -141,16 +144,14 @@ def print_explained(
     for sample in samples:
         sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
     content: dict[str, Any] = {
-        "reading": work.reading,
-        "command": work.command,
-        "remarks": list(work.remarks),
+        **_understood(work, caller),
         "samples": samples,
         "rejected": listing.rejected,
         "ignored": listing.ignored,
     }
 
     def lines() -> Iterator[str]:
-        yield from work.announcement.splitlines()
+        yield from map(caller.written, work.announcement)
         for sample in samples:
             label = "no class" if sample["class"] is None else f"class {sample['class']}"
             split = f", split {sample['split']}" if sample["split"] else ""
@@ -161,6 +162,11 @@ def print_explained(
         name_files("rejected", listing.rejected)
 
     return Output(output.as_json).report(content, lines(), wrong=listing.rejected)
+
+
+def _understood(work: "Work", caller: Shell) -> dict[str, Any]:
+    remarks = [*map(caller.written, work.remarks)]
+    return {"reading": work.reading, "command": caller.written(work.command), "remarks": remarks}
 
 
 def _sample(files: "Reader", sample: "Sample", classes: tuple[str, ...]) -> dict[str, Any]:

@@ -35,7 +35,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Make or replace the file."""
     with replacing(path) as unfinished, open(unfinished, "wb") as file:
         file.write(content)
         file.flush()

@@ -65,12 +65,10 @@ class HashedFile:
 
     @property
     def checksum(self) -> str:
-        """The checksum of all bytes that were read."""
         return checksum(self._hash)
 
 
 def measure(path: Path) -> tuple[int, str]:
-    """Return the bytes and the checksum of a file."""
     with open(open_regular(path), "rb", buffering=0) as opened:
         file = HashedFile(opened.fileno())
         file.finish()

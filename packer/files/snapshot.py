@@ -17,8 +17,9 @@ CHANGED = "it changed while it was being packed"  # a sample's own file, which c
 def changed(path: Path) -> PackingFailed:
     """Return the error for a file in which places mean nothing any more."""
     return PackingFailed(
-        f"{path} changed while it was being packed. Pack again, with "
-        f"{option('overwrite', True)} to begin again."
+        f"{path} changed while it was being packed. Pack again, with ",
+        option("overwrite", True),
+        " to begin again.",
     )
 
 
@@ -76,7 +77,6 @@ def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
 
 
 def cannot_be_read(error: OSError) -> str:
-    """Return the reason of a file that cannot be read."""
     return f"it cannot be read: {error.strerror}"
 
 
@@ -101,7 +101,6 @@ class Watched:
         return cls(path, status.st_size, status.st_mtime_ns, local)
 
     def open(self) -> BinaryIO:
-        """Open the file for reading."""
         return self.local.open("rb")
 
     def check(self) -> None:

@@ -24,14 +24,11 @@ _NO_TEXT = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a text file is written."""
-
     name: str = "utf-8"
     only_cr: bool = False  # whether lines end with a carriage return, as on old Macs
 
     @property
     def is_plain(self) -> bool:
-        """Whether its bytes can be read without conversion."""
         return self.name == "utf-8" and not self.only_cr
 
 

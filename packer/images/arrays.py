@@ -20,8 +20,6 @@ _READ = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 class Header(NamedTuple):
-    """What a ``.npy`` says of its array."""
-
     shape: tuple[int, ...]
     dtype: Any
     order: Literal["F", "C"]

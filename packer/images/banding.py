@@ -71,7 +71,6 @@ def band(data: bytes) -> tuple[bytes, bands.BandTable]:
 
 
 def check_pixels(one: bytes, other: bytes) -> None:
-    """Raise Unbandable if two PNGs decode to different pixels."""
     with opened(one, "PNG") as image, opened(other, "PNG") as banded:
         if image.mode != banded.mode or image.tobytes() != banded.tobytes():
             raise Unbandable("its pixels would not stay the same")

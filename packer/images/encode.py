@@ -18,8 +18,9 @@ from PIL import Image, ImageOps
 from packer.errors import BadImage, Unbandable, Untileable, message_of
 from packer.images import arrays, banding, probe, tiles
 from packer.images.jpeg import read_header
-from packer.images.jpegtran import NO_MEMORY
 from packer.images.tiles import check_pixels, tile
+from packer.words import option
+from reader.errors import lacks_memory
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
@@ -52,8 +53,6 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Policy:
-    """How images are stored."""
-
     tiled: bool = True  # transcode JPEGs to tiles
     banded: bool = True  # transcode PNGs to bands
     max_side: int | None = None  # pixels; larger images are made smaller
@@ -65,15 +64,12 @@ class Policy:
 
     @property
     def makes_jpegs(self) -> bool:
-        """Return whether an image of any format may become a JPEG."""
         return self.quality is not None or self.max_side is not None
 
     def reencodes(self, height: int, width: int) -> bool:
-        """Return whether an image of this size becomes another one."""
         return self.quality is not None or self.shrinks(height, width)
 
     def shrinks(self, height: int, width: int) -> bool:
-        """Return whether an image of this size is made smaller."""
         return self.max_side is not None and max(height, width) > self.max_side
 
 
@@ -91,8 +87,6 @@ class Encoded:
 
 
 class EncodedMember(NamedTuple):
-    """The stored bytes of one member."""
-
     data: bytes
     bands: BandTable | None = None
     values: tuple[tuple[str, Any], ...] = ()  # numbers and texts of its JSON, by path
@@ -126,7 +120,9 @@ def encode(
             dropped = tuple(probe.dropped(image))
     encoded = replace(encoded, dropped=dropped) if dropped else encoded
     if len(encoded.data) > (most := policy.limits.bytes):
-        raise BadImage(f"it takes {len(encoded.data)} bytes; {most} are the most (--max-bytes)")
+        raise BadImage(
+            f"it takes {len(encoded.data)} bytes; {most} are the most (", option("max_bytes"), ")"
+        )
     return encoded
 
 
@@ -168,7 +164,7 @@ def _jpeg_encoded(data: bytes, info: probe.ImageInfo, policy: Policy) -> Encoded
         if policy.check:
             check_pixels(data, tiled)
     except (Untileable, ValueError) as error:
-        if NO_MEMORY in str(error):
+        if lacks_memory(error):
             raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
     return Encoded(tiled, info, table)

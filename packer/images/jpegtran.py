@@ -9,10 +9,10 @@ from functools import cache
 from packer.errors import Untileable
 
 PACKAGE = "libjpeg-turbo-progs"
-NO_MEMORY = "Insufficient memory"  # what libjpeg says, whatever the JPEG
 MAX_SECONDS = 60.0
 MAX_SCANS = 100  # a hostile progressive file has thousands
 
+_NO_MEMORY = "Insufficient memory"  # what libjpeg says, whatever the JPEG
 _ENDED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # not by the JPEG
 
 
@@ -22,7 +22,6 @@ class JpegtranFailed(Exception):
 
 @cache
 def program() -> str | None:
-    """Return the program's path, None where it is not installed."""
     return shutil.which("jpegtran")
 
 
@@ -54,8 +53,8 @@ def transcode(data: bytes, restart_interval: int) -> bytes:
         what = f"jpegtran cannot be run on a file in {tempfile.gettempdir()}"
         raise JpegtranFailed(f"{what}: {error.strerror}") from error
     complaint = done.stderr.decode("utf-8", "replace").strip()
-    if done.returncode in _ENDED or NO_MEMORY in complaint:
-        reason = "out of memory" if NO_MEMORY in complaint else "killed, or out of memory"
+    if done.returncode in _ENDED or _NO_MEMORY in complaint:
+        reason = "out of memory" if _NO_MEMORY in complaint else "killed, or out of memory"
         raise JpegtranFailed(f"jpegtran was ended ({reason})")
     if done.returncode != 0:
         raise Untileable(f"jpegtran: {complaint.splitlines()[0] if complaint else 'failed'}")

@@ -15,6 +15,7 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 
 from packer.errors import BadImage, message_of
 from packer.images import jpeg
+from packer.words import option
 from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
 from reader.format.columns import ImageRow, MemberRow
@@ -117,7 +118,6 @@ def check_for_reader(data: bytes) -> None:
 
 
 def damaged(error: Exception) -> BadImage | MemoryError:
-    """Return the reason for an error of Pillow."""
     if lacks_memory(error):
         return MemoryError(str(error))  # which says nothing of the file
     return BadImage(f"it is damaged or cut short ({message_of(error)})")
@@ -182,7 +182,6 @@ def extension_of(data: bytes, name: str) -> str:
 
 
 def channels_of(image: Image.Image) -> int:
-    """Return the channels of a picture's mode in the index."""
     return 1 if image.mode in ONE_CHANNEL else len(image.getbands())
 
 
@@ -225,11 +224,11 @@ def _deep(image: Image.Image) -> int:
 
 
 def check_size(height: int, width: int, limits: Limits) -> None:
-    """Raise BadImage if it has more pixels than are allowed."""
     if height * width > (most := limits.pixels):
         raise BadImage(
-            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger "
-            "--max-pixels)"
+            f"it has {width} x {height} pixels; {most} are the most (to allow more, pass a larger ",
+            option("max_pixels"),
+            ")",
         )
 
 

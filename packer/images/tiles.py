@@ -23,7 +23,6 @@ _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (
 
 
 def can_tile() -> bool:
-    """Return whether there is anything here that tiles JPEGs."""
     return tiling.is_available() or jpegtran.program() is not None
 
 

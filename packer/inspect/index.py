@@ -153,8 +153,10 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
         raise UnusableInput(
             f"{folder} was packed by `packer pack`, and has lost its {manifest.FILENAME}. New "
             "indexes would lose the class names and the tiles. Restore the file from a copy, or "
-            f"pack the source again with the same options and {option('overwrite', True)}. "
-            "Otherwise, to index the tars as those of another tool, remove the .safetensors files."
+            "pack the source again with the same options and ",
+            option("overwrite", True),
+            ". Otherwise, to index the tars as those of another tool, remove the .safetensors "
+            "files.",
         )
 
 

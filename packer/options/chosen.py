@@ -13,11 +13,11 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from packer.errors import Rejected, UnusableInput, summary
+from packer.errors import UnusableInput, said
 from packer.images.tiles import can_tile
 from packer.options.declared import OPTIONS, PackOptions, RunOptions, SourceOptions
 from packer.options.kinds import MEMBERS, PAIRS
-from packer.words import Placeholder, Shell, bounded, flag, option, written_by
+from packer.words import Command, Message, NamedOption, Placeholder, Shell, bounded, flag, option
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
 from reader.store.urls import is_url
@@ -94,15 +94,13 @@ class PythonCall(Shell):
 
     _REPLACED = ("kind", "class_depth", "pairs")
 
-    def option(self, name: str, value: Any) -> str:
+    def option(self, named: NamedOption) -> str:
+        name, value = named.name, named.value
         text = _literal(value) if isinstance(value, str) else str(value)
         return f"{name}=" if value is None else f"{name}={text}"
 
-    def packing(self, source: str) -> str:
-        return f"packer.pack({_literal(source)}"
-
-    def command(self, source: str, arguments: Sequence[str]) -> str:
-        chosen = _by_argument(arguments)
+    def command(self, asked: Command) -> str:
+        chosen = _by_argument(asked.words)
         replaced = self._REPLACED if "images" in chosen else ()
         given = ((name, value) for name, value in self._given.items() if name not in replaced)
         kept = {name: value for name, value in given if value is not None}
@@ -111,7 +109,7 @@ class PythonCall(Shell):
             f"{name}={_literal(value, name) if name in OPTIONS else name}"
             for name, value in {**kept, **chosen}.items()
         )
-        return f"{', '.join([self.packing(source), _literal(self._dst), *each])})"
+        return f"packer.pack({', '.join([_literal(asked.source), _literal(self._dst), *each])})"
 
 
 def _by_argument(words: Sequence[str]) -> dict[str, Any]:
@@ -142,19 +140,18 @@ def _literal(value: Any, name: str = "...") -> str:
 
 
 @contextmanager
-def python_call(dst: Any = "", given: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Write options and commands as Python does in errors, and name the files of `Rejected`.
+def python_call(dst: Any = "", given: Mapping[str, Any] | None = None) -> Iterator[PythonCall]:
+    """Write errors as Python has options and commands.
 
-    The command line prints these files itself. `given` are the arguments beside source and `dst`.
+    `given` are the arguments beside source and `dst`.
     """
-    with written_by(PythonCall(dst, given)):
-        try:
-            yield
-        except ShardfeedError as error:
-            if isinstance(error, Rejected):
-                error.args = ("\n  ".join([*error.args, *summary(error.files, noun=error.noun)]),)
-            error.args = tuple(bounded(one) if isinstance(one, str) else one for one in error.args)
-            raise
+    call = PythonCall(dst, given)
+    try:
+        yield call
+    except ShardfeedError as error:
+        each = (said(error, call) if isinstance(one, Message) else one for one in error.args)
+        error.args = tuple(bounded(one) if isinstance(one, str) else one for one in each)
+        raise
 
 
 def shown(call: Callable[..., Any], arguments: type) -> Any:
@@ -213,10 +210,8 @@ def options_of(src: Path | None, given: Mapping[str, Any]) -> tuple[PackOptions,
 def limits_of(pixels: int | None, most: int | None) -> Limits:
     """Return the limits of images, the usual ones where they are None; `most` are bytes."""
     if most is not None and most > MAX_MEMBER:
-        raise UnusableInput(
-            f"{option('max_bytes', most)} is too large: a file in a tar has at most "
-            f"{MAX_MEMBER} bytes. Pass a smaller limit."
-        )
+        reason = f"a file in a tar has at most {MAX_MEMBER} bytes. Pass a smaller limit."
+        raise UnusableInput(option("max_bytes", most), " is too large: ", reason)
     return Limits(pixels or Limits.pixels, most or Limits.bytes)
 
 
@@ -224,45 +219,45 @@ def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
     adds, replaces = option("append", True), option("overwrite", True)
     has_base = [asked.get("append"), asked.get("overwrite")]
     if all(has_base):
-        raise UnusableInput(
-            f"{adds} and {replaces} exclude each other. Pass {adds} to add to "
-            f"a dataset, or {replaces} to replace it."
-        )
+        text = "{} and {} exclude each other. Pass {} to add to a dataset, or {} to replace it."
+        raise UnusableInput(Message.of(text, adds, replaces, adds, replaces))
     if "part" in asked and any(has_base):
-        raise UnusableInput(
-            f"{option('part')} requires a new dataset. Remove {adds} and {replaces}."
-        )
+        text = "{} requires a new dataset. Remove {} and {}."
+        raise UnusableInput(Message.of(text, option("part"), adds, replaces))
     jpeg, png, raw = (asked.get(name) for name in ("jpeg", "png", "raw"))
     if asked.get("check") and jpeg == png == "verbatim":
-        both = f"{option('jpeg', 'verbatim')} and {option('png', 'verbatim')}"
-        raise UnusableInput(
-            f"{option('check', True)} compares transcoded images, and {both} transcode none. "
-            f"Remove {option('check', True)}."
-        )
+        checks, both = option("check", True), (option("jpeg", jpeg), option("png", png))
+        text = "{} compares transcoded images, and {} and {} transcode none. Remove {}."
+        raise UnusableInput(Message.of(text, checks, *both, checks))
     decided = [*filter(asked.get, _DECIDED), *["shuffle"] * (not asked.get("shuffle", True))]
     if "keys_of" in asked and decided:
         raise UnusableInput(
-            f"{option('keys_of', asked['keys_of'])} packs members for the samples of another "
-            f"dataset, in its shards and its order. Remove {option(decided[0])}."
+            Message.of(
+                "{} packs members for the samples of another dataset, in its shards and its order. "
+                "Remove {}.",
+                option("keys_of", asked["keys_of"]),
+                option(decided[0]),
+            )
         )
     if asked.get("stratify") and "split" not in asked:
-        shares = option("split", {"train": 0.9, "val": 0.1})
-        raise UnusableInput(
-            f"{option('stratify', True)} divides each class by the shares of {option('split')}. "
-            f"Add {shares}, or remove {option('stratify', True)}."
-        )
+        divides, shares = option("stratify", True), option("split", {"train": 0.9, "val": 0.1})
+        text = "{} divides each class by the shares of {}. Add {}, or remove {}."
+        raise UnusableInput(Message.of(text, divides, option("split"), shares, divides))
     if src is None and (asked.get("pairs") or asked.get("root")):
         raise UnusableInput(
-            f"{option('pairs')} and {option('root')} name local folders, and the source is not "
-            "a local path. For a source in a store, pack the folder that has all files."
+            Message.of(
+                "{} and {} name local folders, and the source is not a local path. For a source in "
+                "a store, pack the folder that has all files.",
+                option("pairs"),
+                option("root"),
+            )
         )
     if raw is not None and {"jpeg", "png", "max_side", "quality"} & asked.keys():
-        others = [option(name) for name in ("jpeg", "png", "max_side", "quality")]
-        raise UnusableInput(
-            f"{option('raw')} stores pixels. Remove {', '.join(others[:-1])} and {others[-1]}."
-        )
+        others = map(option, ("jpeg", "png", "max_side", "quality"))
+        text = "{} stores pixels. Remove {}, {}, {} and {}."
+        raise UnusableInput(Message.of(text, option("raw"), *others))
     if jpeg == "tiled" and not can_tile():
-        raise UnusableInput(f"{option('jpeg', 'tiled')} needs numba or jpegtran: {_REMEDY}.")
+        raise UnusableInput(option("jpeg", "tiled"), f" needs numba or jpegtran: {_REMEDY}.")
 
 
 def _relative(path: Path, start: Path) -> str:

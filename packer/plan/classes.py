@@ -8,7 +8,7 @@ from packer.errors import UnusableInput, WrongOption
 from packer.plan.scan import is_numbered
 from packer.samples.table import SampleTable
 from packer.sources.trees.outright import without
-from packer.words import choices, command, listed, many, option
+from packer.words import Message, choices, command, listed, many, option
 
 _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
@@ -20,7 +20,9 @@ def by_number(names: Sequence[str], source: object) -> list[str]:
     if others := [name for name in names if not name.isdecimal()]:
         raise WrongOption(
             f"{source} has classes that are not whole numbers: {listed(others)}. To choose their "
-            f"order, pass all names in label order with {option('classes')}."
+            "order, pass all names in label order with ",
+            option("classes"),
+            ".",
         )
     return sorted(names, key=lambda name: (int(name), name))
 
@@ -31,9 +33,10 @@ def order_remark(classes: Sequence[str], source: str) -> Iterator[str]:
         return
     for label, (name, other) in enumerate(zip(classes, by_number(classes, source), strict=True)):
         if name != other:
-            yield (
+            yield Message(
                 f"Classes are numbers in the order of text, as in torchvision: {name} has the "
-                f"label {label}. To order them by number: {command(source, '--classes', 'numeric')}"
+                f"label {label}. To order them by number: ",
+                command(source, "--classes", "numeric"),
             )
             return
 
@@ -73,8 +76,8 @@ def refuse_disjoint(
             }
             raise UnusableInput(
                 f"{source}: no class of {split} ({next(each)}) is one of {first} ({next(each)}), "
-                "so a model would be measured on classes that it never saw. Choose:"
-                f"{choices(source, readings)}"
+                "so a model would be measured on classes that it never saw. Choose:",
+                choices(source, readings),
             )
 
 
@@ -103,9 +106,11 @@ def label_remarks(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]
     single = int((counts == 1).sum())
     used = len(counts) - len(empty)
     if used >= _SEVERAL and 2 * single > used:
-        yield (
+        yield Message(
             f"{single} of {used} classes have a single sample: the labels may be names of samples "
-            f"instead of classes. In a table, {option('label_column')} chooses another column."
+            "instead of classes. In a table, ",
+            option("label_column"),
+            " chooses another column.",
         )
     elif used and empty and is_numbered(classes):
         names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)

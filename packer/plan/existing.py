@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, WrongOption
 from packer.samples.table import SampleTable
-from packer.words import have, option
+from packer.words import Message, have, option
 from reader.format import Index, Manifest
 
 Digests = NDArray[np.bytes_]
@@ -87,7 +87,8 @@ class ExistingSamples:
             count = len(moved)
             raise WrongOption(
                 f"{_samples(count)} already in the dataset and {have(count)} another label or "
-                f"split in the source: {_listed(named, count)}. {_pack_anew()}"
+                f"split in the source: {_listed(named, count)}. ",
+                _pack_anew(),
             )
         newer = listing.mtimes[numbers] > self._written[rows]
         newer &= not newer.all()  # a copy of the source, or one file with all of it
@@ -97,15 +98,16 @@ class ExistingSamples:
             few = [listing[at].key for at in numbers[changed][:EXAMPLES].tolist()]
             yield (
                 f"{_samples(count)} already in the dataset and {have(count)} files that were "
-                f"written, added or removed since: {_listed(few, count)}. {_pack_anew()}"
+                f"written, added or removed since: {_listed(few, count)}. " + _pack_anew()
             )
         gone = np.flatnonzero(~np.isin(self.digests, seen))
         if count := len(gone):
-            yield (
+            yield Message(
                 f"{_samples(count)} in the dataset and not in the source: "
                 f"{_listed(self._keys(gone[:EXAMPLES]), count)}. Samples that were removed or "
-                "moved in the source stay in the dataset. To remove them, pack again with "
-                f"{option('overwrite', True)}."
+                "moved in the source stay in the dataset. To remove them, pack again with ",
+                option("overwrite", True),
+                ".",
             )
 
     def _keys(self, rows: NDArray[np.int64]) -> list[str]:
@@ -125,10 +127,9 @@ def column(digests: bytearray) -> Digests:
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
 
 
-def _pack_anew() -> str:
-    append, overwrite = option("append", True), option("overwrite", True)
-    only = f"{append} only adds new samples"
-    return f"{only}. To update the dataset, pack again with {overwrite}."
+def _pack_anew() -> Message:
+    only = option("append", True), " only adds new samples. To update the dataset, pack again with "
+    return Message(*only, option("overwrite", True), ".")
 
 
 def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:

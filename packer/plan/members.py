@@ -25,7 +25,7 @@ from packer.sources.members.rows import members_of_rows, table_at
 from packer.sources.trees.find import tree_at
 from packer.storage.dataset import finished
 from packer.storage.source import LocalSource
-from packer.words import many, option
+from packer.words import Message, many, option
 from reader.format import Manifest
 
 _SHOWN = 3
@@ -57,7 +57,9 @@ def plan_members(
     else:
         raise UnusableInput(
             f"{given.name} is neither a table (.csv, .tsv, .json, .jsonl, .parquet, .arrow) nor a "
-            f"folder, zip or tar of files named by key, which {option('keys_of')} requires."
+            "folder, zip or tar of files named by key, which ",
+            option("keys_of"),
+            " requires.",
         )
     listing, numbers = SampleTable(), array("q")
     listing.skipped += given.lacking
@@ -103,13 +105,15 @@ def _joined(
             number = known.find(found.name)
             if found.size > most:
                 raise BadImage(
-                    f"its members have {found.size} bytes; {most} are the most (--max-bytes)"
+                    f"its members have {found.size} bytes; {most} are the most (",
+                    option("max_bytes"),
+                    ")",
                 )
             if taken[number]:
                 raise BadImage("an earlier one is for the same sample")
         except BadImage as error:
             lacking += [found.name] * (len(lacking) < _SHOWN)
-            reason = f"{found.name!r}: {error}"
+            reason = Message(f"{found.name!r}: ", error.message)
             yield from (Skipped(where, reason, damaged=True) for where in found.where)
             continue
         taken[number] = True

@@ -35,7 +35,7 @@ from packer.sources.readings.mask_colors import find_mask_colors
 from packer.sources.trees.folder import NO_FILE
 from packer.storage.dataset import Finished
 from packer.storage.source import LocalSource
-from packer.words import have, option
+from packer.words import Message, have, option
 from reader.format.members import PICTURES
 
 _NAMED = 3  # classes
@@ -61,7 +61,7 @@ def prepare(
         return _prepare(given, options, arranged, policy, progress, classes, onto)
     except UnusableInput as error:
         if given.path and not isinstance(error, WrongOption):
-            error.args = (f"{error}{commands_for(given.path, options, str(error))}",)
+            error.remedies = commands_for(given.path, options, error.message.commands)
         raise
 
 
@@ -124,7 +124,7 @@ def _prepare(
         files = [(item.name, item.reason) for item in listing.skipped]
         what = f"{given.name}, read as {reading.what}, has no file to pack."
         root = scanned.facts.root if reading.columns else None
-        raise NothingToPack(f"{what}{_hint(root, files, listing.rejected)}", files)
+        raise NothingToPack(what, _hint(root, files, listing.rejected), files=files)
     plan = plan_shards(
         listing,
         arranged.shard_size,
@@ -159,9 +159,10 @@ def _refuse_what_keys_decide(what: str, onto: Finished | None, split: object) ->
         )
     if split is not None:
         raise WrongOption(
-            f"{option('split')} divides by keys, and items of {what} have their own keys, "
-            "which are known only after all items have been read. Pass iter(dataset), or the "
-            'splits as {"train": ..., "val": ...}, or items without keys.'
+            option("split"),
+            f" divides by keys, and items of {what} have their own keys, which are known only "
+            'after all items have been read. Pass iter(dataset), or the splits as {"train": ..., '
+            '"val": ...}, or items without keys.',
         )
 
 
@@ -170,9 +171,10 @@ def _hint(
 ) -> str:
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if root is not None and missing and missing == len(files):
-        return (
-            f" None of the {missing} images that it names was found in {root}. Check "
-            f"{option('root')}, the folder of the images."
+        return Message(
+            f" None of the {missing} images that it names was found in {root}. Check ",
+            option("root"),
+            ", the folder of the images.",
         )
     if not rejected:
         kinds = ", ".join(f".{ext}" for ext in sorted(PICTURES))

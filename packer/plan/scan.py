@@ -18,7 +18,7 @@ from packer.samples.outside import made_in
 from packer.samples.places import Spool
 from packer.samples.records import Facts, Late, Reader, Sample, Skipped, Source
 from packer.samples.table import SampleTable
-from packer.words import many, option
+from packer.words import Message, many, option
 from reader.format import MaskColors
 
 
@@ -118,8 +118,9 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
     if own and divided not in ({""}, {next(iter(wanted), "")}):
         named = ", ".join(sorted(own - {""}))
         raise WrongOption(
-            f"The source already has splits: {named}. Remove {option('split')}, or pack each "
-            "split separately."
+            f"The source already has splits: {named}. Remove ",
+            option("split"),
+            ", or pack each split separately.",
         )
 
 
@@ -143,7 +144,8 @@ def _without_empty(listing: SampleTable, classes: tuple[str, ...], fixed: int) -
 
 
 def _too_large(reader: Reader, sample: Sample, most: int) -> list[Skipped]:
-    reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
+    size = f"it and its members have {sample.size} bytes; {most} are the most ("
+    reason = Message(size, option("max_bytes"), ")")
     belongs = f"it belongs to {sample.name!r}, which is too large"
     reasons = [(sample.name, reason), *((file, belongs) for file in reader.member_files(sample))]
     return [Skipped(name, why, damaged=True) for name, why in reasons]

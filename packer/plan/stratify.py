@@ -26,8 +26,10 @@ def stratify(
     labels = listing.labels[numbers]
     if len(labels) and (labels < 0).all():
         raise WrongOption(
-            f"{option('stratify', True)} divides each class, and no sample of the source has a "
-            f"label. Remove {option('stratify', True)} to divide all samples together."
+            option("stratify", True),
+            " divides each class, and no sample of the source has a label. Remove ",
+            option("stratify", True),
+            " to divide all samples together.",
         )
     found, counts = np.unique(labels, return_counts=True)
     before = np.zeros((len(found), len(shares)), np.int64)

@@ -21,7 +21,7 @@ from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
 from packer.samples.table import SampleTable
-from packer.words import command, in_bytes
+from packer.words import Message, command, in_bytes
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -128,13 +128,13 @@ class Work:
     def command(self) -> str:
         """The command with an explicit layout, equal to the detected one; "" if none exists."""
         words = self.scanned.facts.outright
-        return command(self.name, *words) if words and self.name else ""
+        return Message(command(self.name, *words)) if words and self.name else ""
 
     @property
-    def announcement(self) -> str:
+    def announcement(self) -> list[str]:
         """The lines that packing begins with: the reading, the explicit command, the remarks."""
-        command = [f"Equivalent command: {self.command}"] if self.command else []
-        return "\n".join([self.reading, *command, *self.remarks])
+        command = ["Equivalent command: " + self.command] if self.command else []
+        return [self.reading, *command, *self.remarks]
 
 
 @dataclass(frozen=True)
@@ -213,9 +213,6 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
     return {
-        "reading": work.reading,
-        "command": work.command,
-        "remarks": list(work.remarks),
         "samples": len(listing),
         "classes": dict(zip(classes, labels.tolist(), strict=True)),
         "splits": {name: len(numbers) for name, numbers in listing.by_split().items() if name},

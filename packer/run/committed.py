@@ -21,7 +21,7 @@ from packer.samples.labels import of_items
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, remove_shard
 from packer.storage.dataset import Finished
-from packer.words import listed, option
+from packer.words import Message, listed, option
 from reader.format import Index, Limits, Manifest, manifest
 
 _FORMER_PIXELS = 1 << 29  # the default limit of earlier versions, whose datasets are the same
@@ -77,15 +77,19 @@ def read_as(base: Finished, options: PackOptions) -> PackOptions:
 
 def _refuse_other(found: Finished, recorded: Mapping[str, Any], is_same: bool) -> None:
     if differing := _differing(found.content, recorded):
-        made, add = f"packed with other options: {differing}", ""
+        made, add = f"packed with other options: {differing}", Message()
     elif not is_same:
         made = "packed with the same options from another source, or the source has changed since"
-        add = f", pass {option('append', True)} to add new samples" if found.content.images else ""
+        adds = Message(", pass ", option("append", True), " to add new samples")
+        add = adds if found.content.images else Message()
     else:
         return
     raise UnusableInput(
-        f"{found} already holds a dataset, {made}. Choose another destination{add}, or pass "
-        f"{option('overwrite', True)} to replace it."
+        f"{found} already holds a dataset, {made}. Choose another destination",
+        add,
+        ", or pass ",
+        option("overwrite", True),
+        " to replace it.",
     )
 
 
@@ -115,7 +119,7 @@ def content_of(work: Work, written: Written, folder: Path, recorded: Mapping[str
     rejected = all_rejected(work, written)
     if work.base is None and not any(entry.samples for entry in written.entries.values()):
         name = work.name or "The source"
-        raise NothingToPack(f"{name} has no image. Nothing was committed.", rejected)
+        raise NothingToPack(f"{name} has no image. Nothing was committed.", files=rejected)
     if work.scanned.late and work.scanned.late.keyed:
         refuse_repeated_keys(folder, written.entries)
     return manifest_of(
@@ -158,7 +162,8 @@ def remarks_on(work: Work, written: Written, rejected: Rejections) -> Iterator[s
         yield from without_labels(written.labels)
     elif len(rejected) > sum(item.repeats for item in work.scanned.listing.skipped):
         added = option("append" if work.scanned.has_images else "overwrite", True)
-        yield f"To add rejected files after you repair them, run the same command with {added}."
+        again = "To add rejected files after you repair them, run the same command with "
+        yield Message(again, added, ".")
 
 
 def _packed_files(work: Work, rejected: Rejections) -> Iterator[str]:

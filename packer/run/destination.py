@@ -18,7 +18,7 @@ from packer.shards.joined import write_manifest
 from packer.shards.shard_writer import Written, is_finished, remove_shard
 from packer.storage.dataset import Finished
 from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
-from packer.words import are, many, option
+from packer.words import Message, are, many, option
 from reader.format import FormatError, Manifest, manifest
 
 # What is in a destination while it is packed, beside shards and the log:
@@ -48,10 +48,8 @@ class Destination:
 
     def base(self) -> Finished:
         if (found := self.committed) is None:
-            raise FormatError(
-                f"{self.name} has no dataset to add to. Remove {option('append', True)} to "
-                "create one, or to continue an interrupted run."
-            )
+            text = f"{self.name} has no dataset to add to. Remove ", option("append", True)
+            raise FormatError(Message(*text, " to create one, or to continue an interrupted run."))
         return found
 
     @contextmanager

@@ -27,7 +27,7 @@ from packer.run.run import Run
 from packer.shards.shard_writer import index_name
 from packer.storage.folder import Folder
 from packer.storage.store import Store
-from packer.words import option
+from packer.words import Message, option
 from reader.format import FormatError, Manifest, manifest, mistaken
 
 if TYPE_CHECKING:
@@ -137,14 +137,16 @@ def refuse_strangers(
         return
     append, overwrite = option("append", True), option("overwrite", True)
     if stranger == manifest.FILENAME:
-        raise UnusableInput(
-            f"{place} already holds a dataset (dataset.json). Pass {append} to add to it or "
-            f"{overwrite} to replace it, or choose another destination."
+        text = (
+            "{} already holds a dataset (dataset.json). Pass {} to add to it or {} to replace it, "
+            "or choose another destination."
         )
+        raise UnusableInput(Message.of(text, place, append, overwrite))
     raise UnusableInput(
         f"{place} already holds {stranger}, which this run did not write. Choose another "
-        f"destination, or pass {overwrite} to replace the dataset; the same source and options "
-        "give the same bytes."
+        "destination, or pass ",
+        overwrite,
+        " to replace the dataset; the same source and options give the same bytes.",
     )
 
 

@@ -30,7 +30,7 @@ def run(src: AnySource, scope: Whole, show: Progress = QUIET) -> PackReport | Pa
         open_source(src, show, to.folder, to.name, keeps=scope.keeps_unpacked) as source,
         scope.hold(source, show) as held,
     ):
-        show.announce(held.work.announcement)
+        show.announce(*held.work.announcement)
         written, count = write_missing(held, to, scope.how.jobs, scope.skips, show)
         ended = scope.end(held, written, count, show, began)
     scope.leave(src)

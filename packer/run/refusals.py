@@ -21,7 +21,7 @@ from packer.samples.records import Skipped
 from packer.shards.builder import Rejections
 from packer.shards.shard_writer import Written, index_of
 from packer.sources.proposals.complete import commands_for
-from packer.words import Placeholder, command, listed, many, option
+from packer.words import Message, Placeholder, command, listed, many, option
 from reader.format import Index
 from reader.format.fields import values_at
 from reader.format.files import open_regular
@@ -53,14 +53,16 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
         f"if the rejected {noun}{' does' if them == 'it' else 's do'} not belong to it, move "
         f"{them} to another folder and pack again{kept}."
     )
-    text = (
+    text = Message(
         f"{nothing} If the source is interpreted wrongly: packer pack --explain "
-        f"{quote(work.name or 'SRC')} prints how it is read, and {option('kind')} chooses another "
-        f"layout. Otherwise, {remedy or usual}"
+        f"{quote(work.name or 'SRC')} prints how it is read, and ",
+        option("kind"),
+        " chooses another layout. Otherwise, ",
+        remedy or usual,
     )
     if work.name and not is_url(work.name):
-        text += commands_for(Path(work.name), work.options, remedy)
-    return Rejected(text, files, noun)
+        text += commands_for(Path(work.name), work.options, remedy.commands)
+    return Rejected(text, files=files, noun=noun)
 
 
 def damaged(
@@ -68,12 +70,13 @@ def damaged(
 ) -> Rejected:
     """Return the error for files with a fault; `source` is as on a command line, "" for none."""
     nothing, them, kept = _nothing(files, written, noun)
-    skip = f"Or pass {option('on_error', 'skip')} to leave {them} out."
+    skip = Message("Or pass ", option("on_error", "skip"), f" to leave {them} out.")
     if source:
-        skip = f"Or leave {them} out: {command(source, '--on-error', 'skip')}"
-    remedy = remedy or f"repair or remove {them} and pack again{kept}."
-    text = f"{nothing} {remedy[0].upper()}{remedy[1:]} {skip}".replace("\n ", "\n")
-    return Rejected(text, files, noun)
+        skip = Message(f"Or leave {them} out: ", command(source, "--on-error", "skip"))
+    first, *more = Message(remedy or f"repair or remove {them} and pack again{kept}.").parts
+    sentence = Message(f"{str(first)[0].upper()}{str(first)[1:]}", *more)
+    between = "" if sentence.endswith("\n") else " "
+    return Rejected(nothing, " ", sentence, between, skip, files=files, noun=noun)
 
 
 def _nothing(files: Rejections, written: bool, noun: str) -> tuple[str, str, str]:
@@ -97,7 +100,7 @@ def _are_many(work: Work, files: Rejections) -> bool:
     return 2 * len(files) > count and not work.scanned.late
 
 
-def _mended(work: Work, files: Rejections) -> str:
+def _mended(work: Work, files: Rejections) -> Message:
     """Return what to do if all files lack a member that may be optional, or repeat an image."""
     lacking = {item.lacks for item in _by_scan(work) if item.lacks}
     faults = sum(bool(item.lacks) or item.repeats for item in _by_scan(work))
@@ -108,35 +111,37 @@ def _mended(work: Work, files: Rejections) -> str:
         for name, value in values.items():
             words += [flag, f"{name}{'?' * (name in lacking)}={value}"]
     if faults < len(files) or (lacking and not lacking & {*folders, *given.members}):
-        return ""
+        return Message()
     if lacking:
         without = f"to pack images without {listed(sorted(lacking))}, too, type"
-        return f"{without}: {command(work.name, *words)}\n"
-    return "remove one of the records that name the same image, and pack again."
+        return Message(f"{without}: ", command(work.name, *words), "\n")
+    return Message("remove one of the records that name the same image, and pack again.")
 
 
-def _without_empty(work: Work, files: Rejections) -> str:
+def _without_empty(work: Work, files: Rejections) -> Message:
     """Return what to do if only folders of classes were rejected, which hold no image."""
     scanned = _by_scan(work)
     if len(scanned) < len(files) or not all(item.class_name for item in scanned):
-        return ""
-    skipping = command(work.name, "--on-error", "skip")
-    return (
-        f"to leave out the classes without images, type: {skipping}\n"
-        f"To keep them, name all classes with {option('classes', Placeholder('FILE'))}.\n"
+        return Message()
+    return Message(
+        "to leave out the classes without images, type: ",
+        command(work.name, "--on-error", "skip"),
+        "\nTo keep them, name all classes with ",
+        option("classes", Placeholder("FILE")),
+        ".\n",
     )
 
 
-def _without(work: Work, files: Rejections) -> str:
-    """Return the command that ignores a few rejected files that are not images, otherwise "".
+def _without(work: Work, files: Rejections) -> Message:
+    """Return the command that ignores a few rejected files that are not images, if there is one.
 
     It is the end of a sentence. If the rejected images are in no list, the command ignores these.
     """
     if work.origin is None or not work.name:
-        return ""
+        return Message()
     src = work.origin.path if is_url(work.name) else Path(work.name)
     if not src.is_dir():  # the option requires a folder
-        return ""
+        return Message()
     paths: list[str] = []
     lists = work.scanned.facts.lists
     is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
@@ -144,21 +149,20 @@ def _without(work: Work, files: Rejections) -> str:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
         if not can_hide or name.endswith("/") or len(files) > _NAMED:
-            return ""
+            return Message()
         if path not in paths:
             paths.append(path)
     globs = [*work.options.ignore, *map(glob.escape, paths)]
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
-        return (
-            f"if {listed(lists)} does not list its images: to ignore {listed(lists)}, type: "
-            f"{ignoring}"
-        )
+        names = listed(lists)
+        return Message(f"if {names} does not list its images: to ignore {names}, type: ", ignoring)
     rejected, them = ("files do", "them") if files[1:] else ("file does", "it")
     reading = work.reading[:1].lower() + work.reading[1:]
-    return (
+    return Message(
         f"if the rejected {rejected} not belong to it, ignore {them}.\nWithout {them}, the source "
-        f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: {ignoring}"
+        f"is {reading}\nTo ignore {listed(paths, _NAMED)}, type: ",
+        ignoring,
     )
 
 
@@ -171,8 +175,8 @@ def refuse_unknown_columns(columns: Iterable[str], contents: Iterable[Any]) -> N
             found = dict(values_at(content, missing))
         except ValueError as error:
             raise UnusableInput(
-                f"{option('columns', ','.join(missing))}: {error}. Name fields below it, such as "
-                "size.0 or size.width."
+                option("columns", ",".join(missing)),
+                f": {error}. Name fields below it, such as size.0 or size.width.",
             ) from error
         missing = [path for path in missing if path not in found]
         if not missing:
@@ -182,8 +186,9 @@ def refuse_unknown_columns(columns: Iterable[str], contents: Iterable[Any]) -> N
         near = get_close_matches(missing[0], known, 3) or [*known]
         has = f"they have {listed(near, _KNOWN)}" if near else "they have no JSON"
         raise UnusableInput(
-            f"{option('columns', ','.join(missing))}: none of {many(count, 'sample')} has "
-            f"{missing[0]!r} in its JSON; {has}. Nothing was committed."
+            option("columns", ",".join(missing)),
+            f": none of {many(count, 'sample')} has {missing[0]!r} in its JSON; {has}. Nothing was "
+            "committed.",
         )
 
 

@@ -90,8 +90,9 @@ class Run:
         else:
             why = f"of another source. {finish}"
         return UnusableInput(
-            f"{place} has an unfinished run {why}. To discard its shards and begin again, pass "
-            f"{option('overwrite', True)}."
+            f"{place} has an unfinished run {why}. To discard its shards and begin again, pass ",
+            option("overwrite", True),
+            ".",
         )
 
     @classmethod

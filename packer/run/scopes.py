@@ -51,7 +51,7 @@ class Whole:
         self._keys_of = how.keys_of if is_url(how.keys_of) else os.path.realpath(how.keys_of or "/")
         if self._keys_of == to.name:
             raise UnusableInput(
-                f"{to.name} is the dataset of {option('keys_of')}. Choose another destination."
+                f"{to.name} is the dataset of ", option("keys_of"), ". Choose another destination."
             )
 
     def plan(self, source: LocalSource, show: Progress) -> Work:
@@ -131,11 +131,14 @@ class Whole:
             began,
             show if is_new else None,
             reading=work.reading,
-            command=work.command,
-            remarks=[*work.remarks, *committed.remarks_on(work, written, rejected)],
+            command=show.written(work.command),
+            remarks=[
+                show.written(one)
+                for one in (*work.remarks, *committed.remarks_on(work, written, rejected))
+            ],
             shards_written=min(count, len(written.entries)),  # without those that were dropped
             rejected=rejected,
-            ignored=work.scanned.listing.ignored,
+            ignored=[(name, show.written(why)) for name, why in work.scanned.listing.ignored],
         )
 
     def recorded(self, work: Work) -> dict[str, Any]:

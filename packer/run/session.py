@@ -177,8 +177,9 @@ class Session:
         known = self._base.classes if self._base else ()
         if self._how.classes == NUMERIC:
             raise UnusableInput(
-                f"{option('classes', NUMERIC)} requires a source whose classes are known before "
-                "it is packed. Pass the names in label order."
+                option("classes", NUMERIC),
+                " requires a source whose classes are known before it is packed. Pass the names "
+                "in label order.",
             )
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
@@ -225,14 +226,12 @@ class Session:
         if shares is None:
             return item.split
         if item.split:
-            raise BadImage(
-                f"it names its split, and {option('split')} divides the samples: leave one out"
-            )
+            raise BadImage("it names its split, and split= divides the samples: leave one out")
         return split_of(escape(name), shares)
 
     def _reject(self, name: str, error: BadImage) -> None:
         if self._how.on_error == "stop":
-            raise damaged([(name, str(error))], written=False, noun="item")
+            raise damaged([(name, error.message)], written=False, noun="item")
 
     @property
     def _rejected(self) -> Rejections:
@@ -246,7 +245,7 @@ class Session:
             splits[entry.split] += entry.samples
         count = splits.total()
         if not count and base is None:
-            raise NothingToPack(f"Nothing was written to {self._to.name}.", self._rejected)
+            raise NothingToPack(f"Nothing was written to {self._to.name}.", files=self._rejected)
         if base is None:
             contents = json_of_shards(self._folder, written.entries)
             refuse_unknown_columns(self._options.columns, contents)

@@ -59,7 +59,7 @@ def destination(
     if not is_url(place):
         if scratch is not None and not is_url(src):
             raise UnusableInput(
-                f"{option('scratch')} requires a source or a destination in a store. Remove it."
+                option("scratch"), " requires a source or a destination in a store. Remove it."
             )
         yield Destination(Path(place))
         return
@@ -71,9 +71,10 @@ def destination(
         )
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder to build shards in "
-            "before they are uploaded. It needs space for a few shards. Pass the same folder "
-            "to continue a run."
+            f"{url}: give ",
+            option("scratch", Placeholder("DIR")),
+            ", a folder to build shards in before they are uploaded. It needs space for a few "
+            "shards. Pass the same folder to continue a run.",
         )
     store = Store(url, *access(url, options, provider))
     with StoreDestination(url, scratch, store) as found:

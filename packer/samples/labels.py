@@ -56,7 +56,6 @@ def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
 
 
 def class_number(data: bytes) -> int:
-    """Return the class number that the bytes of a ``.cls`` file hold."""
     text = data[:MAX_TEXT].strip()
     if not text.isdigit():
         raise BadImage("it holds no class number: a .cls file is a decimal number")
@@ -118,7 +117,6 @@ class Objects:
         return replace(self, boxes=None if self.boxes is None else boxes, format="xywh")
 
     def json(self) -> Made:
-        """Return the member ``json``."""
         boxes, categories, fields = self.boxes, self.categories, self.fields
         name_of = self.names.__getitem__ if self.names else "object {}".format
         kept = Kept(self.size, name_of, self._is_equal)
@@ -163,7 +161,6 @@ def _is_coordinate(value: object) -> bool:
 
 
 def of_items(options: SourceOptions) -> Encodings:
-    """Return what is known of the boxes of Python's items."""
     if options.kind == PYTHON and options.box_format:
         return {"json": BoxEncoding(options.box_format, normalized=None)}
     return {}

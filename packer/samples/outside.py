@@ -79,7 +79,6 @@ class Kept:
         return ", which has {:g} x {:g} pixels by its annotation".format(*self.size or ())
 
     def made(self, data: bytes) -> Made:
-        """Return the member that has them."""
         found = Made(data)
         found.left_out, found.reaching = self.left_out, self.reaching
         return found

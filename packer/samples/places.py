@@ -115,8 +115,6 @@ class Spool:
 
 @dataclass(frozen=True)
 class Files:
-    """The files that hold a source."""
-
     root: Path  # what paths are relative to, or an archive
     spool: Path | None = None  # the file of what the scan has made
     identity: str = ""  # see `Reader`
@@ -124,11 +122,9 @@ class Files:
     late = None
 
     def with_spool(self, path: Path | None) -> "Files":
-        """Return the same, with the file of what the scan has made."""
         return replace(self, spool=path)
 
     def member_files(self, sample: Sample) -> list[str]:
-        """Return the files of the source that hold only members of the sample, not its image."""
         stem = os.path.splitext(sample.name)[0]
         found: list[str] = []
         for ext, place in zip(sample.members, places_of(sample)[1:], strict=True):
@@ -140,7 +136,6 @@ class Files:
         return [path for path in found if path != sample.name]
 
     def read(self, sample: Sample) -> Content:
-        """Return the sample's image and members; they must be as they were scanned."""
         parts: list[Any] = []
         newest = 0
         places = places_of(sample)

@@ -48,10 +48,9 @@ class Skipped:
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":
-        """Return what is skipped for an error."""
         lacks = error.member if isinstance(error, Lacking) else ""
         damaged, repeats = isinstance(error, Damaged), isinstance(error, Repeated)
-        return cls(name, str(error), damaged=damaged, lacks=lacks, repeats=repeats)
+        return cls(name, error.message, damaged=damaged, lacks=lacks, repeats=repeats)
 
 
 class ImageElsewhere(NamedTuple):

@@ -58,7 +58,6 @@ class SampleTable:
         )
 
     def name_of(self, number: int) -> str:
-        """Return the name of one sample."""
         start, end = self._bounds[_TEXTS * number], self._bounds[_TEXTS * number + 1]
         return str(self._text[start:end], "utf-8", "surrogateescape")
 
@@ -155,22 +154,18 @@ class SampleTable:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Bytes of each sample, its members included."""
         return _int64(self._sizes)
 
     @property
     def blocks(self) -> NDArray[np.int64]:
-        """The block of each sample, -1 for none."""
         return _int64(self._blocks)
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """The class number of each sample."""
         return _int64(self._labels)
 
     @property
     def splits(self) -> NDArray[np.str_]:
-        """The split of each sample."""
         return self._of_kind([split for split, _ in self._kind_list])
 
     def by_split(self) -> dict[str, NDArray[np.int64]]:
@@ -183,7 +178,6 @@ class SampleTable:
         return {name: part for name, part in zip(names, parts, strict=False) if len(part)}
 
     def is_in(self, splits: Collection[str]) -> NDArray[np.bool_]:
-        """Return whether each sample is in one of these splits."""
         return self._of_kind([split in splits for split, _ in self._kind_list]).astype(bool)
 
     @property
@@ -197,11 +191,9 @@ class SampleTable:
 
     @property
     def member_counts(self) -> NDArray[np.int64]:
-        """How many further members each sample has."""
         return self._of_kind([len(members) for _, members in self._kind_list])
 
     def having(self, member: str) -> NDArray[np.bool_]:
-        """Return whether each sample has a member of this extension."""
         return self._of_kind([member in members for _, members in self._kind_list]).astype(bool)
 
     @property
@@ -228,7 +220,6 @@ class SampleTable:
 
     @property
     def newest_ns(self) -> int:
-        """When the newest file was written."""
         return max(self._mtimes, default=0)
 
     def fingerprint(self) -> str:
@@ -267,7 +258,6 @@ class SampleTable:
 
 
 def _text_of(places: Sequence[Place]) -> str:
-    """Return places as JSON."""
     match places:
         case [None, [int() as offset, int() as size]]:  # of most annotated samples
             return f"[null,[{offset},{size}]]"

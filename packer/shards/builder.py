@@ -19,6 +19,7 @@ from packer.plan.names import next_numbers, shard_name
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, ImageElsewhere, Sample
 from packer.shards.shard_writer import ShardWriter, Written
+from packer.words import option
 from reader.format import Manifest, tar
 from reader.format.fields import values_at
 
@@ -89,7 +90,9 @@ class ShardBuilder:
         else:
             encoded = encode(content.image, policy, found)
         if (size := sum(map(len, found.values()))) > (most := policy.limits.bytes):
-            raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
+            raise BadImage(
+                f"its members have {size} bytes; {most} are the most (", option("max_bytes"), ")"
+            )
         if encoded.info.format in found:
             raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
         members = {
@@ -162,11 +165,11 @@ class ShardStream:
         """Take a sample that cannot be encoded; what is wrong before it comes first."""
         self.drain()
         self._reject(name, error)
-        self.rejected.append((name, str(error)))
+        self.rejected.append((name, error.message))
 
     def _refuse(self, sample: Sample, error: BadImage) -> None:
         self._reject(sample.name, error)
-        self.rejected.append((sample.name, str(error)))
+        self.rejected.append((sample.name, error.message))
 
     def _shard_of(self, sample: Sample, encoded: Encoded, members: Members) -> ShardWriter:
         shard = self._open.get(sample.split)

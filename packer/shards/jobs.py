@@ -42,7 +42,7 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
             is_whole = False
             if job.origin is not None:
                 job.origin.check()
-        rejected.append((sample.name, str(error)))
+        rejected.append((sample.name, error.message))
         rejected.extend(
             (file, f"it belongs to {sample.name}, which is rejected")
             for file in job.files.member_files(sample)

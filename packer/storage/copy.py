@@ -75,8 +75,10 @@ class Copy:
             time.sleep(random.uniform(0, tried))
         else:
             raise UnusableInput(
-                f"{self.root} has other versions of the objects at {self._url}, and another "
-                f"packer uses them. Wait until it ends, or pass another {option('scratch')}."
+                f"{self.root} has other versions of the objects at {self._url}, and another packer "
+                "uses them. Wait until it ends, or pass another ",
+                option("scratch"),
+                ".",
             )
         if self._is_alone:
             self._fill(objects, fetch)
@@ -117,7 +119,9 @@ class Copy:
         if needed > free:
             raise UnusableInput(
                 f"{self._url}: {in_bytes(needed)} are to be fetched, and the disk of {self.root} "
-                f"has {in_bytes(free)} free. Pass a {option('scratch')} on a larger disk."
+                f"has {in_bytes(free)} free. Pass a ",
+                option("scratch"),
+                " on a larger disk.",
             )
         if missing:
             fetch(missing, self.folder, unfinished)

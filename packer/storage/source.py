@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from packer.errors import NothingToPack, UnusableInput
+from packer.errors import NothingToPack, UnusableInput, rename
 from packer.files.atomic import remove_leavings, replacing
 from packer.progress import QUIET, Progress
 from packer.samples.records import Skipped
@@ -78,7 +78,7 @@ class StoreSource(EventLoop):
         error = raised[1]
         self._copy.leave()
         if isinstance(error, ShardfeedError):
-            error.args = (str(error).replace(str(self._copy.folder), self.name),)
+            rename(error, self._copy.folder, self.name)
         if self._is_fetched:
             self._progress.note(
                 f"packer: fetched files stay in {self._copy.root}, to continue in the next "
@@ -103,7 +103,7 @@ class StoreSource(EventLoop):
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:
             files = [(item.name, item.reason) for item in skipped]
-            raise NothingToPack(f"{self.name} has no object that can be fetched.", files)
+            raise NothingToPack(f"{self.name} has no object that can be fetched.", files=files)
 
         def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
             total, count = sum(listed.size for listed in missing.values()), len(wanted)
@@ -142,9 +142,10 @@ def locate(
     url = checked(str(place))
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder with space for its "
-            "files. They are fetched first, and removed when they are packed. Pass the same "
-            "folder to continue a run."
+            f"{url}: give ",
+            option("scratch", Placeholder("DIR")),
+            ", a folder with space for its files. They are fetched first, and removed when they "
+            "are packed. Pass the same folder to continue a run.",
         )
     with StoreSource(url, scratch, *access(url, options, provider)) as found:
         yield found
@@ -195,8 +196,8 @@ def open_source(
         try:
             yield source
         except ShardfeedError as error:
-            if source.path != path:
-                error.args = (str(error).replace(str(source.path), source.name),)
+            if source.path is not None and source.path != path:
+                rename(error, source.path, source.name)
             if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
                 remove_unpacked(dst)  # no run was begun that could go on with it
             raise

@@ -41,8 +41,6 @@ Self = TypeVar("Self", bound="EventLoop")
 
 
 class EventLoop:
-    """A context manager: a thread that runs coroutines."""
-
     def __enter__(self: Self) -> Self:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -185,8 +183,10 @@ class Store(EventLoop):
             break
         raise UnusableInput(
             f"{self.name}/{name} already exists, with other content than this run would write: "
-            "another run has written it, or the source has changed. Choose another "
-            f"destination, or pass {option('overwrite', True)} to replace it."
+            "another run has written it, or the source has changed. Choose another destination, "
+            "or pass ",
+            option("overwrite", True),
+            " to replace it.",
         )
 
     async def _digest(self, name: str, size: int) -> str:

@@ -1,8 +1,26 @@
 """Numbers as people say them."""
 
+import ast
+import pickle
+from pathlib import Path
+
 import pytest
 
-from packer.words import bounded, in_bytes, listed, many, share
+import packer
+from packer.options.chosen import PythonCall
+from packer.words import (
+    Command,
+    Message,
+    Shell,
+    bounded,
+    choices,
+    command,
+    in_bytes,
+    listed,
+    many,
+    option,
+    share,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +70,42 @@ def test_a_message_keeps_its_sentence_whatever_names_it_quotes() -> None:
     assert second.endswith("y classes.")
     assert len(second) < 9_000
     assert bounded("images/a.jpg: it is empty") == "images/a.jpg: it is empty"
+
+
+def test_a_message_has_options_and_commands_as_its_caller() -> None:
+    columns = Message.of("Pass {} or {}.", option("label_column", "a b"), option("append", True))
+    text = columns + " Or:" + choices("it's", {"None": ("--label-column", "none")})
+    given = {"--seed": ["--seed", "3"], "--label-column": ["--label-column", "x"]}
+    assert Shell("to", given).written(text) == (
+        "Pass --label-column 'a b' or --append. Or:\n"
+        "  None: packer pack 'it'\"'\"'s' to --seed 3 --label-column none"
+    )
+    assert PythonCall("to", {"seed": 3, "label_column": "x"}).written(text) == (
+        'Pass label_column="a b" or append=True. Or:\n'
+        '  None: packer.pack("it\'s", "to", seed=3, label_column="none")'
+    )
+
+
+def test_a_message_keeps_its_commands_in_other_processes() -> None:
+    text = "Pass " + Message(option("jobs"), ": ", command("src", "--jobs", "1"))
+    assert text == "Pass --jobs: packer pack src DST --jobs 1"
+    assert pickle.loads(pickle.dumps(text)).commands == [Command("src", ("--jobs", "1"))]
+
+
+def test_a_message_names_a_source_as_people_know_it() -> None:
+    found = Message("/tmp/1/x is odd: ", command("/tmp/1/x"), option("root", "/tmp/1"))
+    assert found.renamed("/tmp/1", "s3://a") == (
+        "s3://a/x is odd: packer pack s3://a/x DST--root s3://a"
+    )
+
+
+def test_options_and_commands_are_parts_of_messages_until_these_are_printed() -> None:
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in Path(packer.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Call)
+        if isinstance(node.value.func, ast.Name)
+        if node.value.func.id in ("option", "command", "choices")
+    ]
+    assert found == []

@@ -62,7 +62,6 @@ def folders() -> tuple[Path, ...]:
 
 
 def is_complete() -> bool:
-    """Return whether it was compiled before."""
     return any((folder / _COMPLETE).exists() for folder in folders())
 
 

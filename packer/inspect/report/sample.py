@@ -150,8 +150,6 @@ def _palette() -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a dataset, which `jobs` processes read."""
-
     dataset: "Dataset"
     reading: Reading  # how their boxes are given
     jobs: int

@@ -37,5 +37,5 @@ def ask(outcome: Outcome, options: SourceOptions) -> None:
         return
     where = outcome.where
     if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
-        chosen = f" Choose:{choices(where, found.readings)}" if found.readings else ""
-        raise UnusableInput(f"{where}: {found.text}{chosen}")
+        chosen = choices(where, found.readings)
+        raise UnusableInput(f"{where}: {found.text}", " Choose:" * bool(chosen), chosen)

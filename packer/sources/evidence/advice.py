@@ -11,7 +11,7 @@ from packer.options.declared import SourceOptions
 from packer.sources.evidence.scanned import Reading
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.tree import Tree
-from packer.words import command, many
+from packer.words import Message, command, many
 
 _SHOWN = 5  # files
 
@@ -69,12 +69,15 @@ def refusal(
         )
     text += f"\nWithout {one_or_all}, the source is {summary[:1].lower()}{summary[1:]}"
     for way in ways:
-        text += f"\nTo read {one_or_all}{way.meaning}, type: {command(src, *way.words)}"
-    ignoring = command(src, *(word for glob in globs for word in ("--ignore", glob)))
+        text += Message(f"\nTo read {one_or_all}{way.meaning}, type: ", command(src, *way.words))
     return UnusableInput(
-        f"{src}: {text}\nTo ignore {one_or_all}, type: {ignoring}\nTo convert {one_or_all}, "
-        "write a CSV beside the images: a header such as file,label,split, and one line for "
-        f"each image.{_by_pandas(tree.root / found[0].paths[0])}"
+        f"{src}: ",
+        text,
+        f"\nTo ignore {one_or_all}, type: ",
+        command(src, *(word for glob in globs for word in ("--ignore", glob))),
+        f"\nTo convert {one_or_all}, write a CSV beside the images: a header such as "
+        "file,label,split, and one line for each image.",
+        _by_pandas(tree.root / found[0].paths[0]),
     )
 
 

@@ -40,7 +40,7 @@ from packer.sources.tables.texts import ORDER, Evidence, Text, text_of
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, NOT_AN_IMAGE, TEXT_TABLES, names_an_image
-from packer.words import command, many
+from packer.words import Message, command, many
 
 _CUTS = 16
 _BITS = 22  # of a hash
@@ -245,13 +245,13 @@ def _check_table(tree: Tree, path: str, src: Path) -> None:
         return
     text = text_of(data) if data else b""
     where, ignored = tree.root / path, relative(tree, glob.escape(path), src)
-    advice = f"To pack without it, type: {command(src, '--ignore', ignored)}"
+    advice = Message("To pack without it, type: ", command(src, "--ignore", ignored))
     if text is not None and not text.strip():
-        raise UnusableInput(f"{where} is empty. {advice}")
+        raise UnusableInput(f"{where} is empty. ", advice)
     if text is not None and path.lower().endswith(tuple(DELIMITERS)):
         head = text.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
         columns = [name.strip(' "') for name in re.split(r"[,;\t]", head)]
         twice = {name for name in columns if name and columns.count(name) > 1}
         if twice and not any(re.fullmatch(r"[-+.\d]*", name) for name in columns):
             name = sorted(twice)[0]
-            raise UnusableInput(f"{where} has the column {name!r} twice. {advice}")
+            raise UnusableInput(f"{where} has the column {name!r} twice. ", advice)

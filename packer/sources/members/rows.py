@@ -159,8 +159,9 @@ def _key_column(table: Table, options: SourceOptions, known: KnownSamples, where
         columns = named + [name for name in columns if is_usual(name) or is_id(name)]
     if not columns:
         raise UnusableInput(
-            f"{where} has no column of keys: it has {listed(table.columns)}. Name it with "
-            f"{option('image_column', 'COLUMN')}."
+            f"{where} has no column of keys: it has {listed(table.columns)}. Name it with ",
+            option("image_column", "COLUMN"),
+            ".",
         )
     rows = (record.fields for record in table.records(columns) if isinstance(record, Record))
     head = list(islice(rows, _HEAD))
@@ -170,7 +171,9 @@ def _key_column(table: Table, options: SourceOptions, known: KnownSamples, where
         raise UnusableInput(
             f"{where}: none of its first {len(head)} rows names a sample of {known.name}. Its "
             f"column {found!r} has {head[0].get(found)!r}, and the first key there is "
-            f"{known.key(0)!r}. Name the column of keys with {option('image_column', 'COLUMN')}."
+            f"{known.key(0)!r}. Name the column of keys with ",
+            option("image_column", "COLUMN"),
+            ".",
         )
     return found
 

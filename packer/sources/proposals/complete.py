@@ -4,7 +4,7 @@ A command is named only if it rejects nothing, and no file that it leaves names 
 files are named with it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -22,7 +22,7 @@ from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_litter
-from packer.words import choices, command, listed
+from packer.words import Command, Message, choices, command, listed
 
 _MOST_FILES = 200_000  # of a source
 _MOST_GROUPS = 50  # of files
@@ -32,21 +32,21 @@ _TRIED, _MOST_TRIED = 12, 240_000  # readings of folders, and files of these
 _DEEP = 2  # times that lists are found
 
 
-def commands_for(src: Path, options: SourceOptions, known: str) -> str:
+def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) -> Message:
     """Return the commands that keep all images of a source, a line each.
 
-    `known` is the refusal that they follow, and has some of the few commands already.
+    The refusal that they follow has the `known` ones already.
     """
-    most = max(_LEAST, _MOST - known.count("\n  "))
+    most = max(_LEAST, _MOST - len(known))
     if options.has_templates or options.of_table or options.pairs:
-        return ""
+        return Message()
     found: dict[str, tuple[str, ...]] = {}
     for meaning, words in _complete(src, options):
         if command(src, *words) not in known and words not in found.values():
             found.setdefault(meaning, words)
         if len(found) == most:
             break
-    return f"\nThese commands keep all images:{choices(src, found)}" if found else ""
+    return Message("\nThese commands keep all images:", choices(src, found)) if found else Message()
 
 
 def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -30,7 +30,7 @@ from packer.sources.trees.globs import Globs
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import not_entered
-from packer.words import choices, command, option, unpacked_to
+from packer.words import Command, Message, Part, choices, command, option
 
 _FOLDERS = 20  # that are looked into for datasets
 _UNFILTERED = ("cifar", "idx")  # kinds whose files are not found by a tree
@@ -60,8 +60,9 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
         reading = None if plain else _recognised(candidate)
         if reading is None and options.kind and not plain:
             raise UnusableInput(
-                f"{src} is not a source for {option('kind', options.kind)}, which reads: "
-                f"{_WHAT[options.kind]}."
+                f"{src} is not a source for ",
+                option("kind", options.kind),
+                f", which reads: {_WHAT[options.kind]}.",
             )
         if reading is None and not plain:
             _refuse_several(candidate)
@@ -103,10 +104,11 @@ def _recognised(candidate: Candidate) -> Interpretation | None:
         special = {one.kind for one in found if not one.general}
         found = [one for one in found if not (one.general and one.kind in special)]
         if len(found) > 1:
-            both = " or ".join(f"{one.what} ({option('kind', one.kind)})" for one in found)
-            raise UnusableInput(
-                f"{candidate.path} may be {both}. Choose one with {option('kind')}."
-            )
+            text = Message(f"{candidate.path} may be")
+            for one in found:
+                either = " or" * (one != found[0])
+                text += Message(f"{either} {one.what} (", option("kind", one.kind), ")")
+            raise UnusableInput(text, ". Choose one with ", option("kind"), ".")
         if found:
             return replace(found[0], leftovers=(*found[0].leftovers, *_above(candidate, within)))
     return None
@@ -121,8 +123,8 @@ def _refuse_several(candidate: Candidate) -> None:
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
-            f"{candidate.path} holds {each}, beside other folders. Pack each separately: "
-            f"{command(candidate.path / next(iter(found)))}"
+            f"{candidate.path} holds {each}, beside other folders. Pack each separately: ",
+            command(candidate.path / next(iter(found))),
         )
 
 
@@ -157,20 +159,21 @@ def _ignored(candidate: Candidate, reading: Interpretation) -> Iterator[Skipped]
     is_in_file = reading.kind == "webdataset" and candidate.path.is_file()
     if tree is None or is_in_file or reading.kind in _UNFILTERED:
         raise WrongOption(
-            f"{option('ignore')} requires a folder or an archive of images, and "
-            f"{candidate.path} is {reading.what}."
+            option("ignore"),
+            f" requires a folder or an archive of images, and {candidate.path} is {reading.what}.",
         )
     hides = Globs(globs)
     used: set[str] = set()
     for name in tree.hidden():
         found = hides.matching(name)
         used |= found.keys()
-        yield Skipped(name, option("ignore", next(iter(found))), ignored=True)
+        yield Skipped(name, Message(option("ignore", next(iter(found)))), ignored=True)
     for glob in globs:
         if glob not in used:
             raise WrongOption(
-                f"{option('ignore', glob)} matches nothing in {candidate.path}. Globs are relative "
-                "to it: '*.bak' is for the files there, '**/*.bak' for those of all folders."
+                option("ignore", glob),
+                f" matches nothing in {candidate.path}. Globs are relative to it: '*.bak' is for "
+                "the files there, '**/*.bak' for those of all folders.",
             )
 
 
@@ -181,11 +184,11 @@ def _open_checked(
     with _explained(candidate):
         source = reading.open(classes)
     if options.pairs and reading.kind not in ("folder", "flat"):
-        raise UnusableInput(f"{option('pairs')} requires a folder of images, and {src} is not one.")
+        raise UnusableInput(option("pairs"), f" requires a folder of images, and {src} is not one.")
     if options.of_table and not (reading.columns or source.facts.lists):
         raise UnusableInput(
-            f"{option('root')} and the names of columns require a list of images, and {src} is "
-            "not one."
+            option("root"),
+            f" and the names of columns require a list of images, and {src} is not one.",
         )
     return source
 
@@ -199,15 +202,23 @@ def _explained(candidate: Candidate) -> Iterator[None]:
         raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
     except Ambiguous as error:
         chosen = choices(candidate.path, error.readings)
-        raise UnusableInput(f"{error} Choose:{chosen}" if chosen else str(error)) from error
+        raise UnusableInput(error.message, " Choose:" * bool(chosen), chosen) from error
     except UnusableInput as error:
-        text = unpacked_to("FOLDER", str(error), candidate.path)
-        if text == str(error) or candidate.path.is_dir() or not candidate.tree:
+        inside, parts = f"{candidate.path}/", error.message.parts
+        if not candidate.path.is_file() or not candidate.tree:
             raise
-        unpack = candidate.tree.unpack
-        raise UnusableInput(
-            f"{text}\n  For commands with FOLDER, first unpack the archive: {unpack}"
-        ) from error
+        text = Message(*(_unpacked(part, inside) for part in parts))
+        if text.parts == parts:
+            raise
+        unpack = f"\n  For commands with FOLDER, first unpack the archive: {candidate.tree.unpack}"
+        raise UnusableInput(text, unpack) from error
+
+
+def _unpacked(part: Part, archive: str) -> Part:
+    """Return a part of a message, in which a command packs from FOLDER what is in an archive."""
+    if not isinstance(part, Command) or not part.source.startswith(archive):
+        return part
+    return replace(part, source=f"FOLDER/{part.source.removeprefix(archive)}")
 
 
 def _by_templates(candidate: Candidate) -> Interpretation:
@@ -217,8 +228,11 @@ def _by_templates(candidate: Candidate) -> Interpretation:
     others = [name for name, value in given.items() if value] + ["root"] * options.of_table
     if others:
         raise UnusableInput(
-            f"{option('images')}, {option('members')} and {option('labels')} replace all other "
-            f"options of the layout. Remove {option(others[0])}, and options that name columns."
+            Message.of(
+                "{}, {} and {} replace all other options of the layout. Remove {}, and options "
+                "that name columns.",
+                *map(option, ("images", "members", "labels", others[0])),
+            )
         )
     templates = Templates.of(options)
     return Interpretation(
@@ -238,7 +252,7 @@ def _of_arrays(candidate: Candidate) -> Interpretation | None:
         refuse_foreign(candidate)
     except UnusableInput as error:
         readings = {"Or, if each is one image": ("--images", found.template)} if found else {}
-        raise UnusableInput(f"{error}{choices(candidate.path, readings)}") from None
+        raise UnusableInput(error.message, choices(candidate.path, readings)) from None
     return None
 
 
@@ -262,12 +276,12 @@ def _folders(candidate: Candidate) -> Interpretation:
     path, options, tree = candidate.path, candidate.options, _tree(candidate)
     for name, folder in options.pairs.items() if not tree.unpack else ():
         if not (path / folder).is_dir():
-            raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
+            raise UnusableInput(option("pairs"), f" {name}: {path / folder} is not a folder.")
 
     def open_folder(classes: Sequence[str] | None) -> TemplateSource:
         if tree.unpack and options.pairs:
             raise UnusableInput(
-                f"{option('pairs')} requires a folder of images, and {path} is not one."
+                option("pairs"), f" requires a folder of images, and {path} is not one."
             )
         kind, depth = options.kind, options.class_depth
         return open_folders(tree, classes, options.pairs, kind=kind, depth=depth)

@@ -16,7 +16,7 @@ from typing import Any
 from packer.errors import Ambiguous, BadImage, UnusableInput
 from packer.samples.labels import MAX_CLASSES, class_order
 from packer.sources.trees.shape import plain
-from packer.words import option
+from packer.words import Message, option
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 NONE = "none"  # chosen as a column of labels or their separator: there is none
@@ -70,12 +70,14 @@ class Labels:
         """Distinguish names from numbers."""
         found = set(texts) - {""}
         if classes is None and found and (example := _fraction(found)):
+            text = (
+                "{} has labels such as {}: numbers with fractions are not classes. To store them "
+                "in each sample's json, pass {}. If they are names of classes, list these with {}."
+            )
+            none = option("label_column", NONE)
             raise Ambiguous(
-                f"{where} has labels such as {example}: numbers with fractions are not "
-                "classes. To store them in each sample's json, pass "
-                f"{option('label_column', NONE)}. If they are names of classes, list these "
-                f"with {option('classes')}.",
-                {"Store them in each sample's json": ("--label-column", NONE)},
+                Message.of(text, str(where), example, none, option("classes")),
+                readings={"Store them in each sample's json": ("--label-column", NONE)},
             )
         if classes is None and found in ({"-1", "1"}, {"-1.0", "1.0"}):
             return cls(class_order(where, found, classes), named=True)
@@ -85,9 +87,10 @@ class Labels:
         largest = max(map(_whole, found), key=lambda digits: (len(digits), digits), default="0")
         if len(largest) > len(str(limit)) or int(largest) >= limit:
             raise UnusableInput(
-                f"{where} has the label {largest[:80]}, and there are at most {limit} classes. "
-                "If labels are names that look like numbers, list these with "
-                f"{option('classes')}."
+                f"{where} has the label {largest[:80]}, and there are at most {limit} classes. If "
+                "labels are names that look like numbers, list these with ",
+                option("classes"),
+                ".",
             )
         return cls(tuple(classes or ()))
 
@@ -164,10 +167,13 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
             if separator == "," and all(map(_is_float, texts)):
                 readings["They are numbers with a decimal comma"] = ("--label-column", NONE)
             raise Ambiguous(
-                f"{where}: {text!r} in the column {column!r} may be one label or several, "
-                f"because {reason}. Pass {option('label_separator', separator)} for several "
-                f"labels, {option('label_separator', NONE)} for one.",
-                readings,
+                f"{where}: {text!r} in the column {column!r} may be one label or several, because "
+                f"{reason}. Pass ",
+                option("label_separator", separator),
+                " for several labels, ",
+                option("label_separator", NONE),
+                " for one.",
+                readings=readings,
             )
     return ""
 

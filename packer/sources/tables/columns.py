@@ -16,7 +16,7 @@ from packer.sources.tables.names import IMAGE, LABEL, RUN_LENGTHS, SPLIT, may_be
 from packer.sources.tables.table import Table
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import plain
-from packer.words import option
+from packer.words import Message, option
 
 ACCEPTED = "accept"
 
@@ -249,7 +249,7 @@ def _chosen(names: Sequence[str], chosen: str, role: str, where: object) -> str 
         return None
     known = listed(names)
     raise UnusableInput(
-        f"{where} has no column {chosen!r} ({option(f'{role}_column')}): it has {known}."
+        f"{where} has no column {chosen!r} (", option(f"{role}_column"), f"): it has {known}."
     )
 
 
@@ -277,10 +277,14 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
         found = [name for name in found if plain(name) != "tags"] or found
     if len(found) > 1:
         readings = {f"{name!r} is the label": ("--label-column", name) for name in found}
+        text = (
+            "{} has several columns that could be the label: {}. Choose one with {}, or none with "
+            "{}."
+        )
+        none = option("label_column", NONE)
         raise Ambiguous(
-            f"{where} has several columns that could be the label: {listed(found)}. Choose one "
-            f"with {option('label_column')}, or none with {option('label_column', NONE)}.",
-            {**readings, "There is none": ("--label-column", NONE)},
+            Message.of(text, str(where), listed(found), option("label_column"), none),
+            readings={**readings, "There is none": ("--label-column", NONE)},
         )
     return found[0] if found else None
 

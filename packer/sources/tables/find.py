@@ -19,7 +19,7 @@ from packer.sources.tables.view import TableView
 from packer.sources.trees.names import SPLITS, splits_of
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, PARQUET, is_named_as_image
-from packer.words import option
+from packer.words import Message, option
 
 _MASK = re.compile(r"mask|label|segm|(?<![a-z])(seg|gt)(?![a-z])|truth", re.IGNORECASE)
 _HEAD = 100  # rows that decide
@@ -116,9 +116,13 @@ def find(
     if further and not (is_usual(image) or is_id(image) or image == options.image_column):
         images_alone = [name for name in found if not _MASK.search(name)]
         raise Ambiguous(
-            f"{where} has several columns that name images: {listed(list(found))}. Choose the "
-            f"one with the image by {option('image_column')}; the others become members.",
-            {f"{name!r} holds the image": ("--image-column", name) for name in images_alone},
+            f"{where} has several columns that name images: {listed(list(found))}. Choose the one "
+            "with the image by ",
+            option("image_column"),
+            "; the others become members.",
+            readings={
+                f"{name!r} holds the image": ("--image-column", name) for name in images_alone
+            },
         )
     table = Unfolded.of(table)
     columns = Columns.find(table, options, where, image, head)
@@ -155,11 +159,12 @@ def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOpt
     columns = image_columns(table, options, where)
     columns = [name for name in columns if is_usual(name) or name == options.image_column]
     if not columns:
-        raise UnusableInput(
-            f"{where} has no column for the images: it has {listed(table.columns)}. Choose a "
-            f"column with {option('image_column')}, and the folder of the images with "
-            f"{option('root')}."
+        text = (
+            "{} has no column for the images: it has {}. Choose a column with {}, and the folder "
+            "of the images with {}."
         )
+        named = str(where), listed(table.columns), option("image_column"), option("root")
+        raise UnusableInput(Message.of(text, *named))
     table = Unfolded.of(table)
     found = Columns.find(table, options, where, columns[0])
     return TableView(table, found, ImageResolver(images), grouped=isinstance(table, Unfolded))
@@ -191,7 +196,7 @@ def _lost(where: Path, column: str, values: Sequence[str], images: ImageIndex) -
             f"{text} {path} does: images were converted from {old} to {new}. In that column, "
             f"replace {old} by {new}, or remove the extension."
         )
-    return UnusableInput(f"{text} Pass the folder of the images with {option('root')}.")
+    return UnusableInput(f"{text} Pass the folder of the images with ", option("root"), ".")
 
 
 def _ambiguity(
@@ -200,25 +205,25 @@ def _ambiguity(
     root = images.tree.root
     if lookup.moved:
         return Ambiguous(
-            f"{where}: its column {column!r} names {lookup.moved!r}, which does not exist; "
-            f"{root} has a file of that name. If paths are relative to that folder, pass "
-            f"{option('root', root)}",
-            {f"Paths are relative to {root}": ("--root", str(root))},
+            f"{where}: its column {column!r} names {lookup.moved!r}, which does not exist; {root} "
+            "has a file of that name. If paths are relative to that folder, pass ",
+            option("root", root),
+            readings={f"Paths are relative to {root}": ("--root", str(root))},
         )
     if lookup.ambiguity:
         first, second = lookup.ambiguity
-        advice = f"Pass the folder of its images with {option('root')}."
-        if images.tree.form:
-            advice = "Write the whole paths into that column."
+        advice = Message("Pass the folder of its images with ", option("root"), ".")
         return UnusableInput(
-            f"{where}: the image in its column {column!r} may be {first} or {second}. {advice}"
+            f"{where}: the image in its column {column!r} may be {first} or {second}. ",
+            "Write the whole paths into that column." if images.tree.form else advice,
         )
     if lookup.resolver and lookup.share <= needed:
-        chosen = option("image_column", column)
         return Ambiguous(
             f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its "
-            f"first {rows} rows. If it is the column of the images, pass {chosen}.",
-            {f"{column!r} is the column of the images": ("--image-column", column)},
+            f"first {rows} rows. If it is the column of the images, pass ",
+            option("image_column", column),
+            ".",
+            readings={f"{column!r} is the column of the images": ("--image-column", column)},
         )
     return None
 

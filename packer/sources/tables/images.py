@@ -23,6 +23,7 @@ from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_named_as_image, names_an_image
+from packer.words import option
 
 
 class Keys:
@@ -101,7 +102,7 @@ def path_inside(root: Path, path: str) -> str:
         path = os.path.relpath(os.path.join(os.path.realpath(folder), base), root)
     path = os.path.normpath(path)
     if path.split(os.sep)[0] in (os.pardir, os.curdir):
-        raise BadImage("its path leads out of the images' folder, which --root names")
+        raise BadImage("its path leads out of the images' folder, which ", option("root"), " names")
     return path
 
 

@@ -80,8 +80,12 @@ class SplitSurvey:
 
 def _ambiguity(text: str, readings: Mapping[str, tuple[str, ...]]) -> Ambiguous:
     kept = "There are no splits; store the column in each sample's json"
-    text = f"{text} To pack without splits, pass {option('split_column', NONE)}."
-    return Ambiguous(text, {**readings, kept: ("--split-column", NONE)})
+    return Ambiguous(
+        f"{text} To pack without splits, pass ",
+        option("split_column", NONE),
+        ".",
+        readings={**readings, kept: ("--split-column", NONE)},
+    )
 
 
 def _flag(column: str) -> str:

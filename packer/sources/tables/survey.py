@@ -76,9 +76,10 @@ class Survey:
                     raise UnusableInput(text)
                 root = str(tree.root)
                 raise UnusableInput(
-                    f"{text} Pack the one that has "
-                    f"the labels: {command(first, '--root', root)}\n"
-                    f"or the other one: {command(second, '--root', root)}"
+                    f"{text} Pack the one that has the labels: ",
+                    command(first, "--root", root),
+                    "\nor the other one: ",
+                    command(second, "--root", root),
                 )
 
     def pictures_of_classes(self, views: Sequence[TableView]) -> list[TableView]:
@@ -195,11 +196,12 @@ def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[st
     having = "1 image has" if count == 1 else f"{count} images have"
     raise UnusableInput(
         f"{view.where}: {having} several rows with different labels, such as "
-        f"{' and '.join(examples)}. If they are several "
-        "labels of one image, write them into one row with | between, as pandas does by "
-        f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one "
-        f"is right, keep that; with {option('label_column', NONE)} all rows go into the "
-        "sample's json."
+        f"{' and '.join(examples)}. If they are several labels of one image, write them into one "
+        "row with | between, as pandas does by "
+        f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one is "
+        "right, keep that; with ",
+        option("label_column", NONE),
+        " all rows go into the sample's json.",
     )
 
 
@@ -263,9 +265,12 @@ class _Boxes:
         if not format:
             if len(self._formats) != 1:
                 raise UnusableInput(
-                    f"{view.where}: the numbers in the column {self._box.names[0]!r} may be "
-                    "two corners, or a corner, width and height. Pass "
-                    f"{option('box_format', 'xyxy')} or {option('box_format', 'xywh')}."
+                    f"{view.where}: the numbers in the column {self._box.names[0]!r} may be two "
+                    "corners, or a corner, width and height. Pass ",
+                    option("box_format", "xyxy"),
+                    " or ",
+                    option("box_format", "xywh"),
+                    ".",
                 )
             (format,) = self._formats
         is_normalized = 0 < self._most <= (1 if self._is_whole else 1 + BEYOND)

@@ -15,7 +15,7 @@ from packer.sources.tables.images import ImageResolver
 from packer.sources.tables.names import LABEL, RUN_LENGTHS
 from packer.sources.tables.table import Record, Table
 from packer.sources.trees.shape import plain
-from packer.words import option
+from packer.words import Message, option
 
 Fields = Mapping[str, Any]
 
@@ -172,10 +172,10 @@ def could_have_labels(table: Table, columns: Columns) -> str:
                 f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
                 "or one whole number. The column is in each sample's JSON."
             )
-    hint = "No other column is suitable."
+    text = f"No sample has a label: no column of {where} has a usual name of labels. "
     if names := ", ".join(map(repr, _candidates(table, columns))):
-        hint = f"Other columns are suitable: {names} ({option('label_column')})."
-    return f"No sample has a label: no column of {where} has a usual name of labels. {hint}"
+        return Message(f"{text}Other columns are suitable: {names} (", option("label_column"), ").")
+    return f"{text}No other column is suitable."
 
 
 def _candidates(table: Table, columns: Columns) -> list[str]:

@@ -140,10 +140,10 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         if _is_a_train(shape, top, found):
             return {"": ""}
         raise UnusableInput(
-            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
-            f"named like splits, and {listed(filled)} {are(len(filled))} not. If the former "
-            f"are splits, move {listed(filled)} to another folder. Otherwise "
-            f"choose:{choices(where, _classes_or_splits(shape, top))}"
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named "
+            f"like splits, and {listed(filled)} {are(len(filled))} not. If the former are splits, "
+            f"move {listed(filled)} to another folder. Otherwise choose:",
+            choices(where, _classes_or_splits(shape, top)),
         )
     if len(set(found.values())) < len(found):
         paths = {inside(top, name): split for name, split in found.items()}
@@ -153,8 +153,8 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         ]
         readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
-            f"{where}: {listed(found)} would become one split. Rename one of them, or "
-            f"choose:{choices(where, readings | _classes_or_splits(shape, top))}"
+            f"{where}: {listed(found)} would become one split. Rename one of them, or choose:",
+            choices(where, readings | _classes_or_splits(shape, top)),
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
 
@@ -208,9 +208,9 @@ def refuse_doubtful_classes(
             end = end_of(shape, inside(folder, names[0]), splits_of)
             readings["All are splits"] = by_templates([start + end])
         raise UnusableInput(
-            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named like "
-            "splits, beside class folders. Pack each split separately, or "
-            f"choose:{choices(where, readings)}"
+            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named like splits, "
+            "beside class folders. Pack each split separately, or choose:",
+            choices(where, readings),
         )
     nested = [
         name
@@ -230,8 +230,9 @@ def refuse_doubtful_classes(
             f"All below {path} is one class without splits": first,
         }
         raise UnusableInput(
-            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above "
-            f"the classes. Choose:{choices(where, readings)}"
+            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above the "
+            "classes. Choose:",
+            choices(where, readings),
         )
     depths = {
         path[len(folder) :].strip("/").count("/") + 1
@@ -254,9 +255,9 @@ def refuse_doubtful_classes(
     alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
     has_others = names == nested and shape.images[folder]
     raise UnusableInput(
-        f"{where}: {path} has no images, only the folders {listed(below)}. "
-        f"Choose:{choices(f'{where}/{path}', alone if has_others else {})}"
-        f"{choices(where, readings)}"
+        f"{where}: {path} has no images, only the folders {listed(below)}. Choose:",
+        choices(f"{where}/{path}", alone if has_others else {}),
+        choices(where, readings),
     )
 
 
@@ -276,6 +277,6 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
             "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
         }
         raise UnusableInput(
-            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "
-            f"Choose:{choices(where, readings)}"
+            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. Choose:",
+            choices(where, readings),
         )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packer.sources.trees.names import is_role
 from packer.sources.trees.shape import Shape, inside
-from packer.words import choices
+from packer.words import Message, choices
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
 FLAT = 0  # as a depth: folders mean nothing
@@ -129,7 +129,7 @@ def masks_refusal(folder: str, where: object) -> str:
     """Return why a folder of masks stops packing."""
     above = literal(folder.rpartition("/")[0])
     readings = {"All folders are classes": by_templates([inside(above, "{label}/{key}")])}
-    return (
-        f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:"
-        f"{choices(where, readings)}"
+    return Message(
+        f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:",
+        choices(where, readings),
     )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
-from packer.words import are, choices, command, many
+from packer.words import Message, are, choices, command, many
 from reader.format.members import PICTURES
 
 SHARED = "more than one image has its name"
@@ -79,7 +79,7 @@ def _both_readings(
     )
     if len(words) <= _NAMED:
         pairs = (part for word in sorted(words) for part in ("--pair", f"{word}?={folder}"))
-        text += f"\n  They belong to those: {unpack}{command(folder, *pairs)}"
+        text += Message(f"\n  They belong to those: {unpack}", command(folder, *pairs))
     return text + choices(where, {"Each is a sample of its own": ("--as", "folder")})
 
 

@@ -107,10 +107,12 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
     "is neither a table",
 )
 UNPASTED = {  # what a message has -> why no test pastes it
+    "leads out of the images' folder": "names an option that was given",
     "pip install": "installs packages",
     "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
     "in the json as they are: read them with": "a hint on reading",
-    "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
+    "to allow more, pass a larger": "tests/packer/images/test_probe.py",
+    "bytes; ... are the most (": "tests/packer/guarantees/test_limits.py",
     "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",
     "which take up to": "a hint on further runs",
     "list different colours of classes": "a file of the user's",
@@ -153,12 +155,11 @@ UNPASTED = {  # what a message has -> why no test pastes it
     "Move the images that are neither": "tests/layouts",
     "name no image in this source": "tests/layouts",
     "give its objects; leave one out": "a reason of a rejected file",
-    "may be .... Choose one with": "tests/layouts",
-    "pass --classes FILE": "a reason of a rejected file",
+    ". Choose one with .": "tests/layouts",
+    "for classes by name, pass": "a reason of a rejected file",
     "Its lines are not all boxes": "a function of the user's",
     "Its boxes are read by": "tests/packer/guarantees/test_boxes_to_a_batch.py",
     "None of the ... images that it names": "a folder of the user's",
-    "it names its split, and": "a program of the user's",
     "has no column of images": "columns of the user's",
 }
 

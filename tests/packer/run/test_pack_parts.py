@@ -40,7 +40,7 @@ class Phases(Progress):
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def announce(self, text: str) -> None:
+    def announce(self, *lines: str) -> None:
         """Leave it out of the notes."""
 
 

@@ -165,10 +165,10 @@ def _chosen(
             first, path = others[0], part.file.path.relative_to(tree.root)
             name = first.file.path.name
             if part.kind == first.kind:
-                one = command(part.file.path, "--root", str(tree.root / part.images))
                 raise UnusableInput(
                     f"{tree.root}: {name} and {path} both have {part.kind} of the images in "
-                    f"{part.images or tree.root}. Pack one of them: {one}"
+                    f"{part.images or tree.root}. Pack one of them: ",
+                    command(part.file.path, "--root", str(tree.root / part.images)),
                 )
             reason = f"its objects are those of {name}; to use them, pack this file separately"
             unused.append(Skipped(str(path), reason, ignored=True))

@@ -149,10 +149,11 @@ class Index:
             if names[at] != (other := names[first[group[at]]]):
                 number, part = self._images[at, :2].tolist()
                 raise UnusableInput(
-                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} "
-                    f"is {names[at]} here and {other} in another annotation file of the same "
-                    f"images. Pack each file separately, with {option('root')} for the folder "
-                    "of its images."
+                    f"{parts[part].file.path}: the image with the id {list(self._ids)[number]} is "
+                    f"{names[at]} here and {other} in another annotation file of the same images. "
+                    "Pack each file separately, with ",
+                    option("root"),
+                    " for the folder of its images.",
                 )
         first.sort()
         self.file_names = [names[at] for at in first.tolist()]  # of the images, in their order

@@ -31,7 +31,7 @@ from packer.sources.tables.images import ImageIndex
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
-from packer.words import command
+from packer.words import command, option
 from reader.format import BoxEncoding
 
 _CLASSES = ("_classes.txt", "classes.txt")  # names of numbers, beside a file without them
@@ -54,7 +54,8 @@ def open_export(
         faults = "; ".join(f"{one.name}: {one.reason}" for one in export.wrong[:3])
         raise UnusableInput(
             f"{tree.root}: {form.what} ({paths[0]}) name no image in this source. {faults}. To "
-            f"pack without it, type: {command(tree.root, '--ignore', glob.escape(paths[0]))}"
+            "pack without it, type: ",
+            command(tree.root, "--ignore", glob.escape(paths[0])),
         )
     listing = export.find_splits(paths[0])
     found, order = export.categories | export.labels, tuple(export.named)
@@ -274,7 +275,9 @@ def _joined(found: Sequence[Described], files: Sequence[str]) -> Described:
     """Return the content of an image's records; raise BadImage if two files have its objects."""
     having = {file: None for one, file in zip(found, files, strict=True) if one.objects}
     if len(having) > 1:
-        raise BadImage(f"{' and '.join(having)} give its objects; leave one out with --ignore")
+        raise BadImage(
+            f"{' and '.join(having)} give its objects; leave one out with ", option("ignore")
+        )
     things = [thing for one in found for thing in one.objects]
     labels = dict.fromkeys(label for one in found for label in one.labels)
     rests = [one.rest for one in found]

@@ -79,8 +79,9 @@ def kitti(candidate: Candidate) -> Interpretation | None:
         }
         raise UnusableInput(
             f"{candidate.path} has the layout of KITTI, without training/label_2 or "
-            "training/semantic. Choose:\n  The images alone: "
-            f"{command(images)}{choices(images, readings)}"
+            "training/semantic. Choose:\n  The images alone: ",
+            command(images),
+            choices(images, readings),
         )
     what = "KITTI's objects" if "label_2" in training else "KITTI's semantic masks"
     used = ("image_2", *_KITTI_MASKS.values())
@@ -251,8 +252,9 @@ def yolo(candidate: Candidate) -> Interpretation | None:
         described = [found for file in files if (found := by_data_file(tree, file))]
         if len(described) > 1:
             raise UnusableInput(
-                f"{path}: several data files of YOLO locate the images: {', '.join(files)}. "
-                f"Pack one of them: {command(path / files[0])}"
+                f"{path}: several data files of YOLO locate the images: {', '.join(files)}. Pack "
+                "one of them: ",
+                command(path / files[0]),
             )
         found = described[0] if described else None if options.pairs else by_folders(tree)
     return found

@@ -108,7 +108,8 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     if len(are_tars) > 1:
         raise UnusableInput(
             f"{path}: {are_tars[True]} has samples in tars, and {are_tars[False]} has none. Pack "
-            f"each separately, such as {command(path / are_tars[True])}"
+            "each separately, such as ",
+            command(path / are_tars[True]),
         )
     if True not in are_tars and not WebDatasetSource.recognises(path, tree):
         return None

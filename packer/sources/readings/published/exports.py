@@ -47,7 +47,9 @@ def exports(candidate: Candidate) -> Interpretation | None:
         files = listed([name for _, name in found], 3)
         raise UnusableInput(
             f"{path} has {' and '.join(forms)} ({files}). Move all but one of them to another "
-            f"folder, or pass {option('kind', 'folder')} to pack only the folders."
+            "folder, or pass ",
+            option("kind", "folder"),
+            " to pack only the folders.",
         )
     each = {name: form for form, name in sorted(found, key=lambda one: not one[0].objects)}
     what = f"{forms[0]} ({listed(list(each), 3)})"

@@ -95,9 +95,9 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
     ]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
-            f"beside those of {listed([pair.images for pair in pairs])} and their masks. Move "
-            "the images that are neither to another folder, or "
-            f"choose:{choices(where, {'All are samples': ('--as', 'folder')})}"
+            f"beside those of {listed([pair.images for pair in pairs])} and their masks. Move the "
+            "images that are neither to another folder, or choose:",
+            choices(where, {"All are samples": ("--as", "folder")}),
         )
 
 
@@ -113,8 +113,9 @@ def _refuse_videos(tree: Tree, layout: Layout, pair: _Pair, where: object) -> No
     if len({some[0] for some in stems}) == 1 and all(map(are_counters, stems)):
         raise UnusableInput(
             f"{where}: the images in each folder of {images} are numbered in the same way: they "
-            "may be frames of videos. If these folders are classes, pass "
-            f"{option('class_depth', 1)}."
+            "may be frames of videos. If these folders are classes, pass ",
+            option("class_depth", 1),
+            ".",
         )
 
 
@@ -132,8 +133,10 @@ def _with_classes(
     if len(ends) > 1 or layout.splits.keys() != {""} or any("/" in name for name in above):
         return list(pairs)  # folders named after a set, as in DUTS-TR/DUTS-TR-Image
     raise UnusableInput(
-        f"{where}: the folders {listed(above)}, which have images and masks, may be classes, "
-        f"or parts of one set. If they are classes, pass {option('class_depth', 1)}."
+        f"{where}: the folders {listed(above)}, which have images and masks, may be classes, or "
+        "parts of one set. If they are classes, pass ",
+        option("class_depth", 1),
+        ".",
     )
 
 

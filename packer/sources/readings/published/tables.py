@@ -31,7 +31,7 @@ from packer.sources.trees.outright import masks_refusal
 from packer.sources.trees.shape import inside, masks
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import PARQUET, TEXT_TABLES
-from packer.words import command, listed, option
+from packer.words import Message, command, listed, option
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -136,11 +136,11 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     def opening(classes: Sequence[str] | None) -> Source:
         if errors:
-            text, without = str(errors[0]), {}
+            text, without = errors[0].message, {}
             if not options.of_table:
-                text += f" To pack without tables, pass {option('kind', 'folder')}."
+                text += Message(" To pack without tables, pass ", option("kind", "folder"), ".")
                 without = {} if has else {"Pack without tables": ("--as", "folder")}
-            raise Ambiguous(text, getattr(errors[0], "readings", without))
+            raise Ambiguous(text, readings=getattr(errors[0], "readings", without))
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
         folders = None
@@ -205,9 +205,11 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
             if of_folder not in map(str, fields.values()):
                 table = part.table.files[0].path.relative_to(candidate.path)
                 raise UnusableInput(
-                    f"{candidate.path} may be folders of classes, such as {of_folder} "
-                    f"({option('kind', 'folder')}), or the images that {table} names "
-                    f"({option('kind', 'table')}). Choose one of the two options."
+                    f"{candidate.path} may be folders of classes, such as {of_folder} (",
+                    option("kind", "folder"),
+                    f"), or the images that {table} names (",
+                    option("kind", "table"),
+                    "). Choose one of the two options.",
                 )
 
 
@@ -241,8 +243,8 @@ def parquet(candidate: Candidate) -> Interpretation | None:
             names = ", ".join(config or "data" for config in configurations[:20])
             one = candidate.path / (configurations[0] or "data")
             raise UnusableInput(
-                f"{candidate.path} has several configurations: {names}. Pack one of them, such as "
-                f"{command(one)}"
+                f"{candidate.path} has several configurations: {names}. Pack one of them, such as ",
+                command(one),
             )
 
         return Interpretation("hf", "a dataset of Hugging Face with several configurations", refuse)

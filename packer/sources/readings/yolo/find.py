@@ -171,8 +171,8 @@ def _open(tree: Tree, lists: Lists, classes: Sequence[str] | None) -> RowSource:
     if first and not (first.members or any(row.members for row in images)):
         raise UnusableInput(
             f"{tree.root}: no image has a label file: that of {first.image} would be "
-            f"{label_of(tree, first.image)}. Choose:"
-            f"{choices(tree.root, {'Pack the images alone': ('--as', 'flat')})}"
+            f"{label_of(tree, first.image)}. Choose:",
+            choices(tree.root, {"Pack the images alone": ("--as", "flat")}),
         )
     return RowSource.open(tree, lists, classes)
 

@@ -174,7 +174,7 @@ def opened(
     what = ", ".join(dict.fromkeys(one.what for one in known.values()))
     lengths = {split: len(one.dataset) for split, one in known.items()}
     if not sum(lengths.values()):
-        raise NothingToPack(f"The source, {what}, has no items.", [])
+        raise NothingToPack(f"The source, {what}, has no items.", files=[])
     declared, *others = {one.classes for one in known.values()}
     if others:
         reason = "The splits have different classes. Pass all class names as classes=[...]."

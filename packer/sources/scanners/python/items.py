@@ -21,7 +21,6 @@ from packer.samples.labels import class_number, to_json
 from packer.sources.scanners.python import values
 from packer.sources.tables.columns import listed, split_text
 from packer.sources.trees.sidecars import EXTENSION
-from packer.words import option
 from reader.format.members import PICTURES, kind_of, picture_format
 from reader.format.pictures import opened
 
@@ -58,11 +57,8 @@ class Fields:
         fields = self._fields(value)
         for name in filter(None, (self.image, self.label, self.split)):
             if name not in fields:
-                what = f" Choose the one with the image by {option('image_column')}"
-                raise BadImage(
-                    f"it has no field {name!r}, but {listed(list(fields))}."
-                    f"{what * (name == self.image)}"
-                )
+                chosen = " Choose the one with the image by image_column=" * (name == self.image)
+                raise BadImage(f"it has no field {name!r}, but {listed(list(fields))}.{chosen}")
         image = values.image_of(fields.pop(self.image))
         label = self._label(fields.pop(self.label or "label", None))
         split = split_text(fields.pop(self.split or "split", None))

@@ -7,7 +7,6 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.sources.scanners.python.values import described
-from packer.words import option
 
 _LIBRARIES = ("torch", "torchvision", "numpy", "datasets")
 
@@ -81,8 +80,8 @@ def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Know
     kinds = {name: type(feature).__name__ for name, feature in features.items()}
     images = [name for name, kind in kinds.items() if kind == "Image"]
     labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
-    image = image or _one(images, "image", "images", option("image_column")) or ""
-    label = label or _one(labels, "label", "labels", option("label_column")) or ""
+    image = image or _one(images, "image", "images", "image_column=") or ""
+    label = label or _one(labels, "label", "labels", "label_column=") or ""
     label = label or ("label" if "label" in features else "")
     names = getattr(features.get(label), "names", None)
     made = dataset._formatting if hasattr(dataset, "_formatting") else dataset.format["type"]

@@ -54,8 +54,9 @@ def open_images(
     images = image_columns(table.schema, options.image_column)
     if not images:
         raise UnusableInput(
-            f"{src} has no column of images, or not that of {option('image_column')}: it "
-            f"has {', '.join(table.columns)}."
+            f"{src} has no column of images, or not that of ",
+            option("image_column"),
+            f": it has {', '.join(table.columns)}.",
         )
     image = next((name for name in IMAGE if name in images), images[0])
     further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)

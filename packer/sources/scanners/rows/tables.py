@@ -28,7 +28,7 @@ from packer.sources.tables.view import TableView, could_have_labels
 from packer.sources.trees.meaning import Layout
 from packer.sources.trees.sample import sample_of_files
 from packer.sources.trees.shape import IMAGES, inside, plain
-from packer.words import many, option
+from packer.words import Message, many, option
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
@@ -102,7 +102,9 @@ def open_tables(
     facts = tables.facts(is_unlabelled=options.label_column == NONE)
     is_given = options.root is not None or leftovers is not None or tree.form
     if searched := "" if is_given else _searched(views[0]):
-        remark = f"The images are in {searched}. {option('root')} chooses another folder."
+        remark = Message(
+            f"The images are in {searched}. ", option("root"), " chooses another folder."
+        )
         facts = replace(facts, remarks=(*facts.remarks, remark))
     lists = Lists(
         tables.rows,
@@ -154,10 +156,8 @@ class _Tables:
                 "of Unicode, and had to be cleaned."
             )
         if not self.labels.named and not self.survey.texts.isdisjoint({"-1", "-1.0"}):
-            yield (
-                "The label -1 is read as no label. If it is a class, list all classes with "
-                f"{option('classes')}."
-            )
+            text = "The label -1 is read as no label. If it is a class, list all classes with "
+            yield Message(text, option("classes"), ".")
         for view in self.views:
             if view.columns.answer:
                 yield (

@@ -85,7 +85,7 @@ def labelled(
     except UnusableInput as error:
         readings = getattr(error, "readings", {})
         without = {f"Pack without {name}": ("--ignore", name) for name in names}
-        raise Ambiguous(str(error), {**readings, **without}) from error
+        raise Ambiguous(error.message, readings={**readings, **without}) from error
     hashes = hashes_of(os.fsencode(listing.name_of(row)) for row in range(len(listing)))
     assert rows.lists.known, "tables have been read"
     is_named = are_among(hashes, rows.lists.known())

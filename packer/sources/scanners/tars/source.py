@@ -31,7 +31,7 @@ from packer.sources.trees.sidecars import EXTENSION
 from packer.sources.trees.tar_reader import Member, holds_samples, image_of, members, samples
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import TABLES, is_litter, not_entered
-from packer.words import listed
+from packer.words import Placeholder, listed, option
 from reader.format import FormatError, Manifest, manifest
 
 _REPEATS = (*TABLES, ".txt")
@@ -221,7 +221,9 @@ class WebDatasetSource:
             if name in number_of:
                 return number_of[name]
             raise BadImage(
-                f"its .cls is {name!r}: for classes by name, pass --classes FILE with all names"
+                f"its .cls is {name!r}: for classes by name, pass ",
+                option("classes", Placeholder("FILE")),
+                " with all names",
             )
         number = class_number(data)
         if self.classes and number >= len(self.classes):

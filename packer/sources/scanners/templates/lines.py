@@ -24,7 +24,7 @@ from packer.sources.tables.table import Delimited, JsonLines, LineTable
 from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, JSON_LINES
-from packer.words import listed, option
+from packer.words import Message, listed, option
 
 _MOST = 1 << 30  # bytes of a JSON file
 _MISSING = object()
@@ -48,8 +48,9 @@ class ListTemplate(Form):
         file, _, form = (part.strip() for part in text.partition(": "))
         if not file or not form:
             raise UnusableInput(
-                f"{what} {text!r} is not of the form 'FILE: FIELDS', such as "
-                "'list.txt: {key} {label}'."
+                what,
+                f" {text!r} is not of the form 'FILE: FIELDS', such as "
+                "'list.txt: {key} {label}'.",
             )
         parts = parse(form.replace("\\t", "\t"), what)
         is_optional, member = file.endswith("?"), ""
@@ -65,7 +66,7 @@ class ListTemplate(Form):
                 reason = "no text separates this field from the one before it"
                 fail(what, form, after.at - 1, reason)
         if not names:
-            raise UnusableInput(f"{what} {text!r} has no field, such as {{key}} or {{label}}.")
+            raise UnusableInput(what, f" {text!r} has no field, such as {{key}} or {{label}}.")
         return found
 
     @cached_property
@@ -94,11 +95,12 @@ class ListTemplate(Form):
 
     def files(self, tree: Tree) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Yield the files that are meant, each with the fields of its path."""
-        what = f"{option('labels')} {self.text!r}"
+        what = Message(option("labels"), f" {self.text!r}")
         if not set("{*").intersection(self.file):
             if not tree.has(self.file):
                 raise UnusableInput(
-                    f"{what}: {tree.root} has no file {self.file}. FILE is a path relative to SRC."
+                    what,
+                    f": {tree.root} has no file {self.file}. FILE is a path relative to SRC.",
                 )
             yield self.file, {}
             return
@@ -110,7 +112,7 @@ class ListTemplate(Form):
                     is_found = True
                     yield path, fields
         if not is_found:
-            raise UnusableInput(f"{what}: no file of {tree.root} has this name.")
+            raise UnusableInput(what, f": no file of {tree.root} has this name.")
 
     def divided(self, found: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a line, with the values of those that have several."""

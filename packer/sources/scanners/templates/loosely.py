@@ -123,9 +123,10 @@ class InOrder:
                 names = ", ".join(f"{{{name}}}" for name in self.rows.names)
                 of_group = f" with {', '.join(group)}" if group else ""
                 raise UnusableInput(
-                    f"{option('labels')} {files}: none of {names} names an image, and for "
+                    option("labels"),
+                    f" {files}: none of {names} names an image, and for "
                     f"{many(len(members), 'image')}{of_group} there {are(len(own))} "
-                    f"{many(len(own), 'line')}. Add {{key}} to it, or a field of another template."
+                    f"{many(len(own), 'line')}. Add {{key}} to it, or a field of another template.",
                 )
             for (_, number), row in zip(sorted(members), own, strict=True):
                 self.row_of[number] = row

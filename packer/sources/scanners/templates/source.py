@@ -156,7 +156,7 @@ class TemplateSource:
             members = dict(self._members_of(path, of_path)) if self._found.members else {}
             for name in self.templates.required:
                 if not any(one.split(".")[0] == name for one in {*members, *sidecars}):
-                    raise Lacking(f"it has no {name} beside it", name)
+                    raise Lacking(f"it has no {name} beside it", member=name)
             label, split = self._values(fields)
             more = {n: fields[n] for n in fields if n in self._further} if self._further else {}
             if more and "json" in {*members, *sidecars}:
@@ -185,7 +185,7 @@ class TemplateSource:
             member = files.member
             if not found and not member.is_optional:
                 wanted = member.template.fill(fields)
-                raise Lacking(f"it has no {member.name}: there is no {wanted}", member.name)
+                raise Lacking(f"it has no {member.name}: there is no {wanted}", member=member.name)
             for file in found:
                 yield member.extension(os.path.splitext(file)[1][1:].lower()), file
 

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import NoReturn
 
 from packer.errors import UnusableInput
-from packer.words import option
+from packer.words import Message, Part, option
 
 KEY = "key"
 PATH = "path"  # in a member's template: the image's, below the folder of all, without extension
@@ -32,7 +32,7 @@ class Field:
     is_several: bool = False  # ``{name+:spec}``: its text is several values
 
 
-def parse(text: str, what: str) -> tuple[str | Field, ...]:
+def parse(text: str, what: Part) -> tuple[str | Field, ...]:
     """Return the texts and fields of a template; `what` names it in errors."""
     parts: list[str | Field] = []
     plain, at = "", 0
@@ -55,12 +55,12 @@ def parse(text: str, what: str) -> tuple[str | Field, ...]:
     return (*parts, plain) if plain else tuple(parts)
 
 
-def fail(what: str, text: str, at: int, reason: str) -> NoReturn:
+def fail(what: Part, text: str, at: int, *reason: Part) -> NoReturn:
     """Raise for a fault at a position, counted from 0."""
-    raise UnusableInput(f"{what} {text!r}, character {at + 1}: {reason}.")
+    raise UnusableInput(what, f" {text!r}, character {at + 1}: ", *reason, ".")
 
 
-def _field(text: str, what: str, at: int, end: int) -> Field:
+def _field(text: str, what: Part, at: int, end: int) -> Field:
     found = _FIELD.fullmatch(text[at + 1 : end])
     if not found:
         reason = f"{text[at : end + 1]} is no field. A field is a name, such as {{label}} or {{_}}"
@@ -112,26 +112,28 @@ class Template(Form):
     A template that ends without an extension fits any. ``[*]`` is a star in a name.
     """
 
-    what: str  # the option, for errors
+    what: Part  # the option, for errors
 
     @classmethod
-    def of(cls, text: str, what: str, *, needs_key: bool = True) -> "Template":
+    def of(cls, text: str, what: Part, *, needs_key: bool = True) -> "Template":
         """Parse a template of paths; raise UnusableInput with the position of a fault."""
         clean = text.removeprefix("./")
         template = cls(clean, parse(clean, what), what)
         names = [field.name for field in template.fields]
         if not clean or clean.startswith("/"):
             raise UnusableInput(
-                f"{what} {text!r} is not a path in the source. Paths begin in SRC, such as "
-                "'images/{key}'."
+                what,
+                f" {text!r} is not a path in the source. Paths begin in SRC, such as "
+                "'images/{key}'.",
             )
         if clean.endswith("/"):
             fail(what, text, len(text) - 1, "a folder. Append {key} for the images in it")
         if needs_key and names.count(KEY) != 1:
             count = "no {key}" if KEY not in names else "several {key}"
             raise UnusableInput(
-                f"{what} {text!r} has {count}. {{key}} stands once for the name of the image, such "
-                f"as '{{label}}/{{key}}'."
+                what,
+                f" {text!r} has {count}. {{key}} stands once for the name of the image, such "
+                f"as '{{label}}/{{key}}'.",
             )
         for field in template.fields:
             if field.spec and not (
@@ -255,8 +257,8 @@ class Template(Form):
             if isinstance(part, Field):
                 if part.name == NOTHING or part.value is not None or part.name not in known:
                     names = ", ".join(f"{{{name}}}" for name in sorted(known))
-                    reason = f"is not among the fields of {option('images')}: {names}"
-                    fail(self.what, self.text, part.at - 1, f"{{{part.name}}} {reason}")
+                    reason = f"{{{part.name}}} is not among the fields of ", option("images")
+                    fail(self.what, self.text, part.at - 1, *reason, f": {names}")
             elif "*" in part:
                 at = self.text.find("*")
                 fail(self.what, self.text, at, "one path is meant, and * fits several")
@@ -294,7 +296,7 @@ class Member:
     def all_of(cls, members: Mapping[str, str], known: Collection[str]) -> Iterator["Member"]:
         """Parse the members of images that have the `known` fields."""
         for name, text in members.items():
-            template = Template.of(text, f"{option('members')} {name}", needs_key=False)
+            template = Template.of(text, Message(option("members"), f" {name}"), needs_key=False)
             template.check_fill(known)
             yield cls(name.replace("?", "", 1), template, "?" in name)
 
