@@ -122,12 +122,13 @@ def _are_of_samples(outcome: Outcome, parts: _Parts) -> bool:
     least = max(_LEAST, nearly_all(max(counts)))
     if min(*counts, len(set.intersection(*every))) < least:
         return False
+    same = sorted(set.intersection(*(set(one.images) for one in parts.values())))
     if any(one.own for one in parts.values()):
         are_names = all(_is_called(plain(name), one.own) for name, one in parts.items())
-        return not are_names or have_roles(list(parts))
-    same = set.intersection(*(set(one.images) for one in parts.values()))
+        is_one = not are_names or have_roles(list(parts))
+        return is_one or (len(same) >= least and _are_alike(outcome, parts, same))
     return all(map(_begin_late, parts.values())) or (
-        len(same) >= least and _are_of_one(outcome, parts, sorted(same))
+        len(same) >= least and _are_of_one(outcome, parts, same)
     )
 
 
@@ -172,7 +173,9 @@ def _are_alike(outcome: Outcome, parts: _Parts, same: Sequence[str]) -> bool:
     if any(abs(a - b) > _ROUNDED * max(a, b) for a, b in ratios):
         return False
     scales = {round(size[0] / one[0][0], 1) for one in sizes for size in one[1:]}
-    differ = len({one[0] for one in sizes}) >= _LEAST and len(scales) <= len(parts) - 1
+    counts = Counter(one[0] for one in sizes)
+    differ = len(counts) >= _LEAST or (len(counts) > 1 and min(counts.values()) >= _LEAST)
+    differ = differ and len(scales) <= len(parts) - 1
     return differ or (len(set(modes)) == 1 and len(set(modes[0])) == len(parts))
 
 

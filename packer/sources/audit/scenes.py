@@ -19,7 +19,7 @@ _NONE = frozenset[str]()
 def scenes(outcome: Outcome) -> Question | None:
     """Most folders with images hold the same few names: ``scene1/image.png``, ``mask.png``.
 
-    A number in these may be another one in each folder: ``GT_010.png``, ``NOISY_010.png``. Files
+    Numbers in these may be others in each folder: ``01_GT_010.png``, ``01_NOISY_010.png``. Files
     that are no images may be parts, too.
     """
     inner = {folders: some for folders, some in outcome.by_folder.items() if folders}
@@ -27,12 +27,14 @@ def scenes(outcome: Outcome) -> Question | None:
     others = map(os.path.split, (item.name for item in outcome.listing.skipped[:_FILES]))
     beside = Counter(name for folder, name in others if folder in outcome.paths)
     files = sorted(name for name, count in beside.items() if count >= max(2, _MOSTLY * len(inner)))
-    found = _alike(inner, files, is_numbered=True) or _alike(inner, files, is_numbered=False)
+    numbers = filter(None, map(_numbers, inner.values()))
+    differ = [len(set(each)) > 1 for each in zip(*numbers, strict=False)]
+    found = _alike(inner, files, differ) or _alike(inner, files, ())
     if depths or not found:
         return None
-    names, count, is_numbered = found
+    names, count = found
     above = [f"{{folder{n}}}/" for n in range(1, depth)]
-    nothing = "".join([*above, "{scene}/" if is_numbered else "{key}/"])
+    nothing = "".join([*above, "{scene}/" if "#" in "".join(names) else "{key}/"])
     ways = {"": nothing}
     if depth == 2:
         classes, none = ", and folders above are classes", ", and folders above mean nothing"
@@ -55,10 +57,10 @@ def scenes(outcome: Outcome) -> Question | None:
 
 
 def _alike(
-    inner: Mapping[tuple[str, ...], Sequence[Seen]], files: Sequence[str], *, is_numbered: bool
-) -> tuple[frozenset[str], int, bool] | None:
+    inner: Mapping[tuple[str, ...], Sequence[Seen]], files: Sequence[str], differ: Sequence[bool]
+) -> tuple[frozenset[str], int] | None:
     """Return the names that most folders hold, and how many do; None for class folders."""
-    sets = Counter(_names_in(some, is_numbered=is_numbered) for some in inner.values())
+    sets = Counter(_names_in(some, differ) for some in inner.values())
     del sets[_NONE]
     names, count = sets.most_common(1)[0] if sets else (_NONE, 0)
     stems = {name.rpartition(".")[0] for name in names}
@@ -68,13 +70,23 @@ def _alike(
     if "" in texts or len(stems) + len(files) < 2:
         return None  # class folders whose images are counted
     is_counted = len(texts) < len(stems) and (len(stems) > 2 or count <= _LEAST)
-    return (names, count, is_numbered) if files or not is_counted else None
+    return (names, count) if files or not is_counted else None
 
 
-def _names_in(some: Sequence[Seen], *, is_numbered: bool) -> frozenset[str]:
-    """Return the names in a folder, with ``#`` for the one number in each; none if it differs."""
-    if not is_numbered:
-        return frozenset(f"{one.stem}.{one.ext}" for one in some)
-    numbers = {tuple(re.findall(r"\d+", one.stem)) for one in some}
-    names = frozenset(re.sub(r"\d+", "#", f"{one.stem}") + f".{one.ext}" for one in some)
-    return names if len(numbers) == 1 and len(numbers.pop()) == 1 else _NONE
+def _numbers(some: Sequence[Seen]) -> tuple[str, ...]:
+    """Return the numbers in the names of a folder, if all names have the same."""
+    found = {tuple(re.findall(r"\d+", one.stem)) for one in some}
+    return found.pop() if len(found) == 1 else ()
+
+
+def _names_in(some: Sequence[Seen], differ: Sequence[bool]) -> frozenset[str]:
+    """Return the names in a folder, with ``#`` for its own number; none if it differs in it."""
+    if differ and (sum(differ) != 1 or len(_numbers(some)) != len(differ)):
+        return _NONE
+    names = set()
+    for one in some:
+        pieces = re.split(r"(\d+)", one.stem)
+        for at, differs in enumerate(differ):
+            pieces[2 * at + 1] = "#" if differs else pieces[2 * at + 1]
+        names.add(f"{''.join(pieces)}.{one.ext}")
+    return frozenset(names)

@@ -1,11 +1,14 @@
 """Tables that name the folders of images: patients, videos, products."""
 
+import json
 import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from packer.errors import UnusableInput
 from packer.sources.scanners.templates.lines import ListTemplate
@@ -103,29 +106,29 @@ class Folders:
             if len(few) < 2 or sum(name in content for name in few) < 2:
                 continue
             form = proposed(text.paths[0], content, one.has) or ""
-            if form and "{value1" not in form:
-                named, columns = _columns(tree, form)
-                named = list(map(folder_of, named))
-                known = [name for name in named if name in counts]
-                own = [counts.get(name, 0) for name in named]
-                if _count_more(named, counts):
-                    continue
-                is_of_split = form.partition(": ")[2].startswith("{key} {split=")
-                values = list(columns)
-                varied = 2 * is_of_split or sum(_varies(column, own) for column in values)
-                if varied == 1 and len(known) == len(named) == len(counts):
-                    word = next(c for c in values if _varies(c, own))[0]
-                    self.remarks.append(
-                        f"{text.paths[0]} is not read: it has another name for each folder, such "
-                        f"as {word} for {named[0]}."
-                    )
-                if len(known) > 1 and varied >= 2:
-                    shown = [line.strip() for line in content.split("\n") if line.strip()]
-                    lines = tuple(shortened(line, LINE) for line in shown[:2])
-                    reason = f"names {len(known):,} of the {len(counts):,} folders of images"
-                    return Evidence(
-                        one.paths, one.count, False, lines, one.stems, reason, FOLDERS, level
-                    )
+            is_read = form and "{value1" not in form
+            named, columns = _columns(tree, form) if is_read else _records(content, counts)
+            named, values = list(map(folder_of, named)), list(columns)
+            known = [name for name in named if name in counts]
+            own = [counts.get(name, 0) for name in named]
+            if not known or _count_more(named, counts):
+                continue
+            is_more = form.partition(": ")[2].startswith("{key} {split=")
+            is_more |= len({*zip(named, *values, strict=True)}) > len({*named})
+            varied = 2 * is_more or sum(_varies(column, own) for column in values)
+            if varied == 1 and len(known) == len(named) == len(counts):
+                word = next(c for c in values if _varies(c, own))[0]
+                self.remarks.append(
+                    f"{text.paths[0]} is not read: it has another name for each folder, such "
+                    f"as {word} for {named[0]}."
+                )
+            if len(set(known)) > 1 and varied >= 2:
+                shown = islice(filter(str.strip, content.split("\n")), 2)
+                lines = tuple(shortened(line.strip(), LINE) for line in shown)
+                reason = f"names {len(set(known)):,} of the {len(counts):,} folders of images"
+                return Evidence(
+                    one.paths, one.count, False, lines, one.stems, reason, FOLDERS, level
+                )
         return None
 
 
@@ -134,6 +137,25 @@ def _count_more(named: Sequence[str], folders: Collection[str]) -> bool:
     numbers = [int(name) for name in named if name.isdecimal()]
     is_run = numbers == list(range(numbers[0], numbers[0] + len(named))) if numbers else False
     return is_run and len(named) != len(folders)
+
+
+def _records(content: str, folders: Collection[str]) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the folders that most records of a text name, and the rests of these records."""
+    lines = [line.strip() for line in content.split("\n") if line.strip()]
+    value: Any = None
+    for text in (content, f"[{','.join(lines)}]"):  # JSON, JSON lines
+        with suppress(ValueError, RecursionError):
+            value = value or json.loads(text)
+    ways = [[[*re.split(r"[\s,;|]+", line, maxsplit=1), ""][:2] for line in lines]]
+    if isinstance(value, dict):
+        ways = [list(map(list, value.items()))]
+    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        ways = [[[one.get(name), {**one, name: None}] for one in value] for name in value[0]]
+    for records in ways:
+        known = [(n, json.dumps(rest)) for n, rest in records if folder_of(str(n)) in folders]
+        if 2 * len(known) > len(records):
+            return [str(name) for name, _ in known], iter([[rest for _, rest in known]])
+    return [], iter(())
 
 
 def _columns(tree: Tree, form: str) -> tuple[list[str], Iterator[list[str]]]:

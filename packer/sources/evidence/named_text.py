@@ -26,6 +26,7 @@ _DIGEST = re.compile(  # in hexadecimal, or in base 64; what ls -l and dir print
     rb"|^\W*[-l](?:[-r][-w][-xsStT]){3}.*"
     rb"|\d{1,4}[-./]\d\d?[-./]\d{1,4}\s+\d\d?:\d\d\S*\s+(?:[AP]M\s+)?[\d.,]+\s"
 )
+_HEX = re.compile(rb"(?<![\w=-])(?=\w*[a-fA-F])[0-9a-fA-F]{8,}(?![\w-])")
 _CHECKSUM = re.compile(  # a line that has no more than it
     rb"\W*(?:[0-9a-f]{8}){4,16} [ *]?[^\t;|]+\.\w+|[\w-]+ \([^\t|]+\) = (?:[0-9a-f]{8}){4,16}", re.I
 )
@@ -43,6 +44,7 @@ _OTHER_FILE = re.compile(  # at the end of a line
     rb"[\w/]\.(?!(?:%s)\b)[A-Za-z]\w{0,7}[ \t]*$" % "|".join(IMAGE_EXTENSIONS).encode(), re.I | re.M
 )
 _GROUPS = re.compile(rb'"([^"\n]+)"\s*:\s*\[\s*"')
+_HEADING = re.compile(rb"\s*(?:#+[ \t]*[\w -]+|\[[\w -]+\]|[\w -]+:)\s*")  # of YAML, INI, a text
 _HTML = re.compile(rb"\s*<(?:!doctype html|html|body|img)\b", re.I)
 _TAG = re.compile(rb"<[^>]*>")
 _LETTERS = re.compile(rb"[^\W\d_]{2,}")
@@ -81,7 +83,8 @@ class Decision:
         begins = len(self._certain.keys) and self._at_ends(self._certain)[0].any()
         is_small = self._images <= _SMALL and not self._text.paths[1:]
         least = 1 if is_small and is_list and begins else min(2, self._images)
-        if len(np.unique(self._certain.keys)) < least:
+        few = len(np.unique(self._certain.keys)) < least  # or all have one stem, as frames may
+        if few and len(np.intersect1d(self._certain.paths, self._packed.paths)) < least:
             if (column := self._column()) is None:
                 return False
             self._used = self._bare.take(column)
@@ -95,7 +98,7 @@ class Decision:
         ranges = ((self._starts[n], self._ends[n]) for n in self._lines.tolist())
         lines = [self._text.text[start:end].strip() for start, end in ranges]
         known = sum(bool(_CHECKSUM.fullmatch(line)) for line in lines)
-        return known >= max(1, _COMPLETE * len(lines))
+        return not _repeat_numbers(lines) and known >= max(1, _COMPLETE * len(lines))
 
     @property
     def _count(self) -> int:
@@ -218,6 +221,8 @@ class Decision:
         lines = [rest[self._starts[n] : self._ends[n]] for n in self._lines.tolist()]
         lines = [_NO_VALUE.sub(b" ", line) for line in lines]
         digests = sum(bool(_DIGEST.search(line)) for line in lines)
+        if _repeat_numbers(lines):
+            return True
         found = [_NOTHING.sub(b" ", _DIGEST.sub(b"", line)).strip() for line in lines]
         if digests >= _COMPLETE * len(lines):
             found = [_DIGEST_NAMES.sub(b"", line).strip() for line in found]
@@ -227,7 +232,7 @@ class Decision:
         said = {tuple(_LETTERS.findall(line)) for line in found}
         if len(said) == 1 and len(said.pop()) > 1 and self._is_in_sentences():
             return False  # a log
-        if self._names_parts():
+        if self._names_parts() or self._has_sections():
             return True
         if sum(map(bool, found)) > (1 - _COMPLETE) * len(found) and not (
             _count_up(found) or self._follow_from_classes(found)
@@ -269,6 +274,17 @@ class Decision:
         _, counts = np.unique(each[:, :2], axis=0, return_counts=True)
         return 2 * np.count_nonzero(counts > 1) > len(self._lines)
 
+    def _has_sections(self) -> bool:
+        """Return whether headings divide the images of one class and split: ``[train]``."""
+        lines = np.union1d(self._image_lines, self._lines)
+        firsts = lines[np.diff(lines, prepend=-1) > 1] - 1
+        spans = zip(firsts, self._starts[firsts], self._ends[firsts], strict=True)
+        heads = [n for n, a, b in spans if n >= 0 and _HEADING.fullmatch(self._text.text, a, b)]
+        of = np.searchsorted(heads, np.searchsorted(self._ends, self._used.starts), "right")
+        sections = [self._used.take(of == n) for n in range(1, min(len(heads), _MANY) + 1)]
+        groups = [set(self._packed.groups[self._packed.named(one)].tolist()) for one in sections]
+        return sum(map(len, groups)) > len(set[int]().union(*groups))
+
     def _is_known(self) -> bool:
         """Return whether it names just all images of some classes or splits, or of all."""
         packed = self._packed
@@ -295,6 +311,12 @@ class Decision:
         folders = {self._text.text[a:b].replace(b"\\", b"/").rpartition(b"/")[0] for a, b in pairs}
         paths = np.unique(self._used.paths)
         return len(folders) == 1 or np.isin(paths, self._packed.paths).mean() >= _COMPLETE
+
+
+def _repeat_numbers(lines: Sequence[bytes]) -> bool:
+    """Return whether hexadecimal numbers come again, of persons or things: checksums do not."""
+    values = [match[0] for line in lines for match in _HEX.finditer(line)]
+    return 1 < len(set(values)) < _NEARLY * len(values)
 
 
 def _count_up(fields: Sequence[bytes]) -> bool:

@@ -11,10 +11,11 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 
 from packer.files.text import decoded
-from packer.sources.trees.walk import is_named_as_image
+from packer.sources.trees.walk import IMAGE_EXTENSIONS, is_named_as_image
 
 NUMBERS = re.compile(r"\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:[\s,;]+[-+]?[\d.]+(?:e[-+]?\d+)?)*\s*", re.I)
 _VIDEO = re.compile(r"(.+)\.(?:avi|mp4|mov|mkv|webm|mpe?g|m4v|wmv)", re.IGNORECASE)
+_IMAGE = re.compile(rb"\.(?:%s)" % "|".join(sorted(IMAGE_EXTENSIONS)[::-1]).encode(), re.I)
 _NUMBER = re.compile(r"0*(\d+)(\.0)?")
 NAMES, FOLDERS, ORDER = "names", "folders", "order"  # by what a text annotates images
 _NEARLY = 0.9  # of the lines
@@ -86,6 +87,8 @@ def text_of(data: bytes) -> bytes | None:
     """Return the text of a file as UTF-8, with escapes resolved; None if it is none."""
     if data.startswith(b"PK\3\4"):
         return _spreadsheet(data)
+    if data.startswith(b"SQLite format 3\0"):  # its texts follow each other without a sign
+        return b"\n".join(re.findall(rb"[ -~]{3,}", _IMAGE.sub(rb"\g<0>\n", data)))
     head = decoded(data[:4096], is_cut=True).encode("latin-1", "replace")
     signs = np.frombuffer(head, np.uint8)
     if np.count_nonzero((signs >= 32) | ((signs >= 9) & (signs <= 13))) < _LEAST_TEXT * len(head):
@@ -94,7 +97,7 @@ def text_of(data: bytes) -> bytes | None:
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"\\u" in data:
         data = re.sub(rb"\\u([0-9a-fA-F]{4})", _character, data)
-    data = data.replace(b"\\/", b"/")
+    data = data.replace(b"\\/", b"/").replace(b"\\\\", b"\\")
     if b"&" in data:
         data = html.unescape(data.decode("utf-8", "replace")).encode("utf-8", "replace")
     return unquote_to_bytes(data) if re.search(rb"%[2-9A-Fa-f][0-9A-Fa-f]", data) else data

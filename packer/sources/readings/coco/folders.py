@@ -61,10 +61,9 @@ def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tup
         part, word = Annotations.read(tree.watched(path)), _word(tree, path)
         folder = _images(tree, path, word, part.names)
         if folder is None:
-            what = f"there is no folder {word} with its images"
-            reason = (
-                what if word else f"its images, such as {part.names[:1]}, are not in this folder"
-            )
+            reason = f"its images, such as {''.join(part.names[:1])!r}, are not in this folder"
+            if word:
+                reason = f"there is no folder {word} with its images"
             unused.append(Skipped(path, reason, ignored=True))
         else:
             parts.append(replace(part, images=folder, split=_split(word, folder)))

@@ -123,6 +123,7 @@ class Annotations:
         by_name = (kind for name, kind in _BY_NAME.items() if path.name.startswith(name))
         by_field = (kind for name, kind in _BY_FIELD.items() if name in fields)
         named = {number: category["name"] for number, category in categories.items()}
+        named = named or {number: str(number) for number in used}
         if (project := _project(categories)) is not None and project not in used:
             del named[project]
         kind = [*by_name, *by_field, OBJECTS][0]

@@ -60,6 +60,24 @@ def test_pictures_of_one_size_in_pairs_are_no_classes(write: Callable[..., Path]
     assert f"packer pack {root} DST --as folder" in _refusal(root)
 
 
+def test_pairs_that_are_named_as_their_folders_are_no_classes(write: Callable[..., Path]) -> None:
+    sizes = [((9, 6), (6, 9))[n // 2 % 2] for n in range(14)]
+    files = {
+        f"{k}/{k}-{n}.png": _picture(s) for k in ("rain", "norain") for n, s in enumerate(sizes)
+    }
+    assert "--images 'rain/rain-{key}' --member 'norain=norain/norain-{key}'" in _refusal(
+        write(files)
+    )
+
+
+def test_classes_whose_pictures_are_named_as_their_folders_are_classes(
+    write: Callable[..., Path],
+) -> None:
+    files = {f"cat/cat_{n}.png": _picture((8 + n, 9)) for n in range(6)}
+    files |= {f"dog/dog_{n}.png": _picture((20 - n, 7)) for n in range(6)}
+    assert _classes(write(files)) == ("cat", "dog")
+
+
 def test_pictures_of_half_the_size_are_no_classes(write: Callable[..., Path]) -> None:
     sizes = [(8 + 2 * n, 20 - 2 * n) for n in range(6)]
     files = {f"x/{n}.png": _picture(size) for n, size in enumerate(sizes)}
