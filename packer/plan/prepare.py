@@ -106,7 +106,7 @@ def _prepare(
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
             return _prepare(given, adopted, *how, chosen=options)
-        seen = (source, scanned.files, listing, scanned.classes)
+        seen = (source, scanned.files, listing, scanned.classes, options)
         ask(Outcome(path, reading.kind, *seen), chosen or options)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         colors = joined(base, "mask_colors", colors, onto)

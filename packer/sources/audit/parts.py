@@ -14,7 +14,16 @@ from typing import NamedTuple
 from PIL import Image
 
 from packer.images.probe import PILLOW_ERRORS
-from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, rank, within
+from packer.sources.audit.outcome import (
+    AS_READ,
+    Outcome,
+    Question,
+    Seen,
+    as_parts,
+    member_of,
+    rank,
+    within,
+)
 from packer.sources.audit.tokens import Affix, shared, tokens, unpadded
 from packer.sources.trees.names import are_counters, have_roles, nearly_all
 from packer.sources.trees.shape import IMAGES, plain
@@ -73,7 +82,7 @@ def _asked(outcome: Outcome, parts: _Parts, in_all: Collection[str]) -> Question
         f"the images in {listed(names)} have the same names, such as "
         f"{next(iter(parts[names[0]].images.values())).name}, but for what all names of a folder "
         "begin or end with: they may be parts of one sample.",
-        readings | {"They are classes": ("--as", "folder")},
+        readings | {"They are classes": AS_READ},
     )
 
 
@@ -85,7 +94,7 @@ def _of_one_each(each: Mapping[str, Sequence[Seen]]) -> _Parts:
     is_common = [len(set(texts)) == 1 for texts in zip(*affixes.values(), strict=True)]
     found = {}
     for name, affix in affixes.items():
-        own = plain("".join((counts[name] - common).elements()))
+        own = plain("".join((counts[name] - common).elements())).strip("0")
         affix = Affix(*("" if same else text for same, text in zip(is_common, affix, strict=True)))
         above = shared([one.folders for one in each[name]])
         keys = ("/".join([*one.folders[len(above) :], affix.strip(one.stem)]) for one in each[name])
@@ -126,9 +135,9 @@ def _are_of_samples(outcome: Outcome, parts: _Parts) -> bool:
         are_names = all(_is_called(plain(name), one.own) for name, one in parts.items())
         return not are_names or have_roles(list(parts))
     same = set.intersection(*(set(one.images) for one in parts.values()))
-    return all(map(_begin_late, parts.values())) or (
-        len(same) >= least and _are_of_one(outcome, parts, sorted(same))
-    )
+    if len(same) < least:  # but for zeros before numbers
+        return have_roles(list(parts))
+    return all(map(_begin_late, parts.values())) or _are_of_one(outcome, parts, sorted(same))
 
 
 def _is_called(folder: str, own: str) -> bool:

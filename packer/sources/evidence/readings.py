@@ -72,7 +72,7 @@ def readings(
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat
-                is_clear = is_clear and not _has_identities(src, options, texts)
+                is_clear = is_clear and not _has_identities(src, options, texts, classes)
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -128,19 +128,28 @@ def _leaves_splits(texts: Sequence[str]) -> bool:
     return any(map(may_be_split, columns)) or bool(SplitSurvey(columns).flags)
 
 
-def _has_identities(src: Path, options: SourceOptions, texts: Sequence[str]) -> bool:
-    """Return whether a column has the numbers of persons or things, several images of each."""
+def _has_identities(
+    src: Path, options: SourceOptions, texts: Sequence[str], classes: Sequence[str]
+) -> bool:
+    """Return whether a column has the numbers of persons or things, several images of each.
+
+    So has one of another name than labels have which holds the names of the class folders.
+    """
     for text in texts:
-        names = [name for name, column in _COLUMN.findall(text) if plain(column or name) in _IDS]
-        tree = tree_at(src, options.ignore) if names else None
+        columns = {name: plain(column or name) for name, column in _COLUMN.findall(text)}
+        names = [name for name, column in columns.items() if column in _IDS]
+        others = columns.keys() - {"key", "label", "split", *LABELS} if len(classes) > 1 else ()
+        tree = tree_at(src, options.ignore) if names or others else None
         try:
             every = read_lists(tree, [ListTemplate.of(text)]) if tree else ()
         except (UnusableInput, ValueError):
             continue
         for rows in every:
             each = [rows[row] for row in range(len(rows))]
-            counts = (len({str(row.get(name)) for row in each}) for name in names)
-            if any(1 < count < len(each) for count in counts):
+            found = {name: {str(row.get(name)) for row in each} for name in (*names, *others)}
+            if any(1 < len(found[name]) < len(each) for name in names):
+                return True
+            if any(found[name] == {*classes} for name in others):
                 return True
     return False
 
