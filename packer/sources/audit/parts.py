@@ -94,7 +94,7 @@ def _of_one_each(each: Mapping[str, Sequence[Seen]]) -> _Parts:
     is_common = [len(set(texts)) == 1 for texts in zip(*affixes.values(), strict=True)]
     found = {}
     for name, affix in affixes.items():
-        own = plain("".join((counts[name] - common).elements())).strip("0")
+        own = plain("".join((counts[name] - common).elements()))
         affix = Affix(*("" if same else text for same, text in zip(is_common, affix, strict=True)))
         above = shared([one.folders for one in each[name]])
         keys = ("/".join([*one.folders[len(above) :], affix.strip(one.stem)]) for one in each[name])

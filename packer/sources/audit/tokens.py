@@ -18,9 +18,10 @@ _NUMBER = re.compile(r"0*(\d+)")
 
 
 class Affix(NamedTuple):
-    """What all names of several begin and end with, at the edges of words and of numbers' zeros."""
+    """What all names of several begin and end with, at the edges of words and numbers."""
 
     before: str
+    zeros: str  # behind it, of the numbers that differ
     after: str
 
     @classmethod
@@ -28,20 +29,20 @@ class Affix(NamedTuple):
         """Find it; one name has none."""
         each = [tokens(stem, _SCALED) for stem in stems]
         if len(each) < 2:
-            return cls("", "")
+            return cls("", "", "")
         shortest = min(map(len, each))
         before = shared(each)[: shortest - 1]
         after = shared([one[::-1] for one in each])[: max(0, shortest - len(before) - 1)]
         zeros = shared([_ZEROS.findall(one[len(before)])[0] for one in each])
-        return cls("".join([*before, *zeros]), "".join(after[::-1]))
+        return cls("".join(before), "".join(zeros), "".join(after[::-1]))
 
     def strip(self, stem: str) -> str:
         """Return a name without it."""
-        return stem[len(self.before) : len(stem) - len(self.after)]
+        return stem[len(self.before + self.zeros) : len(stem) - len(self.after)]
 
     def put(self, key: str) -> str:
         """Return the template of the names, with `key` for what differs."""
-        return f"{literal(self.before)}{key}{literal(self.after)}"
+        return f"{literal(self.before + self.zeros)}{key}{literal(self.after)}"
 
 
 def shared(each: Sequence[Sequence[str]]) -> list[str]:
