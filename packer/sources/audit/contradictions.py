@@ -13,7 +13,7 @@ def other_splits(outcome: Outcome) -> Question | None:
     """Folders are named as splits, and a table puts some of their samples into others."""
     up = len(outcome.top)
     splits = splits_of(sorted({"".join(one.folders[up : up + 1]) for one in outcome.samples}))
-    return _asked(outcome, "split", up, splits)
+    return None if outcome.is_divided else _asked(outcome, "split", up, splits)
 
 
 def other_classes(outcome: Outcome) -> Question | None:

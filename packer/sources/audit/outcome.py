@@ -60,6 +60,7 @@ class Outcome:
         files: reads the samples.
         classes: class names in label order.
         options: that chose it, with those that were found.
+        is_divided: whether the splits are the caller's, by ``--split``.
     """
 
     where: Path
@@ -69,6 +70,7 @@ class Outcome:
     listing: SampleTable
     classes: Sequence[str]
     options: SourceOptions
+    is_divided: bool = False
 
     @cached_property
     def _tree(self) -> Tree | None:
