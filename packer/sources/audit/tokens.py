@@ -28,9 +28,9 @@ class Affix(NamedTuple):
     def of(cls, stems: Sequence[str]) -> "Affix":
         """Find it; one name has none."""
         each = [tokens(stem, _SCALED) for stem in stems]
-        if len(each) < 2:
+        shortest = min(map(len, each), default=0)
+        if len(each) < 2 or not shortest:
             return cls("", "", "")
-        shortest = min(map(len, each))
         before = shared(each)[: shortest - 1]
         after = shared([one[::-1] for one in each])[: max(0, shortest - len(before) - 1)]
         zeros = shared([_ZEROS.findall(one[len(before)])[0] for one in each])
