@@ -145,7 +145,7 @@ class Scan:
                 source = reading.open(classes)
                 found = [*reading.leftovers, *source.scan()]
                 listing = _listed(found)
-            seen = (source, source.files, listing, source.classes)
+            seen = (source, source.files, listing, source.classes, adopted or given)
             ask(Outcome(src, reading.kind, *seen), given)
         self.reading = reading
         self.source = source

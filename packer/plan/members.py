@@ -50,7 +50,7 @@ def plan_members(
     members: Iterable[Members | Skipped]
     if table is not None:
         members, what = members_of_rows(table, options, known, path), "a table of members"
-        files = Files(getattr(table, "folder", path.parent))
+        files = Files(path.parent if tree is None else path)
     elif tree is not None:
         members, what = members_of_files(tree, known), f"files of members{tree.form}"
         files = tree.files

@@ -106,8 +106,9 @@ def _prepare(
         if adopted is not None:
             how = arranged, policy, progress, classes, onto
             return _prepare(given, adopted, *how, chosen=options)
-        seen = (source, scanned.files, listing, scanned.classes)
-        ask(Outcome(path, reading.kind, *seen), chosen or options)
+        seen = (source, scanned.files, listing, scanned.classes, options)
+        is_divided = arranged.split is not None
+        ask(Outcome(path, reading.kind, *seen, is_divided), chosen or options)
         colors, of_colors = find_mask_colors(source, scanned.files, listing)
         colors = joined(base, "mask_colors", colors, onto)
         scanned = replace(scanned, colors=colors, remarks=scanned.remarks + of_colors)

@@ -1,15 +1,20 @@
 """Asks the questions of the audit, in their order."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from glob import escape
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.audit import copies, divided, endings, named, parts, scenes
-from packer.sources.audit.outcome import Outcome, Question
-from packer.words import choices
+from packer.sources.audit import contradictions, copies, divided, endings, named, parts, scenes
+from packer.sources.audit.outcome import AS_READ, Outcome, Question
+from packer.sources.trees.outright import by_templates
+from packer.words import choices, listed
 
 QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
     divided.partly_split,
+    contradictions.other_splits,
+    contradictions.other_classes,
     copies.same_names,
     copies.copied_folder,
     scenes.scenes,
@@ -31,11 +36,28 @@ QUESTIONS: tuple[Callable[[Outcome], Question | None], ...] = (
 def ask(outcome: Outcome, options: SourceOptions) -> None:
     """Raise UnusableInput, with commands, for what the outcome of a scan may have lost.
 
-    Nothing is asked if `options` choose a layout.
+    Nothing is asked if `options`, the caller's, choose a layout.
     """
     if options.chooses_layout or outcome.prefix is None or not len(outcome.listing):
         return
     where = outcome.where
     if found := next(filter(None, (question(outcome) for question in QUESTIONS)), None):
-        chosen = choices(where, found.readings)
+        each = dict(_with_lists(*one, outcome) for one in found.readings.items())
+        chosen = choices(where, each)
         raise UnusableInput(f"{where}: {found.text}", " Choose:" * bool(chosen), chosen)
+
+
+def _with_lists(meaning: str, words: Sequence[str], outcome: Outcome) -> tuple[str, Sequence[str]]:
+    """Return a reading that reads the lists beside the folders, too, or ignores and names them."""
+    own, lists = outcome.options, outcome.source.facts.lists
+    found = tuple(word for one in own.labels for word in ("--labels", one))
+    if words == AS_READ:
+        templates = (*by_templates(own.images, own.members), *found)
+        return meaning, templates if found else ("--as", outcome.kind)
+    if found and "--images" in words:
+        return meaning, (*words, *found)
+    lists = tuple(dict.fromkeys(one.partition(":")[0].rstrip("?") for one in own.labels)) or tuple(
+        os.path.join(outcome.prefix or "", path) for path in lists
+    )
+    ignoring = (word for path in lists for word in ("--ignore", escape(path)))
+    return f"{meaning}, without {listed(lists)}" if lists else meaning, (*words, *ignoring)

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from glob import escape
 from itertools import pairwise
 
-from packer.sources.audit.outcome import Outcome, Question
+from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.trees.names import are_counters, is_role, nearly_all
 from packer.sources.trees.shape import plain
 
@@ -53,7 +53,7 @@ def copied_folder(outcome: Outcome) -> Question | None:
         glob = f"**/{name}/**" if others else f"{escape(path)}/**"
         return Question(
             f"{path} has images of the same names as the folder that holds it.",
-            {"It is a copy": ("--ignore", glob), "All are samples": ("--as", "folder")},
+            {"It is a copy": ("--ignore", glob), "All are samples": AS_READ},
         )
     return None
 
@@ -86,7 +86,7 @@ def copied_class(outcome: Outcome) -> Question | None:
                 "a copy.",
                 {
                     "It is a copy": ("--ignore", f"**/{copy}/**"),
-                    "It is a class": ("--as", "folder"),
+                    "It is a class": AS_READ,
                 },
             )
     return None

@@ -2,10 +2,11 @@
 
 import glob
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
-from packer.sources.audit.outcome import Outcome, Question
+from packer.sources.audit.outcome import AS_READ, Outcome, Question
 from packer.sources.trees.names import are_counters, chunks, splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import IMAGES, plain
@@ -34,7 +35,7 @@ def unlabelled_folders(outcome: Outcome) -> Question | None:
         {
             "Folders are classes": by_templates([f"{outcome.start}{{label}}/{{key}}"]),
             "Folders are a field of the json": by_templates([f"{outcome.start}{{folder}}/{{key}}"]),
-            "Folders mean nothing": ("--as", outcome.kind),
+            "Folders mean nothing": AS_READ,
         },
     )
 
@@ -68,7 +69,7 @@ def domains(outcome: Outcome) -> Question | None:
         f"the names of the folders {listed(outcome.names)} start with names of splits.",
         {
             "They are splits of classes": by_templates(ways),
-            "They are classes": ("--as", "folder"),
+            "They are classes": AS_READ,
         },
     )
 
@@ -83,7 +84,7 @@ def numbered_parts(outcome: Outcome) -> Question | None:
         return None
     return Question(
         f"the folders {listed(outcome.names)} look like {what} instead of classes.",
-        {"Folders mean nothing": ("--as", "flat"), "They are classes": ("--as", "folder")},
+        {"Folders mean nothing": ("--as", "flat"), "They are classes": AS_READ},
     )
 
 
@@ -120,7 +121,10 @@ def deeper_folders(outcome: Outcome) -> Question | None:
 
 
 def strange_class(outcome: Outcome) -> Question | None:
-    """Few pictures lie in a folder that is called as those about a dataset are: docs."""
+    """Few pictures lie in a folder that is called as those about a dataset are: docs.
+
+    So does a single one, if all other classes have several.
+    """
     if not outcome.label_depth:
         return None
     counts = outcome.counts()
@@ -128,12 +132,14 @@ def strange_class(outcome: Outcome) -> Question | None:
     each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
     few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
     found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
+    if not found and sorted(each.values())[:2] >= [1, _SEVERAL]:
+        found = [name for name, count in few.items() if count == 1]
     if not found:
         return None
     images = many(sum(map(few.__getitem__, found)), "image")
     text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
     ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
-    return Question(text, {"Leave it out": ignoring, "It is a class": ("--as", "folder")})
+    return Question(text, {"Leave it out": ignoring, "It is a class": AS_READ})
 
 
 def single_samples(outcome: Outcome) -> Question | None:
@@ -147,7 +153,7 @@ def single_samples(outcome: Outcome) -> Question | None:
         "they may be samples instead of classes.",
         {
             "Folders mean nothing": by_templates([f"{outcome.start}{{key}}"]),
-            "They are classes": ("--as", "folder"),
+            "They are classes": AS_READ,
         },
     )
 
@@ -162,7 +168,7 @@ def partly_split(outcome: Outcome) -> Question | None:
     return Question(
         f"{many(len(without), 'image')}, such as {example}, would have no split, and others are in "
         f"{others}: a Loader of a split would not read them.",
-        {"They have none": ("--as", outcome.kind)},
+        {"They have none": AS_READ},
     )
 
 
@@ -177,7 +183,7 @@ def only_class(outcome: Outcome) -> Question | None:
         return None  # another class has lost its images
     (name,) = outcome.classes
     folder = "/".join([*filter(None, [outcome.prefix]), *outcome.top])
-    readings: dict[str, tuple[str, ...]] = {"It is a class": ("--as", "folder")}
+    readings: dict[str, Sequence[str]] = {"It is a class": AS_READ}
     if outcome.names and not any(map(str.isdecimal, "".join(outcome.names))):
         inner = by_templates([f"{outcome.start}{{label}}/{{key}}"])
         beside, meaning = outcome.by_folder.get((), ()), f"The folders in {name} are classes"

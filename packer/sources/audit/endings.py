@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from packer.sources.audit.outcome import Outcome, Question, as_parts, member_of, within
+from packer.sources.audit.outcome import AS_READ, Outcome, Question, as_parts, member_of, within
 from packer.sources.trees.names import (
     endings,
     have_roles,
@@ -43,7 +43,7 @@ def variants(outcome: Outcome) -> Question | None:
     return Question(
         f"pictures beside each other differ in {listed(found)} {between} their names only: they "
         "may be parts of one sample.",
-        readings | {"Each is a sample of its own": ("--as", "folder")},
+        readings | {"Each is a sample of its own": AS_READ},
     )
 
 
@@ -76,5 +76,5 @@ def masks_alone(outcome: Outcome) -> Question | None:
     return Question(
         f"{alone[0]}/{each[alone[0]][0]} and all files beside it have names of masks, and others "
         "do not.",
-        {"They are masks without images": ignoring, "They are samples": ("--as", "folder")},
+        {"They are masks without images": ignoring, "They are samples": AS_READ},
     )

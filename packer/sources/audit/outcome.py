@@ -1,6 +1,7 @@
 """The samples of a scan as the audit sees them: their folders, names, classes and splits."""
 
 import os
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,15 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import BadImage
+from packer.options.declared import SourceOptions
 from packer.samples.records import Reader, Source
 from packer.samples.table import SampleTable
 from packer.sources.audit.tokens import shared
+from packer.sources.tables.texts import text_of
 from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
+from packer.sources.trees.tree import Tree
+from packer.words import listed
 
 _MOST = 20_000  # samples that are looked at
 _OF_EACH = 1_000  # of one folder
+AS_READ: Sequence[str] = ()  # the options of the reading that was scanned
+_TEXT = 1 << 26  # bytes of a list that are searched
 
 
 class Seen(NamedTuple):
@@ -52,6 +59,8 @@ class Outcome:
         kind: of the interpretation, a value of ``--as``.
         files: reads the samples.
         classes: class names in label order.
+        options: that chose it, with those that were found.
+        is_divided: whether the splits are the caller's, by ``--split``.
     """
 
     where: Path
@@ -60,12 +69,19 @@ class Outcome:
     files: Reader
     listing: SampleTable
     classes: Sequence[str]
+    options: SourceOptions
+    is_divided: bool = False
+
+    @cached_property
+    def _tree(self) -> Tree | None:
+        """The tree to which names are relative."""
+        tree = getattr(self.source, "tree", None)
+        return tree if isinstance(tree, Tree) else None
 
     @cached_property
     def prefix(self) -> str | None:
         """The path in the source to which names are relative, "" for the source; None elsewhere."""
-        tree = getattr(self.source, "tree", None)
-        root = self.source.facts.root or (tree.root if tree else self.where)
+        root = self.source.facts.root or (self._tree.root if self._tree else self.where)
         path = os.path.relpath(root, self.where)
         return None if path.startswith(os.pardir) else "" if path == os.curdir else path
 
@@ -76,6 +92,19 @@ class Outcome:
         except BadImage:
             return None
         return image if isinstance(image, bytes) else None
+
+    def row_of(self, name: str) -> str:
+        """Return the list that names a sample, and the line if it is a text."""
+        tree, (_, _, file) = self._tree, name.rpartition("/")
+        for path in self.source.facts.lists if tree else ():
+            assert tree is not None
+            lines = (text_of(tree.begin(path, _TEXT)) or b"").decode("utf-8", "replace")
+            for text in (name, file, file.rpartition(".")[0]):
+                word = re.compile(rf"(?<![\w.]){re.escape(text)}(?!\w)")
+                for number, line in enumerate(lines.split("\n"), 1):
+                    if word.search(line):
+                        return f"{path}:{number}"
+        return listed(self.source.facts.lists)
 
     @cached_property
     def has_labels(self) -> bool:
@@ -107,8 +136,8 @@ class Outcome:
         return bisect_left(range(count), True, *near, key=lambda number: folder(number) != own)
 
     @cached_property
-    def _some(self) -> list[Seen]:
-        """These samples, with all folders that hold them."""
+    def samples(self) -> list[Seen]:
+        """Some samples, at least the first ones of each folder, with all folders that hold them."""
         some = self.listing.take(self._numbers)
         labels, splits = some.labels.tolist(), some.splits.tolist()
         found = []
@@ -122,12 +151,12 @@ class Outcome:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The folders that hold samples, as names have them."""
-        return frozenset("/".join(one.folders) for one in self._some)
+        return frozenset("/".join(one.folders) for one in self.samples)
 
     @cached_property
     def top(self) -> tuple[str, ...]:
         """The folders that hold all samples."""
-        return tuple(shared([one.folders for one in self._some]))
+        return tuple(shared([one.folders for one in self.samples]))
 
     def _below(self, one: Seen) -> tuple[str, ...]:
         """Return the folders below that of its split."""
@@ -137,20 +166,20 @@ class Outcome:
     @cached_property
     def wrapper(self) -> tuple[str, ...]:
         """The folders in that of each split which hold all of its samples."""
-        return tuple(shared(list(map(self._below, self._some))))
+        return tuple(shared(list(map(self._below, self.samples))))
 
     @cached_property
     def seen(self) -> list[Seen]:
         """Some samples, at least the first ones of each folder."""
         up = len(self.wrapper)
-        return [one._replace(folders=self._below(one)[up:]) for one in self._some]
+        return [one._replace(folders=self._below(one)[up:]) for one in self.samples]
 
     @cached_property
     def _split_folders(self) -> Mapping[tuple[str, ...], str]:
         """The folders below the top that are splits -> the split of their samples."""
         up = len(self.top)
         found: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        for one in self._some:
+        for one in self.samples:
             found[one.folders[up : up + 1]].add(one.split)
         each = {name: next(iter(splits)) for name, splits in found.items() if len(splits) == 1}
         is_division = len(each) == len(found) == len(set(each.values()))

@@ -14,7 +14,16 @@ from typing import NamedTuple
 from PIL import Image
 
 from packer.images.probe import PILLOW_ERRORS
-from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, rank, within
+from packer.sources.audit.outcome import (
+    AS_READ,
+    Outcome,
+    Question,
+    Seen,
+    as_parts,
+    member_of,
+    rank,
+    within,
+)
 from packer.sources.audit.tokens import Affix, shared, tokens, unpadded
 from packer.sources.trees.names import are_counters, have_roles, nearly_all
 from packer.sources.trees.shape import IMAGES, plain
@@ -73,7 +82,7 @@ def _asked(outcome: Outcome, parts: _Parts, in_all: Collection[str]) -> Question
         f"the images in {listed(names)} have the same names, such as "
         f"{next(iter(parts[names[0]].images.values())).name}, but for what all names of a folder "
         "begin or end with: they may be parts of one sample.",
-        readings | {"They are classes": ("--as", "folder")},
+        readings | {"They are classes": AS_READ},
     )
 
 
@@ -127,9 +136,9 @@ def _are_of_samples(outcome: Outcome, parts: _Parts) -> bool:
         are_names = all(_is_called(plain(name), one.own) for name, one in parts.items())
         is_one = not are_names or have_roles(list(parts))
         return is_one or (len(same) >= least and _are_alike(outcome, parts, same))
-    return all(map(_begin_late, parts.values())) or (
-        len(same) >= least and _are_of_one(outcome, parts, same)
-    )
+    if len(same) < least:  # but for zeros before numbers
+        return have_roles(list(parts))
+    return all(map(_begin_late, parts.values())) or _are_of_one(outcome, parts, same)
 
 
 def _is_called(folder: str, own: str) -> bool:

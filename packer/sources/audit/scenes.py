@@ -5,13 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from packer.sources.audit.outcome import Outcome, Question, Seen, as_parts, member_of, rank
+from packer.sources.audit.outcome import AS_READ, Outcome, Question, Seen, as_parts, member_of, rank
 from packer.words import listed
 
 _LEAST = 3  # names in common, or folders
 _IN_SCENE = 6  # pictures
 _FILES = 10_000  # that are no images and are looked at
 _MOSTLY = 0.8
+_MOST_PAIRS = 5  # folders that hold two numbers each and may still be classes
 _SHOWN = 3  # readings of one kind
 _NONE = frozenset[str]()
 
@@ -52,7 +53,7 @@ def scenes(outcome: Outcome) -> Question | None:
         f"{count} of {len(inner)} folders, such as {folders}, hold "
         f"{listed(sorted([*names, *files]))}: they "
         "may be the parts of one sample each.",
-        readings | {"Folders are classes": ("--as", "folder")},
+        readings | {"Folders are classes": AS_READ},
     )
 
 
@@ -66,10 +67,11 @@ def _alike(
     stems = {name.rpartition(".")[0] for name in names}
     if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
         return None
-    texts = {re.sub(r"[\d#]+", "", stem) for stem in stems}
-    if "" in texts or len(stems) + len(files) < 2:
+    texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)
+    few = _LEAST if all(texts) else _MOST_PAIRS
+    is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= few)
+    if len(stems) + len(files) < 2 or ("" in texts and (is_counted or len(stems) < 2)):
         return None  # class folders whose images are counted
-    is_counted = len(texts) < len(stems) and (len(stems) > 2 or count <= _LEAST)
     return (names, count) if files or not is_counted else None
 
 

@@ -3,5 +3,6 @@
 `evidence` refuses a source in which an ignored text, of those `gathered`, names its images:
 `named_text` decides what such words mean, `rows` finds values in the order of images, `folders`
 tables of their folders, `classes` names of classes beside their numbers, `lists` their templates,
-`readings` the options that keep all, each of them `scanned`, and `advice` writes the commands.
+`readings` the options that keep all, each of them `scanned` and `described`, and `advice` writes
+the commands.
 """

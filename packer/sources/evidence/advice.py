@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
+from packer.sources.evidence.described import described
 from packer.sources.evidence.scanned import Reading
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.tree import Tree
@@ -69,7 +70,9 @@ def refusal(
         )
     text += f"\nWithout {one_or_all}, the source is {summary[:1].lower()}{summary[1:]}"
     for way in ways:
-        text += Message(f"\nTo read {one_or_all}{way.meaning}, type: ", command(src, *way.words))
+        meaning = described(way.words)
+        begin = f"\nTo read {one_or_all} ({meaning[:1].lower()}{meaning[1:]}), type: "
+        text += Message(begin, command(src, *way.words))
     return UnusableInput(
         f"{src}: ",
         text,

@@ -133,6 +133,7 @@ def find_evidence(
     counts = _counts(packed.folders if texts else {})
     found += folders.divided_by(texts)
     covered = {path for one in found for path in one.paths}
+    otherwise = list[str]()
     sums: set[str] = set()  # of which a group with others is not judged
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
         if covered.intersection(text.paths) or sums.intersection(text.paths):
@@ -142,6 +143,7 @@ def find_evidence(
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
             sums.update(text.paths if decision.are_checksums else ())
+            otherwise += [decision.remark] if decision.remark else []
         own_counts = counts.get(os.path.dirname(text.paths[0]), {})
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
         one = one or folders.named_by(text, tree) or folders.listed(text, classes)
@@ -151,7 +153,7 @@ def find_evidence(
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
     left = [text for text in texts if not covered.intersection(text.paths)]
     found += folders.named_as(left)
-    remarks = (*folders.remarks, *remarks_on(groups.values(), few, texts))
+    remarks = (*folders.remarks, *otherwise, *remarks_on(groups.values(), few, texts))
     return _of_one_name(found), remarks
 
 

@@ -25,14 +25,13 @@ LABEL = re.compile(r"\{label(?=[:?}])")
 _UNCLEAR = re.compile(r"\{value\d|\{\w+\+")  # columns without names, and several values
 _FIELD = re.compile(r"\{(\w+)")
 _BEGUN = re.compile(rf"({SPLIT.pattern})(?=list|set|[^a-zA-Z])", re.IGNORECASE)
-_CLASSES, _SPLITS, _FIELDS = " as classes", " as splits", " as a field of the json"
 
 
 class Lists(NamedTuple):
     """A value of ``--labels`` for each text."""
 
     texts: tuple[str, ...]
-    meaning: str = ""
+    role: str = ""  # of the name of a list that has only names of images: label, split, list
     is_clear: bool = True
     level: int = -1  # of the folders that they name, in the paths of images
     images: int = 0  # that they name
@@ -85,19 +84,17 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
         count = sum(one.count for one in group) if group[0].kind != ORDER else images
         each += [[lists._replace(images=count) for lists in some] for some in forms]
     lists = [one for forms in each for one in forms]
-    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
-    named = [one.meaning for one in lists if one.meaning]
-    meanings = dict.fromkeys(named) if named else {"": None}
-    for meaning in [_SPLITS] if are_splits and _SPLITS in meanings else meanings:
-        chosen = [[one for one in forms if one.meaning in ("", meaning)] for forms in each]
+    are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.role)
+    roles = dict.fromkeys(one.role for one in lists if one.role) or {"": None}
+    for role in ["split"] if are_splits and "split" in roles else roles:
+        chosen = [[one for one in forms if one.role in ("", role)] for forms in each]
         for some in product(*chosen):
-            is_clear = all(one.is_clear or (are_splits and one.meaning == _SPLITS) for one in some)
+            is_clear = all(one.is_clear or (are_splits and one.role == "split") for one in some)
             level = max(one.level for one in some)
             some = _of_few(some, images)
             is_clear &= not any("?: " in text for one in some for text in one.texts)
-            noun = "" if is_clear else meaning
-            for how, texts in _with_one_label([one.texts for one in some]):
-                yield Lists(_with_splits(texts), f"{noun}{how}", is_clear and not how, level)
+            for at, texts in enumerate(_with_one_label([one.texts for one in some])):
+                yield Lists(_with_splits(texts), is_clear=is_clear and not at, level=level)
 
 
 def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
@@ -113,10 +110,10 @@ def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
     )
 
 
-def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lists with the labels of one of them, or none; those of others get its name."""
+def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yield the lists, then with the labels of one or none; those of others get its name."""
     having = [at for at, texts in enumerate(lists) if LABEL.search(texts[0])]
-    yield "", [text for texts in lists for text in texts]
+    yield [text for texts in lists for text in texts]
     for main in [*(having if having[1:] else ()), None]:
         renamed: list[str] = []
         for at, texts in enumerate(lists):
@@ -124,10 +121,7 @@ def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[
             name = re.sub(r"\W", "_", name).strip("_0123456789") or "listed"
             is_own = at == main or at not in having
             renamed += texts if is_own else [LABEL.sub(f"{{{name}", text) for text in texts]
-        how = ", and no list has classes"
-        if main is not None:
-            how = f", and {lists[main][0].partition(': ')[0]} has the classes"
-        yield how, renamed
+        yield renamed
 
 
 def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[Lists]:
@@ -215,11 +209,10 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
     ) - text.endswith("\n"):
         stem = _stem(paths[0])
         if re.fullmatch(r"[\w-]+", stem):
-            roles = {"label": _CLASSES, "split": _SPLITS, "list": _FIELDS}
-            for role, meaning in roles.items():
+            for role in ("label", "split", "list"):
                 name = _split_in(stem) if role == "split" else stem
                 form = f"{paths[0]}: {{key}} {{{role}={name}}}"
-                yield Lists((form,), meaning, is_clear=False)
+                yield Lists((form,), role, is_clear=False)
 
 
 def _split_in(stem: str) -> str:

@@ -18,7 +18,7 @@ from packer.sources.tables.image_names import Packed
 from packer.sources.tables.name_tokens import BARE, STRONG, Hashes, Words
 from packer.sources.tables.texts import LINE, Evidence, Text
 from packer.sources.trees.walk import IMAGE_EXTENSIONS
-from packer.words import shortened
+from packer.words import many, shortened
 
 _IDENTITY = re.compile(rb"image|img|file|name|id$|path|frame|photo|picture|sample|key", re.I)
 _DIGEST = re.compile(  # in hexadecimal, or in base 64; what ls -l and dir print of a file
@@ -71,6 +71,7 @@ class Decision:
         self._certain, self._in_prose = certain.take(has_place), certain.take(~has_place)
         self._bare = named.take(named.kinds == BARE)
         self._used = self._certain
+        self.remark = ""  # on a text that is not evidence, and still says something else
 
     @property
     def is_evidence(self) -> bool:
@@ -303,7 +304,14 @@ class Decision:
         if labels is None or b" " in b"".join(values):
             return False
         pairs = set(zip(labels.tolist(), values, strict=True))
-        return 1 < len(pairs) == len(set(values)) == len(np.unique(labels)) < len(values)
+        if not 1 < len(pairs) == len(set(values)) == len(np.unique(labels)) < len(values):
+            return False
+        self.remark = (
+            f"{self._text.paths[0]} names {self._count:,} of {many(self._images, 'image')} and is "
+            "ignored: the labels are those of the folders, and it has one word for each of them, "
+            f"as in {self._line(int(self._lines[0]))!r}."
+        )
+        return True
 
     def _has_the_same_folders(self) -> bool:
         """Return whether the folders in the list are only those of the images."""

@@ -59,20 +59,20 @@ def readings(
     tried: set[tuple[str, ...]] = set()
     count = 0
     for lists in lists_of(found, tree, src, len(unread.listing)):
-        for meaning, folders, texts, is_whole in _ways(lists, base, unread):
+        for folders, texts, is_whole in _ways(lists, base, unread):
             words = (*folders, *given, *(word for one in texts for word in ("--labels", one)))
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
             is_doubtful = lists.level < 0 and _are_numbered(classes)
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
-            reading = Reading(lists.meaning + meaning, words, is_clear)
+            reading = Reading(words, is_clear)
             made = scanned(reading, src, options)
             if made and _keeps_all(made.listing, unread.listing):
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat
-                is_clear = is_clear and not _has_identities(src, options, texts)
+                is_clear = is_clear and not _has_identities(src, options, texts, classes)
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -128,19 +128,28 @@ def _leaves_splits(texts: Sequence[str]) -> bool:
     return any(map(may_be_split, columns)) or bool(SplitSurvey(columns).flags)
 
 
-def _has_identities(src: Path, options: SourceOptions, texts: Sequence[str]) -> bool:
-    """Return whether a column has the numbers of persons or things, several images of each."""
+def _has_identities(
+    src: Path, options: SourceOptions, texts: Sequence[str], classes: Sequence[str]
+) -> bool:
+    """Return whether a column has the numbers of persons or things, several images of each.
+
+    So has one of another name than labels have which holds the names of the class folders.
+    """
     for text in texts:
-        names = [name for name, column in _COLUMN.findall(text) if plain(column or name) in _IDS]
-        tree = tree_at(src, options.ignore) if names else None
+        columns = {name: plain(column or name) for name, column in _COLUMN.findall(text)}
+        names = [name for name, column in columns.items() if column in _IDS]
+        others = columns.keys() - {"key", "label", "split", *LABELS} if len(classes) > 1 else ()
+        tree = tree_at(src, options.ignore) if names or others else None
         try:
             every = read_lists(tree, [ListTemplate.of(text)]) if tree else ()
         except (UnusableInput, ValueError):
             continue
         for rows in every:
             each = [rows[row] for row in range(len(rows))]
-            counts = (len({str(row.get(name)) for row in each}) for name in names)
-            if any(1 < count < len(each) for count in counts):
+            found = {name: {str(row.get(name)) for row in each} for name in (*names, *others)}
+            if any(1 < len(found[name]) < len(each) for name in names):
+                return True
+            if any(found[name] == {*classes} for name in others):
                 return True
     return False
 
@@ -151,54 +160,47 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 def _ways(
     lists: Lists, base: Sequence[str], unread: Scanned
-) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
-    """Yield a meaning, the options of folders, the lists, and whether all is kept."""
+) -> Iterator[tuple[Sequence[str], Sequence[str], bool]]:
+    """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
     if lists.level >= 0 and (field := _field_at(lists.level, base)):
-        yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
+        yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
         return
     if lists.level >= 0:
         is_label = len(unread.source.classes) > 1
         field = "{label}" if is_label and not lists.has("label") else FOLDER
         texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
         if folders := _by_level(unread, lists.level, field):
-            beside = " beside the classes of folders" if field == "{label}" else ""
-            yield beside, folders, texts, True
+            yield folders, texts, True
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]
-    nouns = " and ".join({"label": "classes", "split": "splits"}[role] for role in both)
     if not base:
         if len(unread.source.classes) < 2 and not any(listing.by_split()):
-            yield "", (), texts, True
+            yield (), texts, True
         return
-    beside = " beside the classes of folders" if "label" in roles else ""
     listed = set(re.findall(r"\?: .*\{split=(\w+)\}", "\n".join(texts)))
     if listed and "train" not in listed and "split" not in roles:
         way = [
             f"{{split?=train}}{word}" if flag == "--images" else word
             for flag, word in pairwise(["", *base])
         ]
-        yield f"{beside}, and all other images are of the split train", way, texts, True
-    yield beside, base, texts, True
+        yield way, texts, True
+    yield base, texts, True
     if "label" in both and "?: " in "".join(texts):
         numbered = [LABEL.sub("{class_number", text) for text in texts]
         if "split" in both:
             numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
-        yield ", its numbers as those of the sorted classes", base, numbered, False
+        yield base, numbered, False
     persons = [name for name, column in _COLUMN.findall(" ".join(texts)) if plain(column) in _IDS]
     if len(persons) == 1 and not lists.has("label"):
         own = [re.sub(rf"\{{{persons[0]}(?=[:?}}])", "{label", text) for text in texts]
-        way = [_renamed(word, ["label"], "folder") for word in base]
-        yield f", its {persons[0]} as classes", way, own, True
+        yield [_renamed(word, ["label"], "folder") for word in base], own, True
     if both:
-        way = [_renamed(word, both, "folder") for word in base]
-        yield f" in place of the {nouns} of folders, which go into the json", way, texts, True
-        own = [_renamed(text, both, "listed") for text in texts]
-        yield f" beside the {nouns} of folders", base, own, True
+        yield [_renamed(word, both, "folder") for word in base], texts, True
+        yield base, [_renamed(text, both, "listed") for text in texts], True
     elif "label" in roles:
-        flat = [_LABEL.sub("{_}", word) for word in base]
-        yield ", and folders mean nothing", flat, texts, False
+        yield [_LABEL.sub("{_}", word) for word in base], texts, False
 
 
 def _field_at(level: int, base: Sequence[str]) -> str:

@@ -30,10 +30,10 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
     if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
         return None
     is_json = text.text.lstrip()[:1] in (b"[", b"{")
-    lines = text.text.strip().count(b"\n") + 1
+    content = re.sub(r"(?m)^# .*\n", "", text.text.decode("utf-8", "replace")).strip()
+    lines = content.count("\n") + 1
     if not is_json and not {lines, lines - 1}.intersection(images):
         return None
-    content = text.text.decode("utf-8", "replace")
     for rows in _values(content):
         if (
             len(rows) not in images
@@ -50,11 +50,11 @@ def in_order(text: Text, images: Mapping[int, str]) -> Evidence | None:
 
 def _values(content: str) -> Iterator[Sequence[str]]:
     """Yield the values of lists, if they are alike."""
-    if content.lstrip()[:1] in ("[", "{"):
+    if content[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
             yield from map(_written, _lists(json.loads(content), _DEEP))
         return
-    lines = content.strip().split("\n")
+    lines = content.split("\n")
     if all(map(_is_value, lines)) and (
         _repeat(lines) or _are_numbers(lines) or _are_captions(lines)
     ):

@@ -51,9 +51,9 @@ class Scanned:
 class Reading:
     """A way to read the texts, as options of a command line."""
 
-    meaning: str
     words: tuple[str, ...]
-    is_clear: bool  # it contradicts nothing, and leaves no choice
+    is_clear: bool = False  # it contradicts nothing, and leaves no choice
+    left: tuple[str, ...] = ()  # files that it does not read
 
     def options(self, given: SourceOptions) -> SourceOptions:
         """Return the options of the source with those of this reading."""

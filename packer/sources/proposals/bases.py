@@ -9,7 +9,6 @@ from itertools import product
 from packer.sources.proposals.groups import File, Group
 from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import may_be_masks, plain
-from packer.words import listed
 
 _MAINS = 2  # groups of images of which each may be that of the samples
 _PARTS = 12  # folders of which each has parts of the same samples
@@ -23,7 +22,6 @@ _FEW = 20  # names that are looked at for what they have more than others
 class Base:
     """A reading of folders and files, without lists."""
 
-    meaning: str
     images: tuple[str, ...]
     members: Mapping[str, str]
 
@@ -64,7 +62,7 @@ def _each_folder(mains: Sequence[Group]) -> Base:
             break
         start.append(names[0])
     way = "/".join([*start, "{label:all}/{key}"])
-    return Base("Each folder that holds images is a class", (way,), {})
+    return Base((way,), {})
 
 
 def _meant(
@@ -72,24 +70,14 @@ def _meant(
 ) -> Iterator[Base]:
     """Yield what the folders may mean that are no parts and no splits."""
     folders = [name for name in mains[0].fields if name != "split"]
-    meanings: dict[str, int | None] = {"": None}
-    if folders:
-        meanings = {", and folders are classes": -1, ", and folders go into the json": None}
-    if len(folders) > 1:
-        meanings = {
-            ", and the last folder is a class": -1,
-            ", and the first folder is a class": 0,
-        } | {", and folders go into the json": None}
-    for meaning, at in meanings.items():
+    for at in [*[-1, 0][: len(folders)], None]:
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
             files[_optional(name) if lacks or mains[1:] else name] = text
-        what = f"Images in {mains[0].folder or 'it'}" if members else "All are samples"
-        what += f" with {listed(list(members))}" if members else ""
-        yield Base(f"{what}{meaning}", tuple(images), files)
+        yield Base(tuple(images), files)
 
 
 def _with_label(template: str, main: Group, at: int | None) -> str:

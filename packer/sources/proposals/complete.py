@@ -13,6 +13,7 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.evidence.advice import glob_of, relative
+from packer.sources.evidence.described import described
 from packer.sources.evidence.evidence import find_evidence
 from packer.sources.evidence.readings import readings
 from packer.sources.evidence.scanned import Reading, Scanned, scanned
@@ -22,12 +23,11 @@ from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_litter
-from packer.words import Command, Message, choices, command, listed
+from packer.words import Command, Message, choices, command
 
 _MOST_FILES = 200_000  # of a source
 _MOST_GROUPS = 50  # of files
 _LEAST, _MOST = 3, 4  # commands, with those of the refusal
-_NAMED = 2  # files that a command leaves
 _TRIED, _MOST_TRIED = 12, 240_000  # readings of folders, and files of these
 _DEEP = 2  # times that lists are found
 
@@ -41,15 +41,17 @@ def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) 
     if options.has_templates or options.of_table or options.pairs:
         return Message()
     found: dict[str, tuple[str, ...]] = {}
-    for meaning, words in _complete(src, options):
+    given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
+    for reading in _complete(src, options):
+        words = (*reading.words, *given)
         if command(src, *words) not in known and words not in found.values():
-            found.setdefault(meaning, words)
+            found.setdefault(described(reading.words, reading.left), words)
         if len(found) == most:
             break
     return Message("\nThese commands keep all images:", choices(src, found)) if found else Message()
 
 
-def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _complete(src: Path, options: SourceOptions) -> Iterator[Reading]:
     try:
         tree = tree_at(src, options.ignore)
         if tree is None or not (paths := _paths(tree)):
@@ -59,21 +61,20 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
             return
     except (UnusableInput, OSError):
         return
-    given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
     each = islice(bases(groups), min(_TRIED, max(1, _MOST_TRIED // len(paths))))
-    plain = [(base, _Tried(Reading("", base.words, False), src, options)) for base in each]
+    plain = [(base, _Tried(Reading(base.words), src, options)) for base in each]
     left = [(base, _with_lists(one)) for base, one in plain]
     has_any = False
     while left:  # the first of each, then the second ones
         again = []
         for base, found in left:
             if (reading := next(found, None)) is not None:
-                yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+                yield reading
                 again.append((base, found))
         left, has_any = again, has_any or bool(again)
     for base, one in plain if not has_any else ():
         if "{label" not in " ".join(base.words) and (reading := _without_lists(one)):
-            yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+            yield reading
             return
 
 
@@ -116,15 +117,13 @@ def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[Reading]:
     if scan is None:
         return
     if not found:
-        left = scan.left
-        without = f", without {listed(left, _NAMED)}" if left else ""
-        yield replace(reading, meaning=f"{reading.meaning}{without}")
+        yield replace(reading, left=tuple(scan.left))
         return
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
     options = reading.options(tried.options)
     for one, further in readings(found, options, scan) if deep else ():
         words = (*one.words, *(w for glob in ignored for w in ("--ignore", glob)))
-        one = replace(one, meaning=f"{reading.meaning}{one.meaning}", words=words)
+        one = replace(one, words=words)
         yield from _with_lists(_Tried(one, tried.src, tried.options, further), deep - 1)
 
 
@@ -136,6 +135,4 @@ def _without_lists(tried: _Tried) -> Reading | None:
     tree = scan.tree
     globs = dict.fromkeys(relative(tree, glob_of(tree, one.paths), tried.src) for one in found)
     words = (*reading.words, *(word for glob in globs for word in ("--ignore", glob)))
-    return replace(
-        reading, meaning=f", and to ignore {listed(list(globs), len(globs))}", words=words
-    )
+    return replace(reading, words=words)

@@ -21,13 +21,27 @@ _ROLES = frozenset(  # what a picture is to the others of its sample
     | {"noisy", "noise", "sharp", "blur", "blurred", "blurry", "rainy", "original", "originals"}
     | {"resized", "cropped", "thumb", "thumbs", "thumbnail", "thumbnails", "small", "preview"}
     | {"previews", "before", "after", "depth", "edges", "source", "reference", "ref", "degraded"}
-    | {"left", "right", "front", "rear", "color", "colour", "rgb", "ir", "infrared", "thermal"}
+    | {
+        "l",
+        "r",
+        "left",
+        "right",
+        "front",
+        "rear",
+        "color",
+        "colour",
+        "rgb",
+        "ir",
+        "infrared",
+        "thermal",
+    }
     | {"restored", "annotation", "annotations", "seg", "segmentation", "semantic", "truths"}
 )
 _PARTS = IMAGES | {  # what a set is divided into without a meaning
     *("chunk", "part", "batch", "shard", "folder", "dir", "directory", "block", "archive", "zip"),
     *("tar", "bucket", "data", "dataset", "ds", "subset", "fold", "video", "clip", "sequence"),
 }
+_VIEWS = frozenset({"cam", "camera", "webcam", "view", "viewpoint", "sensor"})
 _TOKENS = re.compile(r"[^\W_]+")
 _COUNTER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 _PART = re.compile(r"([^\W\d][^\d]*?)[_\-. ]*(\d+)")
@@ -148,6 +162,8 @@ def chunks(names: Sequence[str], images: Callable[[str], Iterable[tuple[str, str
         return ""
     if all(_DATE.fullmatch(name) or _DAY.search(name) for name in names):
         return "dates"
+    if all(_VIEWS.intersection(map(_unnumbered, _TOKENS.findall(name.lower()))) for name in names):
+        return "cameras or views"
     parts = [_PART.fullmatch(name) for name in names]
     words = {one[1].lower() for one in parts if one is not None}
     if all(parts) and len(words) == 1 and not _PARTS.isdisjoint(_TOKENS.findall(words.pop())):

@@ -243,7 +243,7 @@ def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(
         folder = tmp_path / "src" / f"class{number:02}"
         folder.mkdir(parents=True)
         for at, path in enumerate(sorted(source.rglob("*.jpg"))[:2]):
-            shutil.copy(path, folder / f"{at}.jpg")
+            shutil.copy(path, folder / f"{number}-{at}.jpg")
     command = ("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
     lines = run_packer(*command).stdout.splitlines()
     assert sum(line.startswith("class ") for line in lines) == 10
@@ -340,7 +340,7 @@ def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
         words = shlex.split(command)
         assert words[1:3] == [str(tmp_path / "src"), str(dst)]
         assert {"--no-shuffle", "--quiet", "8x8", "7", "--jobs"} <= set(words)
-    assert run_packer(*shlex.split(commands["Images in images with mask"])).returncode == 0
+    assert run_packer(*shlex.split(commands["Images in images have mask"])).returncode == 0
     assert len(Manifest.load(dst).shards) == -(-len(list(first.parent.iterdir())) // 7)
 
 

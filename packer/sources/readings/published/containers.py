@@ -111,7 +111,8 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
             "each separately, such as ",
             command(path / are_tars[True]),
         )
-    if True not in are_tars and not WebDatasetSource.recognises(path, tree):
+    is_chosen = candidate.options.kind == "webdataset"
+    if True not in are_tars and not WebDatasetSource.recognises(path, tree, is_chosen=is_chosen):
         return None
 
     what = "archives, one for each split" if are_tars else "WebDataset tars"

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from glob import escape
 from itertools import islice
 from pathlib import Path
 
@@ -143,11 +144,9 @@ def tables(candidate: Candidate) -> Interpretation | None:
             raise Ambiguous(text, readings=getattr(errors[0], "readings", without))
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
-        folders = None
-        if options.kind is None:
-            folders = _class_folders(images.tree, parts)
-            if folders is None:
-                _refuse_other_classes(candidate, images.tree, parts)
+        folders = _class_folders(images.tree, parts)
+        if folders is None and options.kind is None:
+            _refuse_other_classes(candidate, images.tree, parts)
         return open_tables(candidate.path, parts, options, classes, leftovers, folders)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
@@ -191,8 +190,9 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
     if len(kinds) < 2 and not (is_of_boxes and len(classes) > 1 and "" not in kinds):
         return
     for part in parts:
-        rows = (row.fields for row in part.table.records(part.scalars) if isinstance(row, Record))
-        for fields in islice(rows, _HEAD):
+        rows = (row for row in part.table.records(part.scalars) if isinstance(row, Record))
+        for record in islice(rows, _HEAD):
+            fields = record.fields
             try:
                 name = part.name(fields)
             except BadImage:
@@ -203,13 +203,14 @@ def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[Tabl
             if not of_folder or (is_divided and file.startswith(of_folder.replace("/", ""))):
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
-                table = part.table.files[0].path.relative_to(candidate.path)
-                raise UnusableInput(
-                    f"{candidate.path} may be folders of classes, such as {of_folder} (",
-                    option("kind", "folder"),
-                    f"), or the images that {table} names (",
-                    option("kind", "table"),
-                    "). Choose one of the two options.",
+                table = str(part.table.files[0].path.relative_to(candidate.path))
+                column = part.columns.label
+                label = f"the label {fields.get(column)!r}" if column else "no label"
+                ignoring = ("--as", "folder", "--ignore", escape(table))
+                ways = {f"{table} is right": ("--as", "table"), "The folders are right": ignoring}
+                raise Ambiguous(
+                    f"{record.where}: {name} has {label}, and is in the folder {of_folder!r}.",
+                    readings=ways,
                 )
 
 

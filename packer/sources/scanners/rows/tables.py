@@ -235,10 +235,17 @@ class _Tables:
 
 
 def _all_in_splits(views: Sequence[TableView]) -> tuple[TableView, ...]:
-    """Return the tables, each beside others of splits with one: a usual name, or its file's."""
-    if not any(view.split for view in views) or any(view.resolver.images.splits for view in views):
-        return tuple(views)
+    """Return the tables, each beside others of splits with one: a usual name, or its file's.
+
+    So are tables of the same columns whose names do not count: ``seen.csv`` and ``unseen.csv``.
+    """
     stems = [_SIGNS.sub("_", view.where.stem).strip("_") for view in views]
+    are_alike = len({tuple(view.table.columns) for view in views}) == 1 < len({*stems})
+    are_splits = any(view.split for view in views) or (
+        are_alike and len({*stems}) == len(stems) and not any(map(_PART.search, stems))
+    )
+    if not are_splits or any(view.resolver.images.splits or view.columns.split for view in views):
+        return tuple(views)
     splits = [
         stem if not view.split or (view.split in stems and not _PART.search(stem)) else view.split
         for view, stem in zip(views, stems, strict=True)

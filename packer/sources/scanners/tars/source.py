@@ -43,7 +43,7 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 
 @dataclass(frozen=True)
 class WebDatasetSource:
-    """A tar, a folder of them, or tars or such a folder for each split."""
+    """A tar, a folder of them, or tars or such a folder for each split, or folders of tars."""
 
     folder: Path
     tars: tuple[str, ...]  # those that are meant, relative to it
@@ -55,14 +55,16 @@ class WebDatasetSource:
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
 
     @classmethod
-    def recognises(cls, path: Path, tree: Tree | None = None) -> bool:
+    def recognises(cls, path: Path, tree: Tree | None = None, *, is_chosen: bool = False) -> bool:
         """Whether a tar, or the first of a folder's, holds samples of several members, or of one.
 
         The latter only if tars are numbered: others may be classes. Class folders have no ``cls``.
+        Folders of tars are one dataset if that `is_chosen`.
         """
         tars = [path]
         if path.is_dir():
-            tars = [path / name for name in _tars(tree or FolderTree(path))]
+            tree = tree or FolderTree(path)
+            tars = [path / name for name in _tars(tree) or (_nested(tree) if is_chosen else ())]
             if not tars or _are_numbered(tars):
                 return bool(tars)
         if holds_samples(tars[0]):
@@ -92,7 +94,7 @@ class WebDatasetSource:
             known, boxes = packed(path)
             folders = split_parts(tree)
             parts = {tar: split for split in folders for tar in _tars(tree, folders[split])}
-            tars = tuple(parts) or _tars(tree)
+            tars = tuple(parts) or _tars(tree) or _nested(tree)
             splits = parts or splits_of_tars(path, tars)
             source = cls(path, tars, tree, tuple(classes or known), splits, parts, boxes)
         else:
@@ -147,7 +149,7 @@ class WebDatasetSource:
         for name, reason in level.skipped.items():
             yield not_entered(f"{inside(folder, name)}/", reason)
         for name in level.folders:
-            if name not in self.parts.values():
+            if name not in self.parts.values() and name not in map(os.path.dirname, tars):
                 yield Skipped(f"{inside(folder, name)}/", "it is a folder beside the tars")
         for path in (inside(folder, name) for name in tree.names(folder)):
             stem, ext = os.path.splitext(path)
@@ -164,7 +166,7 @@ class WebDatasetSource:
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[Sample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         path, is_known = self.folder / tar, tar in self.dotted
-        where = inside(self.parts.get(tar, ""), os.path.basename(tar))
+        where = inside(self.parts.get(tar, os.path.dirname(tar)), os.path.basename(tar))
         for run in samples(members(path), by_last_dot=is_known):
             if isinstance(run, Skipped):
                 yield replace(run, name=f"{where}/{run.name}")
@@ -246,6 +248,11 @@ def _tars(tree: Tree, path: str = "") -> tuple[str, ...]:
     return tuple(
         one for one in paths if one.endswith(".tar") and not is_litter(os.path.basename(one))
     )
+
+
+def _nested(tree: Tree) -> tuple[str, ...]:
+    """The tars in the folders of a folder."""
+    return tuple(tar for folder in tree.level().folders for tar in _tars(tree, folder))
 
 
 def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:

@@ -239,7 +239,8 @@ def test_twice_a_source_is_asked_about_with_twice_the_work(shape: str, tmp_path:
         source = open_folders(FolderTree(tmp_path), kind="flat")
 
         def run() -> None:
-            outcome = Outcome(tmp_path, "folder", source, Files(tmp_path), table, tops)
+            given = SourceOptions()
+            outcome = Outcome(tmp_path, "folder", source, Files(tmp_path), table, tops, given)
             for question in QUESTIONS:
                 question(outcome)
 
@@ -264,7 +265,8 @@ def _names_asked(src: Path, folders: int, files: int) -> int:
             table.add(Sample(name, name, folder, 9, 0))
     classes = [f"{folder:03}class" for folder in range(folders)]
     source = open_folders(FolderTree(src), kind="flat")
-    ask(Outcome(src, "folder", source, Files(src), table, classes), SourceOptions())
+    given = SourceOptions()
+    ask(Outcome(src, "folder", source, Files(src), table, classes, given), given)
     return table.asked
 
 

@@ -49,7 +49,8 @@ def _classes(path: Path, options: SourceOptions = _PLAIN) -> tuple[str, ...]:
     source, listing = read(path, options).open(None), SampleTable()
     for record in source.scan():
         listing.add(record)
-    ask(Outcome(path, "folder", source, Files(path), listing, source.classes), options)
+    seen = (source, Files(path), listing, source.classes, options)
+    ask(Outcome(path, "folder", *seen), options)
     return source.classes
 
 

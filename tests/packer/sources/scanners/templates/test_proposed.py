@@ -53,7 +53,7 @@ def test_a_list_is_read_at_once_or_by_the_command_that_a_refusal_proposes(
     src, dst = write_files(tmp_path / "src", {**files, name: data}), tmp_path / "dst"
     done = run_packer("pack", src, dst, "--jobs", 1)
     if done.returncode:
-        command = re.search(r"To read it, type: packer (.*)", done.stderr)
+        command = re.search(r"To read it \(.*?\), type: packer (.*)", done.stderr)
         assert command, done.stderr
         done = run_packer(*shlex.split(command[1]))
     assert done.returncode == 0, done.stderr
