@@ -47,18 +47,16 @@ class Lists(NamedTuple):
 
 
 def sums_of_others(found: Sequence[Evidence], tree: Tree) -> list[str]:
-    """Return the list that has the lines of all others and, but for comments, no further ones."""
+    """Return the lists that, but for comments, have the lines of several others and no more."""
     if len(found) < 3 or any(one.paths[1:] for one in found):
         return []
-    lines = {one.paths[0]: {*(_text(tree, one) or "").splitlines()} for one in found}
-    counts = Counter(line for own in lines.values() for line in own)
-    common = {line for line, count in counts.items() if count > 1}
-    return [
-        path
+    each = {one.paths[0]: (_text(tree, one) or "").splitlines() for one in found}
+    lines = {path: {line for line in own if not line.startswith("#")} for path, own in each.items()}
+    parts = {
+        path: [other for other in lines.values() if other and other < own]
         for path, own in lines.items()
-        if common and all(line in own for line in counts)
-        if {line for line in own if not line.startswith("#")} == common
-    ][:1]
+    }
+    return [path for path, own in parts.items() if own[1:] and set().union(*own) == lines[path]]
 
 
 def _text(tree: Tree, one: Evidence) -> str | None:
@@ -75,8 +73,7 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
     stems = [_stem(one.paths[0]) for one in found]
     alike: dict[object, list[Evidence]] = {}
     for one in found:
-        folder, name = os.path.split(one.paths[0])
-        kind = folder, os.path.splitext(name)[1], _without_split(_stem(name))
+        kind = without_split(one.paths[0])
         alike.setdefault(kind if one.kind != ORDER else one.paths, []).append(one)
     each = []
     for group in alike.values():
@@ -120,7 +117,7 @@ def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[
     for main in [*(having if having[1:] else ()), None]:
         renamed: list[str] = []
         for at, texts in enumerate(lists):
-            name = _without_split(_stem(texts[0].partition(": ")[0]))
+            name = without_split(_stem(texts[0].partition(": ")[0]))
             name = re.sub(r"\W", "_", name).strip("_0123456789") or "listed"
             is_own = at == main or at not in having
             renamed += texts if is_own else [LABEL.sub(f"{{{name}", text) for text in texts]
@@ -139,7 +136,7 @@ def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[List
         rest = [text.partition("\n")[2] for text in rest]
     joined = "\n".join([texts[0], *rest])
     paths = [os.path.relpath(tree.root / one.paths[0], src) for one in group]
-    splits = [_split_in(_stem(path)) for path in paths]
+    splits = [_split_of(path) for path in paths]
     if paths[0].startswith("../") or len({*splits}) < len(group):
         return
 
@@ -172,7 +169,8 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def _without_split(stem: str) -> str:
+def without_split(stem: str) -> str:
+    """Return the name or the path of a list without words for splits."""
     return SPLIT.sub("", stem).lower()
 
 
@@ -220,6 +218,13 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
                 name = _split_in(stem) if role == "split" else stem
                 form = f"{paths[0]}: {{key}} {{{role}={name}}}"
                 yield Lists((form,), meaning, is_clear=False)
+
+
+def _split_of(path: str) -> str:
+    """Return the split in the name of a list, or of a folder above it; else its name."""
+    *folders, stem = os.path.splitext(path)[0].split("/")
+    splits = ((name, _split_in(name)) for name in (stem, *reversed(folders)))
+    return next((split for name, split in splits if split != name or splits_of([name])), stem)
 
 
 def _split_in(stem: str) -> str:

@@ -68,7 +68,9 @@ def readings(
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(lists.meaning + meaning, words, is_clear)
             made = scanned(reading, src, options)
-            if made and _keeps_all(made.listing, unread.listing):
+            if not made or not _keeps_all(made.listing, unread.listing):
+                continue
+            if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat
@@ -181,10 +183,8 @@ def _ways(
         ]
         yield f"{beside}, and all other images are of the split train", way, texts, True
     yield beside, base, texts, True
-    if "label" in both and "?: " in "".join(texts):
+    if "label" in both:
         numbered = [LABEL.sub("{class_number", text) for text in texts]
-        if "split" in both:
-            numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
         yield ", its numbers as those of the sorted classes", base, numbered, False
     persons = [name for name, column in _COLUMN.findall(" ".join(texts)) if plain(column) in _IDS]
     if len(persons) == 1 and not lists.has("label"):

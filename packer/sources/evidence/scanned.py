@@ -2,10 +2,13 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import SourceOptions
@@ -13,11 +16,13 @@ from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.readings.detect import read
 from packer.sources.tables.image_names import Packed
+from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE
 
 _LOOKED_AT = 100  # samples
+_NAMED = 10_000  # samples whose folders are compared with their classes
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,22 @@ class Scanned:
         """The folders that hold images, relative to what was given."""
         names = Packed(self.listing).folders
         return sorted(os.path.relpath(self.tree.root / name, self.src) for name in names)
+
+    @cached_property
+    def numbers_folders(self) -> bool:
+        """Whether its classes are numbers of folders, which have names that say more."""
+        classes, labels = self.source.classes, self.listing.labels
+        if len(classes) < 2 or not all(map(str.isdecimal, classes)):
+            return False
+        levels: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        for number in np.flatnonzero(labels >= 0)[:_NAMED].tolist():
+            for level, name in enumerate(self.listing.name_of(number).split("/")[:-1]):
+                levels[level].add((name, classes[labels[number]]))
+        return any(
+            1 < len(pairs) == len({name for name, _ in pairs}) == len({of for _, of in pairs})
+            and any(as_number(name) != as_number(of) for name, of in pairs)
+            for pairs in levels.values()
+        )
 
 
 @dataclass(frozen=True)

@@ -26,33 +26,44 @@ class Base:
     meaning: str
     images: tuple[str, ...]
     members: Mapping[str, str]
+    ignored: Sequence[str] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """The options of a command."""
-        return by_templates(self.images, self.members)
+        ignored = (word for glob in self.ignored for word in ("--ignore", glob))
+        return (*by_templates(self.images, self.members), *ignored)
 
 
 def bases(groups: Sequence[Group]) -> Iterator[Base]:
     """Yield the readings of a source's files; those that keep most come first."""
     images = [one for one in groups if one.is_image]
+    parts = 0
     for first in images[:_MAINS]:
         if first.rank[1] and first is not images[0]:
             continue  # what may be masks
         order = [first, *(one for one in images if one is not first)]
         mains: list[Group] = []
         members: dict[str, tuple[Group, str, bool]] = {}
+        ignored: list[str] = []
         texts = [one for one in groups if not one.is_image]
         while order:
             main, *order = order
+            if mains and main.are_masks and not first.are_masks:  # which are no samples
+                ignored.append(_FIELD.sub("*", main.template()))
+                continue
             mains.append(main)
             order = [part for one in order for part in _apart(one, main)]
             for one in [*order, *texts]:
-                if found := _joined(one, main):
-                    members[_named(one, main, members)] = one, *found
+                placed = _placed(one, main)
+                if found := _joined(placed, main):
+                    members[_named(placed, main, members)] = placed, *found
                     (order if one.is_image else texts).remove(one)
-        yield from _meant(mains, members)
-        if not members and any(set(main.fields) - {"split"} for main in mains):
+        if len(members) < parts:
+            return  # parts are no samples of their own
+        parts = len(members)
+        yield from _meant(mains, members, ignored)
+        if not (members or ignored) and any(set(main.fields) - {"split"} for main in mains):
             yield _each_folder(mains)
 
 
@@ -68,19 +79,18 @@ def _each_folder(mains: Sequence[Group]) -> Base:
 
 
 def _meant(
-    mains: Sequence[Group], members: Mapping[str, tuple[Group, str, bool]]
+    mains: Sequence[Group],
+    members: Mapping[str, tuple[Group, str, bool]],
+    ignored: Sequence[str],
 ) -> Iterator[Base]:
     """Yield what the folders may mean that are no parts and no splits."""
     folders = [name for name in mains[0].fields if name != "split"]
-    meanings: dict[str, int | None] = {"": None}
-    if folders:
-        meanings = {", and folders are classes": -1, ", and folders go into the json": None}
-    if len(folders) > 1:
-        meanings = {
-            ", and the last folder is a class": -1,
-            ", and the first folder is a class": 0,
-        } | {", and folders go into the json": None}
-    for meaning, at in meanings.items():
+    classes = {-1: "the last folder is a class", 0: "the first folder is a class"}
+    classes = classes if folders[1:] else {-1: "folders are classes"} if folders else {}
+    which = [at for at in classes if _may_be_classes(mains[0], folders, at, bool(members))]
+    meanings: dict[int | None, str] = {at: f", and {classes[at]}" for at in which}
+    meanings[None] = ", and folders go into the json" * bool(folders)
+    for at, meaning in meanings.items():
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
         files = {}
@@ -88,8 +98,19 @@ def _meant(
             text = _with_label(one.template(key), mains[0], at)
             files[_optional(name) if lacks or mains[1:] else name] = text
         what = f"Images in {mains[0].folder or 'it'}" if members else "All are samples"
+        what = what.replace("All", "All others") if ignored else what
         what += f" with {listed(list(members))}" if members else ""
-        yield Base(f"{what}{meaning}", tuple(images), files)
+        what += f"{meaning}, without {listed(list(ignored))}" if ignored else meaning
+        yield Base(what, tuple(images), files, tuple(ignored))
+
+
+def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: bool) -> bool:
+    """Return whether folders may be classes: numbers of clips are none, nor parts of classes."""
+    of = [main.fields.index(name) for name in folders]
+    each = [tuple(values[one].lower() for one in of) for values, _ in main.keys]
+    if has_parts and all(one[at].isdecimal() for one in each):
+        return False
+    return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 
 
 def _with_label(template: str, main: Group, at: int | None) -> str:
@@ -146,6 +167,18 @@ def _apart(one: Group, main: Group) -> list[Group]:
     ]
     are_parts = len(found) <= _PARTS and all(_joined(part, main) for part in found)
     return found if are_parts else [one]
+
+
+def _placed(one: Group, main: Group) -> Group:
+    """Return files in a single folder as those of the field that has its name in `main`."""
+    for at, name in enumerate(main.fields):
+        values = {literal(file.values[at]) for file in main.files} if name not in one.fields else ()
+        parts = one.folder.split("/")
+        if part := next((part for part in parts if part in values), ""):
+            folder = "/".join(f"{{{name}}}" if word == part else word for word in parts)
+            files = [file._replace(values=(*file.values, part)) for file in one.files]
+            one = replace(one, folder=folder, fields=(*one.fields, name), files=files)
+    return one
 
 
 def _joined(one: Group, main: Group) -> tuple[str, bool] | None:
