@@ -36,6 +36,7 @@ class Lists(NamedTuple):
     is_clear: bool = True
     level: int = -1  # of the folders that they name, in the paths of images
     images: int = 0  # that they name
+    are_flags: bool = False  # its values are 0 and 1
 
     def has(self, role: str) -> bool:
         return f"{{{role}" in "".join(self.texts)
@@ -79,8 +80,10 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
     for group in alike.values():
         together = list(_together(group, tree, src)) if group[1:] else []
         forms = [together] if together else [list(_forms(one, tree, src, stems)) for one in group]
-        count = sum(one.count for one in group) if group[0].kind != ORDER else images
-        each += [[lists._replace(images=count) for lists in some] for some in forms]
+        counts = [sum(one.count for one in group)] if together else [one.count for one in group]
+        counts = counts if group[0].kind != ORDER else [images]
+        pairs = zip(forms, counts, strict=True)
+        each += [[one._replace(images=count) for one in form] for form, count in pairs]
     lists = [one for forms in each for one in forms]
     are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.meaning)
     named = [one.meaning for one in lists if one.meaning]
@@ -93,7 +96,8 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
             some = _of_few(some, images)
             is_clear &= not any("?: " in text for one in some for text in one.texts)
             noun = "" if is_clear else meaning
-            for how, texts in _with_one_label([one.texts for one in some]):
+            are_flags = sum(one.are_flags for one in some) > 1
+            for how, texts in _with_one_label([one.texts for one in some], are_flags):
                 yield Lists(_with_splits(texts), f"{noun}{how}", is_clear and not how, level)
 
 
@@ -110,11 +114,14 @@ def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
     )
 
 
-def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+def _with_one_label(
+    lists: Sequence[Sequence[str]], are_flags: bool
+) -> Iterator[tuple[str, list[str]]]:
     """Yield the lists with the labels of one of them, or none; those of others get its name."""
     having = [at for at, texts in enumerate(lists) if LABEL.search(texts[0])]
-    yield "", [text for texts in lists for text in texts]
-    for main in [*(having if having[1:] else ()), None]:
+    if not are_flags:  # of which each is of one class
+        yield "", [text for texts in lists for text in texts]
+    for main in [*(having if having[1:] and not are_flags else ()), None]:
         renamed: list[str] = []
         for at, texts in enumerate(lists):
             name = without_split(_stem(texts[0].partition(": ")[0]))
@@ -158,8 +165,12 @@ def _of_folders(form: str, text: str, one: Evidence, tree: Tree, src: Path) -> t
     """Return a form with the field of the folders that it names, if it does, and their level."""
     if one.kind != FOLDERS:
         return form, -1
-    if video := next((w for w in text.split() if one.has(w) and folder_of(w) in w[:-3]), ""):
-        above, ext = "{_}/" * ("/" in video), os.path.splitext(video)[1]
+    videos = [word for word in text.split() if one.has(word) and folder_of(word) in word[:-3]]
+    if videos:
+        parents = {os.path.dirname(video) for video in videos}
+        above, ext = "{_}/" * (parents != {""}), os.path.splitext(videos[0])[1]
+        if len(parents) > 1 and not any("/" in parent for parent in parents):
+            above, form = "{label}/", LABEL.sub("{listed", form)  # names say more than numbers
         form = form.replace("{key}", f"{above}{FOLDER}{ext}")
     level = one.level + len(tree.root.relative_to(src).parts)
     return form.replace("{key", FOLDER[:-1]), level
@@ -196,7 +207,8 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
         if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
             path = "/".join(FOLDER if at in levels else one[0] for at, one in enumerate(parts))
             if form := in_order(path, text):
-                yield Lists((form,), is_clear=False, level=max(levels, default=-1))
+                level, are_flags = max(levels, default=-1), {*text.split()} <= {"0", "1", "-1"}
+                yield Lists((form,), is_clear=False, level=level, are_flags=are_flags)
     elif one.paths[1:]:
         return
     elif one.kind == FOLDERS:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.samples.table import SampleTable
+from packer.sources.evidence.classes import names_of
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
 from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.scanners.templates.lines import ListTemplate
@@ -75,6 +76,10 @@ def readings(
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat
                 is_clear = is_clear and not _has_identities(src, options, texts)
+                names = names_of(made.source.classes, made.tree, made.left)
+                if names and not is_clear and (made.tree.root / names).is_file():
+                    words = (*words, "--classes", os.path.relpath(made.tree.root / names))
+                    reading = replace(reading, words=words)
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -186,6 +191,13 @@ def _ways(
     if "label" in both:
         numbered = [LABEL.sub("{class_number", text) for text in texts]
         yield ", its numbers as those of the sorted classes", base, numbered, False
+        if split := _split_apart(unread):
+            apart = [
+                word.replace("{split}", f"{{split={split}}}{split}").replace("{label}", "{folder}")
+                for word in base
+            ]
+            meaning = f", its numbers as those of the sorted classes of other splits than {split}"
+            yield meaning, (*apart, *base), numbered, False
     persons = [name for name, column in _COLUMN.findall(" ".join(texts)) if plain(column) in _IDS]
     if len(persons) == 1 and not lists.has("label"):
         own = [re.sub(rf"\{{{persons[0]}(?=[:?}}])", "{label", text) for text in texts]
@@ -199,6 +211,14 @@ def _ways(
     elif "label" in roles:
         flat = [_LABEL.sub("{_}", word) for word in base]
         yield ", and folders mean nothing", flat, texts, False
+
+
+def _split_apart(unread: Scanned) -> str:
+    """Return the split whose folders no other one has: numbers, or parts; "" if there is none."""
+    table = unread.listing
+    each = {split: {*table.labels[rows].tolist()} for split, rows in table.by_split().items()}
+    own = [s for s in each if not any(each[s] & of for t, of in each.items() if t != s)]
+    return own[0] if len(own) == 1 < len(each) else ""
 
 
 def _field_at(level: int, base: Sequence[str]) -> str:

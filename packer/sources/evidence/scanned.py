@@ -46,6 +46,15 @@ class Scanned:
         return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
 
     @cached_property
+    def digest(self) -> int:
+        """A number that is the same where labels, splits and members are."""
+        table, names = self.listing, (*self.source.classes, "")
+        labels, splits = table.labels.tolist(), table.splits.tolist()
+        rows = zip(range(len(table)), labels, splits, strict=True)
+        each = frozenset((table.name_of(row), names[label], split) for row, label, split in rows)
+        return hash((each, tuple(sorted(table.members.items()))))
+
+    @cached_property
     def folders(self) -> Sequence[str]:
         """The folders that hold images, relative to what was given."""
         names = Packed(self.listing).folders
@@ -82,7 +91,7 @@ class Reading:
             name: [] for name in ("--images", "--member", "--labels", "--ignore")
         }
         for flag, text in zip(self.words[::2], self.words[1::2], strict=True):
-            found[flag].append(text)
+            found.setdefault(flag, []).append(text)  # others do not concern the source
         return replace(
             given,
             kind=None,

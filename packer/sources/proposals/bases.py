@@ -1,5 +1,6 @@
 """Templates of the images and their members, of the groups of a source's files (pure)."""
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from packer.sources.proposals.groups import File, Group
+from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import by_templates, literal, member
-from packer.sources.trees.shape import may_be_masks, plain
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.words import listed
 
 _MAINS = 2  # groups of images of which each may be that of the samples
@@ -16,6 +18,7 @@ _PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
 _FIELD = re.compile(r"\{.*?\}")
+_IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
 _FEW = 20  # names that are looked at for what they have more than others
 
 
@@ -63,8 +66,6 @@ def bases(groups: Sequence[Group]) -> Iterator[Base]:
             return  # parts are no samples of their own
         parts = len(members)
         yield from _meant(mains, members, ignored)
-        if not (members or ignored) and any(set(main.fields) - {"split"} for main in mains):
-            yield _each_folder(mains)
 
 
 def _each_folder(mains: Sequence[Group]) -> Base:
@@ -88,6 +89,9 @@ def _meant(
     classes = {-1: "the last folder is a class", 0: "the first folder is a class"}
     classes = classes if folders[1:] else {-1: "folders are classes"} if folders else {}
     which = [at for at in classes if _may_be_classes(mains[0], folders, at, bool(members))]
+    if not (folders or members) and (camera := _after_identities(mains)):
+        named = (main.template(f"{{label}}{camera}{{key}}") for main in mains)
+        yield Base("All are samples, and names begin with their class", tuple(named), {})
     meanings: dict[int | None, str] = {at: f", and {classes[at]}" for at in which}
     meanings[None] = ", and folders go into the json" * bool(folders)
     for at, meaning in meanings.items():
@@ -102,13 +106,28 @@ def _meant(
         what += f" with {listed(list(members))}" if members else ""
         what += f"{meaning}, without {listed(list(ignored))}" if ignored else meaning
         yield Base(what, tuple(images), files, tuple(ignored))
+    has_folders = any(set(main.fields) - {"split"} for main in mains)
+    has_folders &= all(plain(os.path.basename(main.folder)) not in IMAGES for main in mains)
+    if has_folders and not (members or ignored) and (-1 in which or not folders):
+        yield _each_folder(mains)
+
+
+def _after_identities(mains: Sequence[Group]) -> str:
+    """Return what follows the numbers of persons or things that all names begin with."""
+    found = [_IDENTITY.match(key) for main in mains for _, key in main.keys]
+    pairs = [match.groups() for match in found if match]
+    numbers, signs = {number for number, _ in pairs}, {sign for _, sign in pairs}
+    is_of_all = len(pairs) == len(found) and 1 < len(numbers) < len(pairs)
+    return str(signs.pop()) if is_of_all and len(signs) == 1 else ""
 
 
 def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: bool) -> bool:
     """Return whether folders may be classes: numbers of clips are none, nor parts of classes."""
     of = [main.fields.index(name) for name in folders]
     each = [tuple(values[one].lower() for one in of) for values, _ in main.keys]
-    if has_parts and all(one[at].isdecimal() for one in each):
+    if has_parts and (
+        is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
+    ):
         return False
     return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 

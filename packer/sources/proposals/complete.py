@@ -41,15 +41,18 @@ def commands_for(src: Path, options: SourceOptions, known: str) -> str:
     if options.has_templates or options.of_table or options.pairs:
         return ""
     found: dict[str, tuple[str, ...]] = {}
-    for meaning, words in _complete(src, options):
-        if command(src, *words) not in known and words not in found.values():
+    seen: set[int] = set()
+    for meaning, words, packs in _complete(src, options):
+        if command(src, *words) not in known and packs not in seen:
             found.setdefault(meaning, words)
+        seen.add(packs)
         if len(found) == most:
             break
     return f"\nThese commands keep all images:{choices(src, found)}" if found else ""
 
 
-def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """Yield what each reading means, its options, and a number that readings alike share."""
     try:
         tree = tree_at(src, options.ignore)
         if tree is None or not (paths := _paths(tree)):
@@ -67,13 +70,14 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
     while left:  # the first of each, then the second ones
         again = []
         for base, found in left:
-            if (reading := next(found, None)) is not None:
-                yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+            if (whole := next(found, None)) is not None:
+                way, packs = whole
+                yield f"{base.meaning}{way.meaning}", (*way.words, *given), packs.digest
                 again.append((base, found))
         left, has_any = again, has_any or bool(again)
     for base, one in plain if not has_any else ():
         if "{label" not in " ".join(base.words) and (reading := _without_lists(one)):
-            yield f"{base.meaning}{reading.meaning}", (*reading.words, *given)
+            yield f"{base.meaning}{reading.meaning}", (*reading.words, *given), 0
             return
 
 
@@ -110,15 +114,18 @@ class _Tried:
         return find_evidence(scan.tree, scan.left, scan.listing)[0] if scan else ()
 
 
-def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[Reading]:
-    """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
+def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[tuple[Reading, Scanned]]:
+    """Yield a reading with the lists that it leaves, and what it packs.
+
+    Nothing is yielded if it does not keep all.
+    """
     reading, scan, found = tried.reading, tried.scan, tried.evidence
     if scan is None:
         return
     if not found:
         left = scan.left
         without = f", without {listed(left, _NAMED)}" if left else ""
-        yield replace(reading, meaning=f"{reading.meaning}{without}")
+        yield replace(reading, meaning=f"{reading.meaning}{without}"), scan
         return
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
     options = reading.options(tried.options)

@@ -22,7 +22,7 @@ _MOST = 12  # parts of a sample
 _OWN = "\0"  # in a name: the split of its folder
 _SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
-    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test)(?![a-z])"
+    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|query|gallery)(?![a-z])"
     r"|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
     re.IGNORECASE,
 )
@@ -212,8 +212,13 @@ def _has_image(names: Mapping[tuple[str, ...], Sequence[str]], folder: _Folder) 
 
 
 def _marked(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the template of each name that has one of two splits in it, the name and its split."""
+    """Yield the template of each name that has one of two splits in it, the name and its split.
+
+    ``test-extra`` is no split beside ``test``.
+    """
     found = [(name, match) for name in names if (match := _SPLIT.search(name))]
+    whole = {match[0].lower()[:3] for name, match in found if match[0] == name}
+    found = [(n, m) for n, m in found if m[0] == n or m[0].lower()[:3] not in whole]
     if len({match[0].lower()[:3] for _, match in found}) > 1:
         for name, match in found:
             mark = f"{literal(name[: match.start()])}{{split}}{literal(name[match.end() :])}"

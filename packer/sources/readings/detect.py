@@ -120,10 +120,10 @@ def _refuse_several(candidate: Candidate) -> None:
     found = {name: reading for name in names if (reading := _recognised(candidate.within(name)))}
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
-        raise UnusableInput(
-            f"{candidate.path} holds {each}, beside other folders. Pack each separately: "
-            f"{command(candidate.path / next(iter(found)))}"
-        )
+        how = f"Pack each separately: {command(candidate.path / next(iter(found)))}"
+        if len(found) == len(names) and all(one.kind == "webdataset" for one in found.values()):
+            how = f"Pack them together: {command(candidate.path, '--as', 'webdataset')}"
+        raise UnusableInput(f"{candidate.path} holds {each}, beside other folders. {how}")
 
 
 def _within(candidate: Candidate) -> Iterator[Candidate]:

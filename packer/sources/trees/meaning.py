@@ -7,7 +7,7 @@ names both, with the option that chooses.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
@@ -15,9 +15,11 @@ from packer.sources.trees.names import SPLITS, split_of, splits_of
 from packer.sources.trees.outright import (
     ALL,
     FLAT,
+    are_named_after,
     as_templates,
     by_templates,
     end_of,
+    fields,
     in_each,
     last_alone,
     literal,
@@ -28,6 +30,7 @@ from packer.sources.trees.shape import (
     Shape,
     certain_pair,
     enclosing,
+    has_mask_word,
     inside,
     is_within,
     masks,
@@ -141,22 +144,36 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
             return {"": ""}
         raise UnusableInput(
             f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
-            f"named like splits, and {listed(filled)} {are(len(filled))} not. If the former "
-            f"are splits, move {listed(filled)} to another folder. Otherwise "
-            f"choose:{choices(where, _classes_or_splits(shape, top))}"
+            f"named like splits, and {listed(filled)} {are(len(filled))} not. "
+            f"Choose:{choices(where, _of_splits(shape, top, found, filled))}"
         )
     if len(set(found.values())) < len(found):
         paths = {inside(top, name): split for name, split in found.items()}
-        ways = [
-            f"{{split={split}}}{literal(path)}/{end_of(shape, path, splits_of)}"
-            for path, split in paths.items()
-        ]
+        ways = [_way(shape, path, split) for path, split in paths.items()]
         readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
             f"{where}: {listed(found)} would become one split. Rename one of them, or "
             f"choose:{choices(where, readings | _classes_or_splits(shape, top))}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
+
+
+def _way(shape: Shape, path: str, split: str = "") -> str:
+    """Return the template of the images in a folder, that of a split."""
+    end = end_of(shape, path, splits_of)
+    return f"{f'{{split={split}}}' if split else ''}{literal(path)}/{end}"
+
+
+def _of_splits(
+    shape: Shape, top: str, found: Mapping[str, str], others: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the readings of the folders of splits, and of others beside them."""
+    ways = [_way(shape, inside(top, name), split) for name, split in found.items()]
+    ways += [_way(shape, inside(top, name)) for name in others]
+    readings = {f"{listed(found)} {are(len(found))} of splits, others of none": by_templates(ways)}
+    if any("{label}" in way for way in ways):
+        return readings
+    return readings | _classes_or_splits(shape, top)
 
 
 def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
@@ -239,24 +256,24 @@ def refuse_doubtful_classes(
         if count and is_within(path, folder)
     }
     deepest = max(depths)
-    readings = {f"{nested[0]} is a class": first}
-    if len(depths) == 1:
-        joined = _as_options(replace(layout, depth=deepest), shape)
-        readings |= {
-            **in_each(shape, folder, joined, deepest),
-            **last_alone(shape, path, joined, deepest, has_splits="" not in layout.splits),
-            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
-        }
-    readings |= {
-        f"{nested[0]}/{below[0]} is a class": _as_options(replace(layout, depth=2), shape),
-        "Each folder that holds images is a class": _as_options(replace(layout, depth=ALL), shape),
-    }
+    joined = _as_options(replace(layout, depth=deepest), shape)
+    is_even = len(depths) == 1
+    readings = in_each(shape, folder, joined, deepest) if is_even else {}
+    if not readings and not any(map(has_mask_word, names)):
+        readings = {f"{nested[0]} is a class": first}
+        of_videos = is_even and are_named_after(shape, folder)
+        if is_even:
+            readings |= {} if of_videos else last_alone(shape, path, joined, deepest)
+            readings["No folder is a class, and all go into the json"] = fields(joined, deepest)
+        if not of_videos:
+            each = _as_options(replace(layout, depth=ALL), shape)
+            readings["Each folder that holds images is a class"] = each
     alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
     has_others = names == nested and shape.images[folder]
+    chosen = choices(f"{where}/{path}", alone if has_others else {}) + choices(where, readings)
     raise UnusableInput(
-        f"{where}: {path} has no images, only the folders {listed(below)}. "
-        f"Choose:{choices(f'{where}/{path}', alone if has_others else {})}"
-        f"{choices(where, readings)}"
+        f"{where}: {path} has no images, only the folders {listed(below)}."
+        f"{' Choose:' * bool(chosen)}{chosen}"
     )
 
 

@@ -82,21 +82,35 @@ def end_of(shape: Shape, folder: str, splits_of: SplitsOf) -> str:
 
 
 def last_alone(
-    shape: Shape, path: str, joined: Collection[str], depth: int, *, has_splits: bool
+    shape: Shape, path: str, joined: Collection[str], depth: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the readings in which only the last folder is a class; `path` is one above it.
+    """Return the reading in which only the last folder is a class; `path` is one above it.
 
     `joined` are the options by which `depth` folders name a class.
     """
     above = path.rpartition("/")[2]
     while below := shape.with_images(path):
         path = inside(path, below[0])
-    last = path.rpartition("/")[2]
-    folders = [f"{{folder{number}}}/" for number in range(1, depth)] if depth > 2 else ["{folder}/"]
-    readings = {f"{last} is a class, and {above} is none": ("".join(folders) + "{label}")}
-    if depth == 2 and not has_splits:
-        readings[f"{last} is a class, and {above} is a split"] = "{split}/{label}"
-    return {meaning: _put(joined, depth, way) for meaning, way in readings.items()}
+    last, way = path.rpartition("/")[2], "/".join([*_fields(depth)[:-1], "{label}"])
+    return {f"{last} is a class, and {above} is none": _put(joined, depth, way)}
+
+
+def fields(joined: Collection[str], depth: int) -> tuple[str, ...]:
+    """Return the options by which each of `depth` folders is a field; see `last_alone`."""
+    return _put(joined, depth, "/".join(_fields(depth)))
+
+
+def _fields(depth: int) -> list[str]:
+    return [f"{{folder{number}}}" for number in range(1, depth + 1)]
+
+
+def are_named_after(shape: Shape, folder: str) -> bool:
+    """Return whether all folders have the name of the one that they lie in: those of videos."""
+    return all(
+        name.lower() in below.lower()
+        for name in shape.with_images(folder)
+        for below in shape.with_images(inside(folder, name))
+    )
 
 
 def in_each(
@@ -110,7 +124,7 @@ def in_each(
         return {}
     if any(len({shape.below(inside(path, part)) for part in parts}) > 1 for path in paths):
         return {}
-    ways = {part: _put(joined, depth, f"{{folder}}/{literal(part)}")[1::2] for part in parts}
+    ways = {part: _put(joined, depth, f"{{folder1}}/{literal(part)}")[1::2] for part in parts}
     readings = {}
     for main in sorted(parts, key=is_role)[:_MAINS]:
         members = {member(part) + "?": ways[part] for part in parts}

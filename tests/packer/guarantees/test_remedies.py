@@ -109,6 +109,7 @@ ELSEWHERE = (  # pasted in test_remedies_python.py and test_remedies_of_datasets
 UNPASTED = {  # what a message has -> why no test pastes it
     "pip install": "installs packages",
     "Pack each separately, such as": "tests/packer/sources/trees/test_find.py",
+    "Pack them together: ": "tests/layouts/packed/left.py",
     "in the json as they are: read them with": "a hint on reading",
     "to allow more, pass a larger --max-pixels": "tests/packer/images/test_probe.py",
     "of a kind that Pillow does not open": "tests/packer/guarantees/test_bands.py",

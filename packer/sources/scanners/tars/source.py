@@ -92,7 +92,7 @@ class WebDatasetSource:
             known, boxes = packed(path)
             folders = split_parts(tree)
             parts = {tar: split for split in folders for tar in _tars(tree, folders[split])}
-            tars = tuple(parts) or _tars(tree)
+            tars = tuple(parts) or _tars(tree) or tars_below(tree)
             splits = parts or splits_of_tars(path, tars)
             source = cls(path, tars, tree, tuple(classes or known), splits, parts, boxes)
         else:
@@ -146,8 +146,9 @@ class WebDatasetSource:
         level, tars = tree.level(folder), set(self.tars)
         for name, reason in level.skipped.items():
             yield not_entered(f"{inside(folder, name)}/", reason)
+        above = {*self.parts.values(), *(tar.split("/")[0] for tar in self.tars)}
         for name in level.folders:
-            if name not in self.parts.values():
+            if name not in above:
                 yield Skipped(f"{inside(folder, name)}/", "it is a folder beside the tars")
         for path in (inside(folder, name) for name in tree.names(folder)):
             stem, ext = os.path.splitext(path)
@@ -244,6 +245,11 @@ def _tars(tree: Tree, path: str = "") -> tuple[str, ...]:
     return tuple(
         one for one in paths if one.endswith(".tar") and not is_litter(os.path.basename(one))
     )
+
+
+def tars_below(tree: Tree) -> tuple[str, ...]:
+    """The tars in all folders."""
+    return tuple(tar for folder, _ in tree.walk() for tar in _tars(tree, folder))
 
 
 def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:

@@ -55,6 +55,15 @@ SOURCES = {
         "img/1.jpg img/2.jpg mask-anno/0/00001_hair.png mask-anno/1/00002_hair.png",
         ("--images", "img/{key}", "--ignore", "mask-anno/*/*"),
     ),
+    "identities": (
+        "box_train/0002_c1s1_01.jpg box_train/0002_c1s1_02.jpg box_test/0007_c1s1_01.jpg "
+        "box_test/0007_c2s1_01.jpg query/0007_c3s1_01.jpg",
+        ("--images", "box_{split}/{label}_c{key}", "--images", "{split}/{label}_c{key}"),
+    ),
+    "a folder that begins like a split": (
+        "train/cat/1.jpg train/dog/2.jpg test/cat/3.jpg test/dog/4.jpg test-many/5.jpg",
+        ("--images", "test-many/{key}", "--images", "{split}/{label}/{key}"),
+    ),
     "splits in the names of folders": (
         "x_train_HR/1.png x_val_HR/2.png x_train_LR/1x2.png x_val_LR/2x2.png",
         ("--images", "x_{split}_HR/{key}", "--member", "x_lr=x_{split}_LR/{key}x2"),
