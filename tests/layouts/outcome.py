@@ -370,7 +370,8 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     for content in list(contents.values()):
         contents = _members_of(content) | contents
     for path in layout.truth.keys() - contents.keys():  # in an archive within another
-        contents |= {path: one for name, one in contents.items() if path.endswith(f"/{name}")}
+        within = [one for name, one in contents.items() if path.endswith(f"/{name}")]
+        contents |= {path: within[0]} if within else {}
     below = f"{layout.src}/" if layout.src else ""
     if layout.src.endswith(".zip"):
         below = ""

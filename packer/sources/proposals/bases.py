@@ -13,7 +13,7 @@ from packer.sources.trees.outright import by_templates, literal, member
 from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.words import listed
 
-_MAINS = 2  # groups of images of which each may be that of the samples
+_MAINS = 4  # groups of images of which each may be that of the samples
 _PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")

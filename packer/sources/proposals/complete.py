@@ -20,11 +20,12 @@ from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
+from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_litter
 from packer.words import choices, command, listed
 
-_MOST_FILES = 200_000  # of a source
+_MOST_FILES = 200_000  # that are looked at, if each folder has few
 _MOST_GROUPS = 50  # of files
 _LEAST, _MOST = 3, 4  # commands, with those of the refusal
 _NAMED = 2  # files that a command leaves
@@ -82,13 +83,12 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[str, tuple[st
 
 
 def _paths(tree: Tree) -> list[str]:
-    """Return the files of a tree; none if there are too many."""
+    """Return the files of a tree; of one with very many, the first of each folder."""
+    folders = [folder for folder, _ in tree.walk()]
     found: list[str] = []
-    for folder, _ in tree.walk():
-        names = tree.readable_names(folder) or []
-        found += (f"{folder}/{name}" if folder else name for name in names if not is_litter(name))
-        if len(found) > _MOST_FILES:
-            return []
+    for folder in folders:
+        names = [name for name in tree.readable_names(folder) or [] if not is_litter(name)]
+        found += (inside(folder, name) for name in names[: max(1, _MOST_FILES // len(folders))])
     return found
 
 

@@ -22,8 +22,8 @@ _MOST = 12  # parts of a sample
 _OWN = "\0"  # in a name: the split of its folder
 _SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
-    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|query|gallery)(?![a-z])"
-    r"|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
+    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|dev|eval|query|gallery)"
+    r"(?![a-z])|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -234,10 +234,13 @@ def _are_parts(
     each = [_parents(own, depth) for own in below.values()]
     if len(below) > _MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
         return False
-    words = {re.sub(r"\d+", "", name) for name in below}
-    if len(words) > 1 and all(map(_has_a_role, below)):
+    words = [{*re.findall(r"[^\W_]+", name)} for name in below]
+    shared = {word for word in set.intersection(*words) if word.lower() not in IMAGES}
+    rests = ["_".join(sorted(own - shared)) for own in words]
+    are_many = len({re.sub(r"\d+", "", rest) for rest in rests}) > 1
+    if are_many and all(map(_has_a_role, rests)):
         return True
-    if not any(map(_has_a_role, below)):
+    if not any(map(_has_a_role, rests)):
         return False
     stems = [
         {

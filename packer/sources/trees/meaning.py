@@ -6,8 +6,7 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
@@ -15,13 +14,9 @@ from packer.sources.trees.names import SPLITS, split_of, splits_of
 from packer.sources.trees.outright import (
     ALL,
     FLAT,
-    are_named_after,
     as_templates,
     by_templates,
     end_of,
-    fields,
-    in_each,
-    last_alone,
     literal,
     masks_refusal,
 )
@@ -30,9 +25,7 @@ from packer.sources.trees.shape import (
     Shape,
     certain_pair,
     enclosing,
-    has_mask_word,
     inside,
-    is_within,
     masks,
     may_be_masks,
     plain,
@@ -144,52 +137,20 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
             return {"": ""}
         raise UnusableInput(
             f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
-            f"named like splits, and {listed(filled)} {are(len(filled))} not. "
-            f"Choose:{choices(where, _of_splits(shape, top, found, filled))}"
+            f"named like splits, and {listed(filled)} {are(len(filled))} not."
         )
     if len(set(found.values())) < len(found):
         paths = {inside(top, name): split for name, split in found.items()}
-        ways = [_way(shape, path, split) for path, split in paths.items()]
+        ways = [
+            f"{{split={split}}}{literal(path)}/{end_of(shape, path, splits_of)}"
+            for path, split in paths.items()
+        ]
         readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
             f"{where}: {listed(found)} would become one split. Rename one of them, or "
-            f"choose:{choices(where, readings | _classes_or_splits(shape, top))}"
+            f"choose:{choices(where, readings)}"
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
-
-
-def _way(shape: Shape, path: str, split: str = "") -> str:
-    """Return the template of the images in a folder, that of a split."""
-    end = end_of(shape, path, splits_of)
-    return f"{f'{{split={split}}}' if split else ''}{literal(path)}/{end}"
-
-
-def _of_splits(
-    shape: Shape, top: str, found: Mapping[str, str], others: Sequence[str]
-) -> dict[str, tuple[str, ...]]:
-    """Return the readings of the folders of splits, and of others beside them."""
-    ways = [_way(shape, inside(top, name), split) for name, split in found.items()]
-    ways += [_way(shape, inside(top, name)) for name in others]
-    readings = {f"{listed(found)} {are(len(found))} of splits, others of none": by_templates(ways)}
-    if any("{label}" in way for way in ways):
-        return readings
-    return readings | _classes_or_splits(shape, top)
-
-
-def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
-    """Return both readings of the folders in a folder."""
-    names = shape.with_images(folder)
-    begins = [re.match(r".*[_\-. ]", name) for name in names]
-    shared = {match[0] if match else "" for match in begins}
-    before = literal(shared.pop()) if len(shared) == 1 else ""
-    start = inside(literal(folder), f"{before}{{split}}/")
-    paths = [inside(folder, name) for name in names]
-    ends = ["{label}/{key}"] if any(shape.with_images(path) for path in paths) else []
-    ends += ["{key}"] if not ends or any(map(shape.images.__getitem__, paths)) else []
-    return {
-        "All are classes": by_templates([inside(literal(folder), "{label}/{key}")]),
-        "All are splits": by_templates([start + end for end in ends]),
-    }
 
 
 def _base(shape: Shape, top: str, name: str, split: str) -> str:
@@ -239,41 +200,16 @@ def refuse_doubtful_classes(
         return
     path = inside(folder, nested[0])
     below = shape.with_images(path)
-    first = _as_options(replace(layout, depth=1), shape)
     if splits_of(below):
-        template = inside(literal(folder), "{label}/{split}/{key}")
-        readings = {
-            "The folders below each class are splits": by_templates([template]),
-            f"All below {path} is one class without splits": first,
-        }
         raise UnusableInput(
             f"{where}: {path} has the splits {listed(below)} in it; splits are expected above "
-            f"the classes. Choose:{choices(where, readings)}"
+            "the classes."
         )
-    depths = {
-        path[len(folder) :].strip("/").count("/") + 1
-        for path, count in shape.images.items()
-        if count and is_within(path, folder)
-    }
-    deepest = max(depths)
-    joined = _as_options(replace(layout, depth=deepest), shape)
-    is_even = len(depths) == 1
-    readings = in_each(shape, folder, joined, deepest) if is_even else {}
-    if not readings and not any(map(has_mask_word, names)):
-        readings = {f"{nested[0]} is a class": first}
-        of_videos = is_even and are_named_after(shape, folder)
-        if is_even:
-            readings |= {} if of_videos else last_alone(shape, path, joined, deepest)
-            readings["No folder is a class, and all go into the json"] = fields(joined, deepest)
-        if not of_videos:
-            each = _as_options(replace(layout, depth=ALL), shape)
-            readings["Each folder that holds images is a class"] = each
     alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
     has_others = names == nested and shape.images[folder]
-    chosen = choices(f"{where}/{path}", alone if has_others else {}) + choices(where, readings)
     raise UnusableInput(
-        f"{where}: {path} has no images, only the folders {listed(below)}."
-        f"{' Choose:' * bool(chosen)}{chosen}"
+        f"{where}: {path} has no images, only the folders {listed(below)}, and either may be "
+        f"the classes.{choices(f'{where}/{path}', alone if has_others else {})}"
     )
 
 
@@ -287,12 +223,8 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
     names = sorted({name for base in layout.bases for name in shape.with_images(base)})
     alone = names if len(names) == 1 and split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:
-        is_one = len(called) == 1
-        readings = {
-            "It is a class" if is_one else "They are classes": _as_options(layout, shape),
-            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
-        }
+        what, meant = ("a class", "It is a class") if len(called) == 1 else ("classes", "They are")
+        readings = {meant: _as_options(layout, shape)}
         raise UnusableInput(
-            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. "
-            f"Choose:{choices(where, readings)}"
+            f"{where}: {listed(called)} would become {what}. Choose:{choices(where, readings)}"
         )

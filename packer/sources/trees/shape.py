@@ -116,7 +116,7 @@ def masks(shape: Shape) -> Iterator[tuple[str, str | None]]:
     known: dict[str, _Siblings] = {}  # of the folders in a folder
     for path in sorted(filter(None, shape.images)):
         above, _, name = path.rpartition("/")
-        if not has_mask_word(name) or not shape.below(path):
+        if not _has_word(name) or not shape.below(path):
             continue
         if above not in known:
             known[above] = _Siblings(shape.with_images(above))
@@ -155,8 +155,7 @@ def _is_of_masks(name: str, words: set[str]) -> bool:
     return "" != rest != plain(name) and rest in words
 
 
-def has_mask_word(name: str) -> bool:
-    """Return whether a name has a word that folders of masks have."""
+def _has_word(name: str) -> bool:
     return may_be_masks(name) or not _WORDS.isdisjoint(_tokens(name))
 
 

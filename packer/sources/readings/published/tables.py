@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import Ambiguous, BadImage, UnusableInput
+from packer.errors import BadImage, UnusableInput
 from packer.samples.records import Source
 from packer.sources.interpretation import Candidate, Interpretation
 from packer.sources.readings.folders.reading import layout_of
@@ -136,11 +136,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     def opening(classes: Sequence[str] | None) -> Source:
         if errors:
-            text, without = str(errors[0]), {}
-            if not options.of_table:
-                text += f" To pack without tables, pass {option('kind', 'folder')}."
-                without = {} if has else {"Pack without tables": ("--as", "folder")}
-            raise Ambiguous(text, getattr(errors[0], "readings", without))
+            raise errors[0]
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
         folders = None
