@@ -31,7 +31,6 @@ from packer.sources.tables.names import may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
-from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import plain
 
@@ -161,16 +160,9 @@ def _ways(
 ) -> Iterator[tuple[str, Sequence[str], Sequence[str], bool]]:
     """Yield a meaning, the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
-    if lists.level >= 0 and (field := _field_at(lists.level, base)):
-        yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
-        return
     if lists.level >= 0:
-        is_label = len(unread.source.classes) > 1
-        field = "{label}" if is_label and not lists.has("label") else FOLDER
-        texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
-        if folders := _by_level(unread, lists.level, field):
-            beside = " beside the classes of folders" if field == "{label}" else ""
-            yield beside, folders, texts, True
+        if field := _field_at(lists.level, base):
+            yield "", base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]
@@ -233,20 +225,3 @@ def _renamed(text: str, roles: Sequence[str], what: str) -> str:
     for role in roles:
         text = re.sub(rf"\{{{role}(?=[:=?}}])", f"{{{what}_{role}", text)
     return text
-
-
-def _by_level(unread: Scanned, level: int, field: str) -> tuple[str, ...]:
-    """Return the template of images whose folder at a level is a field; none if levels differ."""
-    paths = [path.split("/") for path in unread.folders]
-    if len(set(map(len, paths))) != 1 or paths == [["."]]:
-        return ()
-    parts = []
-    for at, names in enumerate(map(set, zip(*paths, strict=True))):
-        if at == level:
-            parts.append(field)
-        elif len(names) == 1:
-            parts.append(literal(names.pop()))
-        else:
-            is_split = len(splits_of(sorted(names))) == len(names)
-            parts.append("{split}" if is_split else f"{{level{at + 1}}}")
-    return by_templates(["/".join([*parts, "{key}"])])

@@ -1,9 +1,7 @@
 """What a reading of texts packs: options of a command line, tried by a scan."""
 
 import json
-import os
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +13,6 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.readings.detect import read
-from packer.sources.tables.image_names import Packed
 from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
@@ -53,12 +50,6 @@ class Scanned:
         rows = zip(range(len(table)), labels, splits, strict=True)
         each = frozenset((table.name_of(row), names[label], split) for row, label, split in rows)
         return hash((each, tuple(sorted(table.members.items()))))
-
-    @cached_property
-    def folders(self) -> Sequence[str]:
-        """The folders that hold images, relative to what was given."""
-        names = Packed(self.listing).folders
-        return sorted(os.path.relpath(self.tree.root / name, self.src) for name in names)
 
     @cached_property
     def numbers_folders(self) -> bool:
