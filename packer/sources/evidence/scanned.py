@@ -45,10 +45,12 @@ class Scanned:
     @cached_property
     def digest(self) -> int:
         """A number that is the same where labels, splits and members are."""
-        table, names = self.listing, (*self.source.classes, "")
+        table, names = self.listing, dict(enumerate(self.source.classes))  # none for numbers
         labels, splits = table.labels.tolist(), table.splits.tolist()
         rows = zip(range(len(table)), labels, splits, strict=True)
-        each = frozenset((table.name_of(row), names[label], split) for row, label, split in rows)
+        each = frozenset(
+            (table.name_of(n), names.get(label, label), split) for n, label, split in rows
+        )
         return hash((each, tuple(sorted(table.members.items()))))
 
     @cached_property
