@@ -28,6 +28,7 @@ from reader.format.files import open_regular
 from reader.store.urls import is_url
 
 _NAMED = 8  # rejected files, each in a command
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 _FIRST = 256  # samples, evenly spread: most sources have each field in one of them
 _KNOWN = 12  # fields of the JSON, in a sentence
 
@@ -145,7 +146,12 @@ def _without(work: Work, files: Rejections) -> Message:
     paths: list[str] = []
     lists = work.scanned.facts.lists
     is_unlisted = 0 < len(lists) <= _NAMED and all(name.endswith("/") for name, _ in files)
-    for name in lists if is_unlisted else [name for name, _ in files]:
+    names = lists if is_unlisted else [name for name, _ in files]
+    listing = work.scanned.listing
+    are_beside = len(listing) <= _NAMED and all(name.endswith(_ARCHIVES) for name in names)
+    if are_beside:  # the images are, and what has most is in the archives
+        names = [listing.name_of(number) for number in range(len(listing))]
+    for name in names:
         path = os.path.relpath(os.path.join(work.scanned.facts.root or src, name), src)
         can_hide = os.path.lexists(src / path) and os.pardir not in (path[:2], name[:2])
         if not can_hide or name.endswith("/") or len(files) > _NAMED:
@@ -155,8 +161,12 @@ def _without(work: Work, files: Rejections) -> Message:
     globs = [*work.options.ignore, *map(glob.escape, paths)]
     ignoring = command(work.name, *(w for one in globs for w in ("--ignore", one)))
     if is_unlisted:
-        names = listed(lists)
-        return Message(f"if {names} does not list its images: to ignore {names}, type: ", ignoring)
+        all_lists = listed(lists)
+        what = f"if {all_lists} does not list its images: to ignore {all_lists}, type: "
+        return Message(what, ignoring)
+    if are_beside:
+        what = f"to pack what is in archives, without {listed(paths, _NAMED)}, type: "
+        return Message(what, ignoring)
     rejected, them = ("files do", "them") if files[1:] else ("file does", "it")
     reading = work.reading[:1].lower() + work.reading[1:]
     return Message(

@@ -40,6 +40,7 @@ CRASHED = "crashed"
 FAULTY = (WRONG, WRONG_BY_COMMAND, CRASHED)
 
 _ALWAYS = ("--jpeg", "verbatim", "--png", "verbatim", "--jobs", "1")
+_CHOSEN = ("It is a class", "Each is a sample of its own")
 _STEPS = 2  # of commands that propose commands
 _SPLITS = {
     "training": "train",
@@ -175,7 +176,7 @@ def _proposed(message: str, arguments: list[str], layout: Layout, dst: str, step
         words = [dst if word == "DST" else word for word in words]
         words += [] if "--jobs" in words else _ALWAYS
         outcome = _tried(words, layout, dst, steps - 1)
-        if outcome.verdict in FAULTY and f"It is a class: {command}" in message:
+        if outcome.verdict in FAULTY and any(f"{how}: {command}" in message for how in _CHOSEN):
             outcome = outcome._replace(verdict=REFUSED)  # who chooses it says so
         tried.append((command, outcome))
     for code in python_of(message):
@@ -369,6 +370,9 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
     contents = {path: bytes_of(path, text, masks) for path, text in layout.files.items()}
     for content in list(contents.values()):
         contents = _members_of(content) | contents
+    for path in layout.truth.keys() - contents.keys():  # in an archive within another
+        within = [one for name, one in contents.items() if path.endswith(f"/{name}")]
+        contents |= {path: within[0]} if within else {}
     below = f"{layout.src}/" if layout.src else ""
     if layout.src.endswith(".zip"):
         below = ""
@@ -391,16 +395,19 @@ def _faults(dst: Path, layout: Layout) -> Iterator[Fault]:
 
 
 def _members_of(content: bytes) -> dict[str, bytes]:
-    """Return the files of an archive, by their paths in it; of any other file, none."""
+    """Return the files of an archive, and of those in it, by their paths; of any other, none."""
     try:
         if content.startswith(b"PK\3\4"):
             with zipfile.ZipFile(BytesIO(content)) as archive:
-                return {name: archive.read(name) for name in archive.namelist()}
-        with tarfile.open(fileobj=BytesIO(content)) as archive:
-            members = [(one.name, archive.extractfile(one)) for one in archive]
-            return {name: file.read() for name, file in members if file is not None}
+                found = {name: archive.read(name) for name in archive.namelist()}
+        else:
+            with tarfile.open(fileobj=BytesIO(content)) as archive:
+                members = [(one.name, archive.extractfile(one)) for one in archive]
+                found = {name: file.read() for name, file in members if file is not None}
     except (tarfile.TarError, zipfile.BadZipFile):
         return {}
+    inner = (_members_of(one) for one in list(found.values()))
+    return {name: one for some in (*inner, found) for name, one in some.items()}
 
 
 def _samples(dst: Path, manifest: Any) -> Iterator[_Sample]:

@@ -23,6 +23,7 @@ from packer.sources.evidence.advice import refusal, relative
 from packer.sources.evidence.classes import ClassNumbers
 from packer.sources.evidence.folders import Folders
 from packer.sources.evidence.gathered import few_of, remarks_on, texts_of
+from packer.sources.evidence.lists import without_split
 from packer.sources.evidence.named_text import Decision
 from packer.sources.evidence.readings import readings
 from packer.sources.evidence.rows import in_order
@@ -134,27 +135,44 @@ def find_evidence(
     found += folders.divided_by(texts)
     covered = {path for one in found for path in one.paths}
     otherwise = list[str]()
-    sums: set[str] = set()  # of which a group with others is not judged
+    judged: set[str] = set()  # of which a group with others is not judged
+    decisions: list[tuple[Text, Decision]] = []
     for text, own in zip(texts, keys, strict=False):  # each file comes before its group
-        if covered.intersection(text.paths) or sums.intersection(text.paths):
+        if covered.intersection(text.paths) or judged.intersection(text.paths):
             continue
         one = None
         if np.isin(own, known).any():
             decision = Decision(text, known, packed, words_of(text.text, are_plain=are_plain))
             one = decision.evidence if decision.is_evidence else None
-            sums.update(text.paths if decision.are_checksums else ())
             otherwise += [decision.remark] if decision.remark else []
+            decisions.append((text, decision))
+            if decision.are_checksums:
+                judged.update(text.paths)
         own_counts = counts.get(os.path.dirname(text.paths[0]), {})
         one = one or in_order(text, {**own_counts, packed.count: f"{packed.count:,} images"})
         one = one or folders.named_by(text, tree) or folders.listed(text, classes)
         if one := one or (None if has_boxes else numbers.named_by(text)):
             found.append(one)
             covered.update(text.paths)
+    found += _of_other_splits(found, decisions)
+    covered.update(path for one in found for path in one.paths)
     found += _repeated(text for text in texts if not covered.intersection(text.paths))
     left = [text for text in texts if not covered.intersection(text.paths)]
     found += folders.named_as(left)
     remarks = (*folders.remarks, *otherwise, *remarks_on(groups.values(), few, texts))
     return _of_one_name(found), remarks
+
+
+def _of_other_splits(
+    found: Sequence[Evidence], decisions: Iterable[tuple[Text, Decision]]
+) -> Iterator[Evidence]:
+    """Yield lists that differ in the split of their names from those found."""
+    covered = {path for one in found for path in one.paths}
+    kinds = {without_split(one.paths[0]) for one in found if not one.paths[1:]}
+    for text, decision in decisions:
+        path = text.paths[0]
+        if not text.paths[1:] and path not in covered and without_split(path) in kinds:
+            yield from [decision.evidence] * decision.is_list
 
 
 def _of_one_name(found: Sequence[Evidence]) -> list[Evidence]:

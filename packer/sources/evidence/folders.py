@@ -19,7 +19,7 @@ from packer.sources.trees.tree import Tree
 from packer.words import many, shortened
 
 _NEARLY = 0.9  # of the folders
-SPLIT = re.compile(r"training|train|validation|valid|val|testing|test", re.IGNORECASE)
+SPLIT = re.compile(r"training|train|validation|valid|crossval|val|testing|test", re.IGNORECASE)
 _SPLITS = re.compile(rf"\d|{SPLIT.pattern}|dev", re.IGNORECASE)
 _LOOKED_FOR = 12  # folders: a text that has no two of their names is passed over
 

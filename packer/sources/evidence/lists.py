@@ -35,6 +35,7 @@ class Lists(NamedTuple):
     is_clear: bool = True
     level: int = -1  # of the folders that they name, in the paths of images
     images: int = 0  # that they name
+    are_flags: bool = False  # its values are 0 and 1
 
     def has(self, role: str) -> bool:
         return f"{{{role}" in "".join(self.texts)
@@ -46,18 +47,16 @@ class Lists(NamedTuple):
 
 
 def sums_of_others(found: Sequence[Evidence], tree: Tree) -> list[str]:
-    """Return the list that has the lines of all others and, but for comments, no further ones."""
+    """Return the lists that, but for comments, have the lines of several others and no more."""
     if len(found) < 3 or any(one.paths[1:] for one in found):
         return []
-    lines = {one.paths[0]: {*(_text(tree, one) or "").splitlines()} for one in found}
-    counts = Counter(line for own in lines.values() for line in own)
-    common = {line for line, count in counts.items() if count > 1}
-    return [
-        path
+    each = {one.paths[0]: (_text(tree, one) or "").splitlines() for one in found}
+    lines = {path: {line for line in own if not line.startswith("#")} for path, own in each.items()}
+    parts = {
+        path: [other for other in lines.values() if other and other < own]
         for path, own in lines.items()
-        if common and all(line in own for line in counts)
-        if {line for line in own if not line.startswith("#")} == common
-    ][:1]
+    }
+    return [path for path, own in parts.items() if own[1:] and set().union(*own) == lines[path]]
 
 
 def _text(tree: Tree, one: Evidence) -> str | None:
@@ -74,15 +73,16 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
     stems = [_stem(one.paths[0]) for one in found]
     alike: dict[object, list[Evidence]] = {}
     for one in found:
-        folder, name = os.path.split(one.paths[0])
-        kind = folder, os.path.splitext(name)[1], _without_split(_stem(name))
+        kind = without_split(one.paths[0])
         alike.setdefault(kind if one.kind != ORDER else one.paths, []).append(one)
     each = []
     for group in alike.values():
         together = list(_together(group, tree, src)) if group[1:] else []
         forms = [together] if together else [list(_forms(one, tree, src, stems)) for one in group]
-        count = sum(one.count for one in group) if group[0].kind != ORDER else images
-        each += [[lists._replace(images=count) for lists in some] for some in forms]
+        counts = [sum(one.count for one in group)] if together else [one.count for one in group]
+        counts = counts if group[0].kind != ORDER else [images]
+        pairs = zip(forms, counts, strict=True)
+        each += [[one._replace(images=count) for one in form] for form, count in pairs]
     lists = [one for forms in each for one in forms]
     are_splits = any("{split=" in "".join(one.texts) for one in lists if not one.role)
     roles = dict.fromkeys(one.role for one in lists if one.role) or {"": None}
@@ -93,7 +93,9 @@ def lists_of(found: Sequence[Evidence], tree: Tree, src: Path, images: int) -> I
             level = max(one.level for one in some)
             some = _of_few(some, images)
             is_clear &= not any("?: " in text for one in some for text in one.texts)
-            for at, texts in enumerate(_with_one_label([one.texts for one in some])):
+            are_flags = sum(one.are_flags for one in some) > 1
+            is_clear &= not are_flags
+            for at, texts in enumerate(_with_one_label([one.texts for one in some], are_flags)):
                 yield Lists(_with_splits(texts), is_clear=is_clear and not at, level=level)
 
 
@@ -110,14 +112,15 @@ def _of_few(lists: Sequence[Lists], images: int) -> tuple[Lists, ...]:
     )
 
 
-def _with_one_label(lists: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+def _with_one_label(lists: Sequence[Sequence[str]], are_flags: bool) -> Iterator[list[str]]:
     """Yield the lists, then with the labels of one or none; those of others get its name."""
     having = [at for at, texts in enumerate(lists) if LABEL.search(texts[0])]
-    yield [text for texts in lists for text in texts]
-    for main in [*(having if having[1:] else ()), None]:
+    if not are_flags:  # of which each is of one class
+        yield [text for texts in lists for text in texts]
+    for main in [*(having if having[1:] and not are_flags else ()), None]:
         renamed: list[str] = []
         for at, texts in enumerate(lists):
-            name = _without_split(_stem(texts[0].partition(": ")[0]))
+            name = without_split(_stem(texts[0].partition(": ")[0]))
             name = re.sub(r"\W", "_", name).strip("_0123456789") or "listed"
             is_own = at == main or at not in having
             renamed += texts if is_own else [LABEL.sub(f"{{{name}", text) for text in texts]
@@ -133,7 +136,7 @@ def _together(group: Sequence[Evidence], tree: Tree, src: Path) -> Iterator[List
         rest = [text.partition("\n")[2] for text in rest]
     joined = "\n".join([texts[0], *rest])
     paths = [os.path.relpath(tree.root / one.paths[0], src) for one in group]
-    splits = [_split_in(_stem(path)) for path in paths]
+    splits = [_split_of(path) for path in paths]
     if paths[0].startswith("../") or len({*splits}) < len(group):
         return
 
@@ -155,8 +158,12 @@ def _of_folders(form: str, text: str, one: Evidence, tree: Tree, src: Path) -> t
     """Return a form with the field of the folders that it names, if it does, and their level."""
     if one.kind != FOLDERS:
         return form, -1
-    if video := next((w for w in text.split() if one.has(w) and folder_of(w) in w[:-3]), ""):
-        above, ext = "{_}/" * ("/" in video), os.path.splitext(video)[1]
+    videos = [word for word in text.split() if one.has(word) and folder_of(word) in word[:-3]]
+    if videos:
+        parents = {os.path.dirname(video) for video in videos}
+        above, ext = "{_}/" * (parents != {""}), os.path.splitext(videos[0])[1]
+        if len(parents) > 1 and not any("/" in parent for parent in parents):
+            above, form = "{label}/", LABEL.sub("{listed", form)  # names say more than numbers
         form = form.replace("{key}", f"{above}{FOLDER}{ext}")
     level = one.level + len(tree.root.relative_to(src).parts)
     return form.replace("{key", FOLDER[:-1]), level
@@ -166,7 +173,8 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def _without_split(stem: str) -> str:
+def without_split(stem: str) -> str:
+    """Return the name or the path of a list without words for splits."""
     return SPLIT.sub("", stem).lower()
 
 
@@ -192,7 +200,8 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
         if len({path.count("/") for path in paths}) == 1 and len(levels) < 2:
             path = "/".join(FOLDER if at in levels else one[0] for at, one in enumerate(parts))
             if form := in_order(path, text):
-                yield Lists((form,), is_clear=False, level=max(levels, default=-1))
+                level, are_flags = max(levels, default=-1), {*text.split()} <= {"0", "1", "-1"}
+                yield Lists((form,), is_clear=False, level=level, are_flags=are_flags)
     elif one.paths[1:]:
         return
     elif one.kind == FOLDERS:
@@ -213,6 +222,13 @@ def _forms(one: Evidence, tree: Tree, src: Path, stems: Sequence[str]) -> Iterat
                 name = _split_in(stem) if role == "split" else stem
                 form = f"{paths[0]}: {{key}} {{{role}={name}}}"
                 yield Lists((form,), role, is_clear=False)
+
+
+def _split_of(path: str) -> str:
+    """Return the split in the name of a list, or of a folder above it; else its name."""
+    *folders, stem = os.path.splitext(path)[0].split("/")
+    splits = ((name, _split_in(name)) for name in (stem, *reversed(folders)))
+    return next((split for name, split in splits if split != name or splits_of([name])), stem)
 
 
 def _split_in(stem: str) -> str:

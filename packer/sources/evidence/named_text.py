@@ -102,6 +102,11 @@ class Decision:
         return not _repeat_numbers(lines) and known >= max(1, _COMPLETE * len(lines))
 
     @property
+    def is_list(self) -> bool:
+        """Whether nearly all of its lines name images."""
+        return len(self._lines) >= max(1, _NEARLY * self._filled)
+
+    @property
     def _count(self) -> int:
         return min(len(np.unique(self._used.paths)), self._images)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from packer.errors import Ambiguous, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.samples.table import SampleTable
+from packer.sources.evidence.classes import names_of
 from packer.sources.evidence.lists import FOLDER, LABEL, Lists, lists_of, sums_of_others
 from packer.sources.evidence.scanned import Reading, Scanned, scanned
 from packer.sources.scanners.templates.lines import ListTemplate
@@ -30,7 +31,6 @@ from packer.sources.tables.names import may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
-from packer.sources.trees.names import splits_of
 from packer.sources.trees.outright import by_templates, literal
 from packer.sources.trees.shape import plain
 
@@ -68,11 +68,17 @@ def readings(
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(words, is_clear)
             made = scanned(reading, src, options)
-            if made and _keeps_all(made.listing, unread.listing):
+            if not made or not _keeps_all(made.listing, unread.listing):
+                continue
+            if "{_}" in "".join(words) or not made.numbers_folders:
                 count += 1
                 agrees = _agree(unread, made) or (lists.level >= 0 and lists.has("label"))
                 is_clear = is_clear and agrees and made.is_flat
                 is_clear = is_clear and not _has_identities(src, options, texts, classes)
+                names = names_of(made.source.classes, made.tree, made.left)
+                if names and not is_clear and (made.tree.root / names).is_file():
+                    words = (*words, "--classes", os.path.relpath(made.tree.root / names))
+                    reading = replace(reading, words=words)
                 yield replace(reading, is_clear=is_clear), made
 
 
@@ -163,15 +169,9 @@ def _ways(
 ) -> Iterator[tuple[Sequence[str], Sequence[str], bool]]:
     """Yield the options of folders, the lists, and whether all is kept."""
     listing, texts = unread.listing, list(lists.texts)
-    if lists.level >= 0 and (field := _field_at(lists.level, base)):
-        yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
-        return
     if lists.level >= 0:
-        is_label = len(unread.source.classes) > 1
-        field = "{label}" if is_label and not lists.has("label") else FOLDER
-        texts = [one.replace(FOLDER[:-1], field[:-1]) for one in texts]
-        if folders := _by_level(unread, lists.level, field):
-            yield folders, texts, True
+        if field := _field_at(lists.level, base):
+            yield base, [one.replace(FOLDER[:-1], f"{{{field}") for one in texts], True
         return
     roles = [role for role in ("label", "split") if f"{{{role}" in "".join(base)]
     both = [role for role in roles if lists.has(role)]
@@ -187,11 +187,15 @@ def _ways(
         ]
         yield way, texts, True
     yield base, texts, True
-    if "label" in both and "?: " in "".join(texts):
+    if "label" in both:
         numbered = [LABEL.sub("{class_number", text) for text in texts]
-        if "split" in both:
-            numbered = [text.replace("{split=", "{listed_split=") for text in numbered]
         yield base, numbered, False
+        if split := _split_apart(unread):
+            apart = [
+                word.replace("{split}", f"{{split={split}}}{split}").replace("{label}", "{folder}")
+                for word in base
+            ]
+            yield (*apart, *base), numbered, False
     persons = [name for name, column in _COLUMN.findall(" ".join(texts)) if plain(column) in _IDS]
     if len(persons) == 1 and not lists.has("label"):
         own = [re.sub(rf"\{{{persons[0]}(?=[:?}}])", "{label", text) for text in texts]
@@ -201,6 +205,14 @@ def _ways(
         yield base, [_renamed(text, both, "listed") for text in texts], True
     elif "label" in roles:
         yield [_LABEL.sub("{_}", word) for word in base], texts, False
+
+
+def _split_apart(unread: Scanned) -> str:
+    """Return the split whose folders no other one has: numbers, or parts; "" if there is none."""
+    table = unread.listing
+    each = {split: {*table.labels[rows].tolist()} for split, rows in table.by_split().items()}
+    own = [s for s in each if not any(each[s] & of for t, of in each.items() if t != s)]
+    return own[0] if len(own) == 1 < len(each) else ""
 
 
 def _field_at(level: int, base: Sequence[str]) -> str:
@@ -215,20 +227,3 @@ def _renamed(text: str, roles: Sequence[str], what: str) -> str:
     for role in roles:
         text = re.sub(rf"\{{{role}(?=[:=?}}])", f"{{{what}_{role}", text)
     return text
-
-
-def _by_level(unread: Scanned, level: int, field: str) -> tuple[str, ...]:
-    """Return the template of images whose folder at a level is a field; none if levels differ."""
-    paths = [path.split("/") for path in unread.folders]
-    if len(set(map(len, paths))) != 1 or paths == [["."]]:
-        return ()
-    parts = []
-    for at, names in enumerate(map(set, zip(*paths, strict=True))):
-        if at == level:
-            parts.append(field)
-        elif len(names) == 1:
-            parts.append(literal(names.pop()))
-        else:
-            is_split = len(splits_of(sorted(names))) == len(names)
-            parts.append("{split}" if is_split else f"{{level{at + 1}}}")
-    return by_templates(["/".join([*parts, "{key}"])])

@@ -1,23 +1,25 @@
 """What a reading of texts packs: options of a command line, tried by a scan."""
 
 import json
-import os
-from collections.abc import Sequence
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.samples.records import Sample, Source
 from packer.samples.table import SampleTable
 from packer.sources.readings.detect import read
-from packer.sources.tables.image_names import Packed
+from packer.sources.tables.texts import as_number
 from packer.sources.trees.find import tree_at
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import NOT_AN_IMAGE
 
 _LOOKED_AT = 100  # samples
+_NAMED = 10_000  # samples whose folders are compared with their classes
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,31 @@ class Scanned:
         return [item.name for item in self.listing.skipped if item.reason == NOT_AN_IMAGE]
 
     @cached_property
-    def folders(self) -> Sequence[str]:
-        """The folders that hold images, relative to what was given."""
-        names = Packed(self.listing).folders
-        return sorted(os.path.relpath(self.tree.root / name, self.src) for name in names)
+    def digest(self) -> int:
+        """A number that is the same where labels, splits and members are."""
+        table, names = self.listing, dict(enumerate(self.source.classes))  # none for numbers
+        labels, splits = table.labels.tolist(), table.splits.tolist()
+        rows = zip(range(len(table)), labels, splits, strict=True)
+        each = frozenset(
+            (table.name_of(n), names.get(label, label), split) for n, label, split in rows
+        )
+        return hash((each, tuple(sorted(table.members.items()))))
+
+    @cached_property
+    def numbers_folders(self) -> bool:
+        """Whether its classes are numbers of folders, which have names that say more."""
+        classes, labels = self.source.classes, self.listing.labels
+        if len(classes) < 2 or not all(map(str.isdecimal, classes)):
+            return False
+        levels: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        for number in np.flatnonzero(labels >= 0)[:_NAMED].tolist():
+            for level, name in enumerate(self.listing.name_of(number).split("/")[:-1]):
+                levels[level].add((name, classes[labels[number]]))
+        return any(
+            1 < len(pairs) == len({name for name, _ in pairs}) == len({of for _, of in pairs})
+            and any(as_number(name) != as_number(of) for name, of in pairs)
+            for pairs in levels.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +84,7 @@ class Reading:
             name: [] for name in ("--images", "--member", "--labels", "--ignore")
         }
         for flag, text in zip(self.words[::2], self.words[1::2], strict=True):
-            found[flag].append(text)
+            found.setdefault(flag, []).append(text)  # others do not concern the source
         return replace(
             given,
             kind=None,

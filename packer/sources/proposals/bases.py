@@ -1,5 +1,6 @@
 """Templates of the images and their members, of the groups of a source's files (pure)."""
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,14 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from packer.sources.proposals.groups import File, Group
+from packer.sources.trees.names import is_role
 from packer.sources.trees.outright import by_templates, literal, member
-from packer.sources.trees.shape import may_be_masks, plain
+from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 
-_MAINS = 2  # groups of images of which each may be that of the samples
+_MAINS = 4  # groups of images of which each may be that of the samples
 _PARTS = 12  # folders of which each has parts of the same samples
 _LEAST = 0.5  # of the files of a part have an image
 _EDGE = re.compile(r"[_\-. ]+|(?<=\d)(?=[^\W\d_])")
 _FIELD = re.compile(r"\{.*?\}")
+_IDENTITY = re.compile(r"(\d{4,}|-1)(_[^\W\d])(?=\d)")  # before the number of a camera
 _FEW = 20  # names that are looked at for what they have more than others
 
 
@@ -24,34 +27,43 @@ class Base:
 
     images: tuple[str, ...]
     members: Mapping[str, str]
+    ignored: Sequence[str] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """The options of a command."""
-        return by_templates(self.images, self.members)
+        ignored = (word for glob in self.ignored for word in ("--ignore", glob))
+        return (*by_templates(self.images, self.members), *ignored)
 
 
 def bases(groups: Sequence[Group]) -> Iterator[Base]:
     """Yield the readings of a source's files; those that keep most come first."""
     images = [one for one in groups if one.is_image]
+    parts = 0
     for first in images[:_MAINS]:
         if first.rank[1] and first is not images[0]:
             continue  # what may be masks
         order = [first, *(one for one in images if one is not first)]
         mains: list[Group] = []
         members: dict[str, tuple[Group, str, bool]] = {}
+        ignored: list[str] = []
         texts = [one for one in groups if not one.is_image]
         while order:
             main, *order = order
+            if mains and main.are_masks and not first.are_masks:  # which are no samples
+                ignored.append(_FIELD.sub("*", main.template()))
+                continue
             mains.append(main)
             order = [part for one in order for part in _apart(one, main)]
             for one in [*order, *texts]:
-                if found := _joined(one, main):
-                    members[_named(one, main, members)] = one, *found
+                placed = _placed(one, main)
+                if found := _joined(placed, main):
+                    members[_named(placed, main, members)] = placed, *found
                     (order if one.is_image else texts).remove(one)
-        yield from _meant(mains, members)
-        if not members and any(set(main.fields) - {"split"} for main in mains):
-            yield _each_folder(mains)
+        if len(members) < parts:
+            return  # parts are no samples of their own
+        parts = len(members)
+        yield from _meant(mains, members, ignored)
 
 
 def _each_folder(mains: Sequence[Group]) -> Base:
@@ -66,18 +78,51 @@ def _each_folder(mains: Sequence[Group]) -> Base:
 
 
 def _meant(
-    mains: Sequence[Group], members: Mapping[str, tuple[Group, str, bool]]
+    mains: Sequence[Group],
+    members: Mapping[str, tuple[Group, str, bool]],
+    ignored: Sequence[str],
 ) -> Iterator[Base]:
     """Yield what the folders may mean that are no parts and no splits."""
     folders = [name for name in mains[0].fields if name != "split"]
-    for at in [*[-1, 0][: len(folders)], None]:
+    which = [
+        at
+        for at in [-1, 0][: len(folders)]
+        if _may_be_classes(mains[0], folders, at, bool(members))
+    ]
+    if not (folders or members) and (camera := _after_identities(mains)):
+        yield Base(tuple(main.template(f"{{label}}{camera}{{key}}") for main in mains), {})
+    for at in [*which, None]:
         ways = {_with_label(main.template(), main, at): main for main in mains}
         images = sorted(ways, key=lambda way: -len(_FIELD.sub("", way)))  # others may fit, too
         files = {}
         for name, (one, key, lacks) in members.items():
             text = _with_label(one.template(key), mains[0], at)
             files[_optional(name) if lacks or mains[1:] else name] = text
-        yield Base(tuple(images), files)
+        yield Base(tuple(images), files, tuple(ignored))
+    has_folders = any(set(main.fields) - {"split"} for main in mains)
+    has_folders &= all(plain(os.path.basename(main.folder)) not in IMAGES for main in mains)
+    if has_folders and not (members or ignored) and (-1 in which or not folders):
+        yield _each_folder(mains)
+
+
+def _after_identities(mains: Sequence[Group]) -> str:
+    """Return what follows the numbers of persons or things that all names begin with."""
+    found = [_IDENTITY.match(key) for main in mains for _, key in main.keys]
+    pairs = [match.groups() for match in found if match]
+    numbers, signs = {number for number, _ in pairs}, {sign for _, sign in pairs}
+    is_of_all = len(pairs) == len(found) and 1 < len(numbers) < len(pairs)
+    return str(signs.pop()) if is_of_all and len(signs) == 1 else ""
+
+
+def _may_be_classes(main: Group, folders: Sequence[str], at: int, has_parts: bool) -> bool:
+    """Return whether folders may be classes: numbers of clips are none, nor parts of classes."""
+    of = [main.fields.index(name) for name in folders]
+    each = [tuple(values[one].lower() for one in of) for values, _ in main.keys]
+    if has_parts and (
+        is_role(os.path.basename(main.folder)) or all(one[at].isdecimal() for one in each)
+    ):
+        return False
+    return not folders[1:] or at == 0 or not all(one[0] in one[-1] for one in each)
 
 
 def _with_label(template: str, main: Group, at: int | None) -> str:
@@ -134,6 +179,18 @@ def _apart(one: Group, main: Group) -> list[Group]:
     ]
     are_parts = len(found) <= _PARTS and all(_joined(part, main) for part in found)
     return found if are_parts else [one]
+
+
+def _placed(one: Group, main: Group) -> Group:
+    """Return files in a single folder as those of the field that has its name in `main`."""
+    for at, name in enumerate(main.fields):
+        values = {literal(file.values[at]) for file in main.files} if name not in one.fields else ()
+        parts = one.folder.split("/")
+        if part := next((part for part in parts if part in values), ""):
+            folder = "/".join(f"{{{name}}}" if word == part else word for word in parts)
+            files = [file._replace(values=(*file.values, part)) for file in one.files]
+            one = replace(one, folder=folder, fields=(*one.fields, name), files=files)
+    return one
 
 
 def _joined(one: Group, main: Group) -> tuple[str, bool] | None:

@@ -21,11 +21,12 @@ from packer.sources.proposals.bases import bases
 from packer.sources.proposals.groups import groups_of
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
+from packer.sources.trees.shape import inside
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import is_litter
 from packer.words import Command, Message, choices, command
 
-_MOST_FILES = 200_000  # of a source
+_MOST_FILES = 200_000  # that are looked at, if each folder has few
 _MOST_GROUPS = 50  # of files
 _LEAST, _MOST = 3, 4  # commands, with those of the refusal
 _TRIED, _MOST_TRIED = 12, 240_000  # readings of folders, and files of these
@@ -42,16 +43,19 @@ def commands_for(src: Path, options: SourceOptions, known: Collection[Command]) 
         return Message()
     found: dict[str, tuple[str, ...]] = {}
     given = tuple(word for glob in options.ignore for word in ("--ignore", glob))
-    for reading in _complete(src, options):
+    seen: set[int] = set()
+    for reading, packs in _complete(src, options):
         words = (*reading.words, *given)
-        if command(src, *words) not in known and words not in found.values():
+        if command(src, *words) not in known and packs not in seen:
             found.setdefault(described(reading.words, reading.left), words)
+        seen.add(packs)
         if len(found) == most:
             break
     return Message("\nThese commands keep all images:", choices(src, found)) if found else Message()
 
 
-def _complete(src: Path, options: SourceOptions) -> Iterator[Reading]:
+def _complete(src: Path, options: SourceOptions) -> Iterator[tuple[Reading, int]]:
+    """Yield each reading, and a number that readings alike share."""
     try:
         tree = tree_at(src, options.ignore)
         if tree is None or not (paths := _paths(tree)):
@@ -68,24 +72,23 @@ def _complete(src: Path, options: SourceOptions) -> Iterator[Reading]:
     while left:  # the first of each, then the second ones
         again = []
         for base, found in left:
-            if (reading := next(found, None)) is not None:
-                yield reading
+            if (whole := next(found, None)) is not None:
+                yield whole[0], whole[1].digest
                 again.append((base, found))
         left, has_any = again, has_any or bool(again)
     for base, one in plain if not has_any else ():
         if "{label" not in " ".join(base.words) and (reading := _without_lists(one)):
-            yield reading
+            yield reading, 0
             return
 
 
 def _paths(tree: Tree) -> list[str]:
-    """Return the files of a tree; none if there are too many."""
+    """Return the files of a tree; of one with very many, the first of each folder."""
+    folders = [folder for folder, _ in tree.walk()]
     found: list[str] = []
-    for folder, _ in tree.walk():
-        names = tree.readable_names(folder) or []
-        found += (f"{folder}/{name}" if folder else name for name in names if not is_litter(name))
-        if len(found) > _MOST_FILES:
-            return []
+    for folder in folders:
+        names = [name for name in tree.readable_names(folder) or [] if not is_litter(name)]
+        found += (inside(folder, name) for name in names[: max(1, _MOST_FILES // len(folders))])
     return found
 
 
@@ -111,13 +114,16 @@ class _Tried:
         return find_evidence(scan.tree, scan.left, scan.listing)[0] if scan else ()
 
 
-def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[Reading]:
-    """Yield a reading with the lists that it leaves; nothing if it does not keep all."""
+def _with_lists(tried: _Tried, deep: int = _DEEP) -> Iterator[tuple[Reading, Scanned]]:
+    """Yield a reading with the lists that it leaves, and what it packs.
+
+    Nothing is yielded if it does not keep all.
+    """
     reading, scan, found = tried.reading, tried.scan, tried.evidence
     if scan is None:
         return
     if not found:
-        yield replace(reading, left=tuple(scan.left))
+        yield replace(reading, left=tuple(scan.left)), scan
         return
     ignored = [w for f, w in pairwise(reading.words) if f == "--ignore"]
     options = reading.options(tried.options)

@@ -5,10 +5,11 @@
 of the same names; otherwise their names are the values of a field.
 """
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,9 +19,11 @@ from packer.sources.trees.shape import IMAGES, may_be_masks, plain
 from packer.sources.trees.walk import is_named_as_image
 
 _MOST = 12  # parts of a sample
+_OWN = "\0"  # in a name: the split of its folder
+_SCENES = 3  # folders with the same files
 _SPLIT = re.compile(  # in the name of a folder
-    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test)(?![a-z])"
-    r"|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
+    r"(?<![a-z])(?:training|train|validation|valid|val|testing|test|dev|eval|query|gallery)"
+    r"(?![a-z])|^(?:training|train|validation|valid|val|testing|test)(?=annot|mask|label|gt)",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -67,18 +70,26 @@ class Group:
     def template(self, key: str = "{key}") -> str:
         """Return the template of its files."""
         end = f".{self.ext}" * bool(self.ext)
-        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}"
+        name = f"{literal(self.before)}{key}{literal(self.behind)}{end}".replace(_OWN, "{split}")
         return f"{self.folder}/{name}" if self.folder else name
+
+    @cached_property
+    def _words(self) -> list[str]:
+        path = f"{self.folder}/{self.behind}"
+        words = [plain(name) for name in (*path.split("/"), *re.split(r"[/_. -]", path))]
+        return words + [word.lower() for word in _WORDS.findall(path)]
+
+    @cached_property
+    def are_masks(self) -> bool:
+        """Whether its files are named as the masks of others are."""
+        return any(map(may_be_masks, self._words))
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int, str]:
         """Sort what are called images, and most, before what may be masks of these."""
-        path = f"{self.folder}/{self.behind}"
-        words = [plain(name) for name in re.split(r"[/_. -]", path)]
-        words += [word.lower() for word in _WORDS.findall(path)]
-        is_named = not IMAGES.isdisjoint(words)
-        is_mask = any(map(may_be_masks, words)) or bool(self.behind or self.before)
-        return not self.is_image, is_mask, not is_named, -len(self.files), self.folder
+        is_named = not IMAGES.isdisjoint(self._words)
+        is_part = self.are_masks or bool(self.behind.replace(f"_{_OWN}", "") or self.before)
+        return not self.is_image, is_part, not is_named, -len(self.files), self.folder
 
 
 def groups_of(paths: Collection[str]) -> list[Group]:
@@ -87,16 +98,64 @@ def groups_of(paths: Collection[str]) -> list[Group]:
     for path in paths:
         *above, name = path.split("/")
         folders[tuple(above)].append(name)
-    found: dict[tuple[str, str], Group] = {}
+    alike: dict[tuple[str, tuple[str, ...]], list[_Folder]] = defaultdict(list)
     begin = [_Folder(path, ()) for path in folders]
     for folder, template, fields in _divided(folders, begin, 0, "", ()):
-        for name in folders[folder.path]:
-            stem, _, ext = name.rpartition(".")
-            ext = "" if is_named_as_image(name) else ext
-            group = found.setdefault((template, ext), Group(template, fields, ext))
-            group.files.append(File(folder.values, stem, "/".join((*folder.path, name))))
-    each = [one for group in found.values() for one in _by_ends(group)]
+        alike[template, fields].append(folder)
+    found: list[Group] = []
+    for (template, fields), some in alike.items():
+        are_scenes = _are_scenes([folders[one.path] for one in some], template, fields)
+        groups: dict[str, Group] = {}
+        for folder in some:
+            for name in folders[folder.path]:
+                stem, _, ext = name.rpartition(".")
+                ext, path = "" if is_named_as_image(name) else ext, "/".join((*folder.path, name))
+                group = groups.setdefault(ext, Group(template, fields, ext))
+                if are_scenes:
+                    group.folder, group.fields = os.path.dirname(template), fields[:-1]
+                    file = File(folder.values[:-1], f"{folder.values[-1]}/{stem}", path)
+                else:
+                    file = File(folder.values, stem, path)
+                group.files.append(file)
+        found += map(_without_split, groups.values())
+    each = [one for group in found for part in _by_kinds(group) for one in _by_ends(part)]
     return sorted(each, key=lambda one: one.rank)
+
+
+def _are_scenes(each: Sequence[Sequence[str]], template: str, fields: Sequence[str]) -> bool:
+    """Return whether folders hold the same few files, the parts of one sample: ``im1``, ``im2``."""
+    names = set(map(frozenset, each))
+    stems = {name.rpartition(".")[0] for name in each[0] if is_named_as_image(name)}
+    words = {re.sub(r"\d+", "", stem) for stem in stems}
+    return (
+        len(names) == 1
+        and len(each) >= _SCENES
+        and 2 <= len(stems) <= _MOST
+        and (len(words) == len(stems) or len(stems) > 2)
+        and not any(re.fullmatch(r"\d+|.*0\d+", stem) for stem in stems)  # frames are counted
+        and bool(fields)
+        and template.endswith(f"{{{fields[-1]}}}")
+    )
+
+
+def _without_split(group: Group) -> Group:
+    """Return files with a sign for the split in their names, if each has its own: ``1_train``."""
+    if "split" not in group.fields:
+        return group
+    at = group.fields.index("split")
+    files = [one._replace(stem=one.stem.replace(one.values[at], _OWN)) for one in group.files]
+    return replace(group, files=files) if all(_OWN in one.stem for one in files) else group
+
+
+def _by_kinds(group: Group) -> list[Group]:
+    """Return pictures by their extensions if files that differ in these only lie together."""
+    names = {(one.values, one.stem) for one in group.files}
+    if len(names) == len(group.files) or not group.is_image:
+        return [group]
+    kinds: dict[str, list[File]] = defaultdict(list)
+    for one in group.files:
+        kinds[one.path.rpartition(".")[2]].append(one)
+    return [replace(group, ext=ext, files=files) for ext, files in kinds.items()]
 
 
 def _divided(
@@ -153,8 +212,13 @@ def _has_image(names: Mapping[tuple[str, ...], Sequence[str]], folder: _Folder) 
 
 
 def _marked(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the template of each name that has one of two splits in it, the name and its split."""
+    """Yield the template of each name that has one of two splits in it, the name and its split.
+
+    ``test-extra`` is no split beside ``test``.
+    """
     found = [(name, match) for name in names if (match := _SPLIT.search(name))]
+    whole = {match[0].lower()[:3] for name, match in found if match[0] == name}
+    found = [(n, m) for n, m in found if m[0] == n or m[0].lower()[:3] not in whole]
     if len({match[0].lower()[:3] for _, match in found}) > 1:
         for name, match in found:
             mark = f"{literal(name[: match.start()])}{{split}}{literal(name[match.end() :])}"
@@ -170,10 +234,13 @@ def _are_parts(
     each = [_parents(own, depth) for own in below.values()]
     if len(below) > _MOST or 2 * sum(map(len, each)) < len(set.union(*each)) * len(below):
         return False
-    words = {re.sub(r"\d+", "", name) for name in below}
-    if len(words) > 1 and all(map(_has_a_role, below)):
+    words = [{*re.findall(r"[^\W_]+", name)} for name in below]
+    shared = {word for word in set.intersection(*words) if word.lower() not in IMAGES}
+    rests = ["_".join(sorted(own - shared)) for own in words]
+    are_many = len({re.sub(r"\d+", "", rest) for rest in rests}) > 1
+    if are_many and all(map(_has_a_role, rests)):
         return True
-    if not any(map(_has_a_role, below)):
+    if not any(map(_has_a_role, rests)):
         return False
     stems = [
         {
@@ -207,7 +274,9 @@ def _by_ends(group: Group) -> Iterator[Group]:
 
 
 def _ends(one: File, where: Mapping[tuple[tuple[str, ...], str], File]) -> tuple[str, str]:
-    """Return what a name begins and ends with beside the name of another file."""
+    """Return what a name begins and ends with beside the name of another file, or in a scene."""
+    if "/" in one.stem:
+        return "", one.stem[one.stem.index("/") :]
     for at in [match.start() for match in re.finditer(r"[_\-. ]", one.stem)][::-1]:
         if at and (one.values, one.stem[:at]) in where:
             return "", one.stem[at:]
@@ -220,10 +289,11 @@ def _alternating(group: Group) -> dict[tuple[str, str], list[File]]:
     """Return the files by the last word of their names, if all names have the same few."""
     found: dict[tuple[str, str], list[File]] = defaultdict(list)
     for one in group.files:
-        match = re.search(r"[_\-. ][^\W\d_]+$", one.stem)
+        match = re.search(rf"[_\-. ](?:[^\W\d_]+|{_OWN})$", one.stem)
         if match is None or not match.start():
             return {}
         found["", match[0]].append(one)
     counts = Counter(one.stem[: -len(behind)] for (_, behind), own in found.items() for one in own)
-    is_whole = 2 <= len(found) <= _MOST and sum(n == len(found) for n in counts.values())
+    is_many = 2 <= len(found) <= _MOST or found.keys() == {("", f"_{_OWN}")}
+    is_whole = is_many and sum(n == len(found) for n in counts.values())
     return found if is_whole and is_whole >= _NEARLY * len(counts) else {}

@@ -122,14 +122,11 @@ def _refuse_several(candidate: Candidate) -> None:
     found = {name: reading for name in names if (reading := _recognised(candidate.within(name)))}
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
-        are_tars = {reading.kind for reading in found.values()} == {"webdataset"}
-        one = {"Or pack all as one dataset": ("--as", "webdataset")} if are_tars else {}
         beside = ", beside other folders" * (len(found) < len(names))
-        raise UnusableInput(
-            f"{candidate.path} holds {each}{beside}. Pack each separately: ",
-            command(candidate.path / next(iter(found))),
-            choices(candidate.path, one),
-        )
+        how = Message("Pack each separately: ", command(candidate.path / next(iter(found))))
+        if not beside and all(one.kind == "webdataset" for one in found.values()):
+            how = Message("Pack them together: ", command(candidate.path, "--as", "webdataset"))
+        raise UnusableInput(f"{candidate.path} holds {each}{beside}. ", how)
 
 
 def _within(candidate: Candidate) -> Iterator[Candidate]:

@@ -6,7 +6,6 @@ depth is chosen. If folders may mean two things, `interpret` does not guess: it 
 names both, with the option that chooses.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -18,8 +17,6 @@ from packer.sources.trees.outright import (
     as_templates,
     by_templates,
     end_of,
-    in_each,
-    last_alone,
     literal,
     masks_refusal,
 )
@@ -29,7 +26,6 @@ from packer.sources.trees.shape import (
     certain_pair,
     enclosing,
     inside,
-    is_within,
     masks,
     may_be_masks,
     plain,
@@ -140,10 +136,8 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         if _is_a_train(shape, top, found):
             return {"": ""}
         raise UnusableInput(
-            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named "
-            f"like splits, and {listed(filled)} {are(len(filled))} not. If the former are splits, "
-            f"move {listed(filled)} to another folder. Otherwise choose:",
-            choices(where, _classes_or_splits(shape, top)),
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} "
+            f"named like splits, and {listed(filled)} {are(len(filled))} not."
         )
     if len(set(found.values())) < len(found):
         paths = {inside(top, name): split for name, split in found.items()}
@@ -154,25 +148,9 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         readings = {"Those of one name are one split": by_templates(ways)}
         raise UnusableInput(
             f"{where}: {listed(found)} would become one split. Rename one of them, or choose:",
-            choices(where, readings | _classes_or_splits(shape, top)),
+            choices(where, readings),
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
-
-
-def _classes_or_splits(shape: Shape, folder: str) -> dict[str, tuple[str, ...]]:
-    """Return both readings of the folders in a folder."""
-    names = shape.with_images(folder)
-    begins = [re.match(r".*[_\-. ]", name) for name in names]
-    shared = {match[0] if match else "" for match in begins}
-    before = literal(shared.pop()) if len(shared) == 1 else ""
-    start = inside(literal(folder), f"{before}{{split}}/")
-    paths = [inside(folder, name) for name in names]
-    ends = ["{label}/{key}"] if any(shape.with_images(path) for path in paths) else []
-    ends += ["{key}"] if not ends or any(map(shape.images.__getitem__, paths)) else []
-    return {
-        "All are classes": by_templates([inside(literal(folder), "{label}/{key}")]),
-        "All are splits": by_templates([start + end for end in ends]),
-    }
 
 
 def _base(shape: Shape, top: str, name: str, split: str) -> str:
@@ -222,42 +200,17 @@ def refuse_doubtful_classes(
         return
     path = inside(folder, nested[0])
     below = shape.with_images(path)
-    first = _as_options(replace(layout, depth=1), shape)
     if splits_of(below):
-        template = inside(literal(folder), "{label}/{split}/{key}")
-        readings = {
-            "The folders below each class are splits": by_templates([template]),
-            f"All below {path} is one class without splits": first,
-        }
         raise UnusableInput(
-            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above the "
-            "classes. Choose:",
-            choices(where, readings),
+            f"{where}: {path} has the splits {listed(below)} in it; splits are expected above "
+            "the classes."
         )
-    depths = {
-        path[len(folder) :].strip("/").count("/") + 1
-        for path, count in shape.images.items()
-        if count and is_within(path, folder)
-    }
-    deepest = max(depths)
-    readings = {f"{nested[0]} is a class": first}
-    if len(depths) == 1:
-        joined = _as_options(replace(layout, depth=deepest), shape)
-        readings |= {
-            **in_each(shape, folder, joined, deepest),
-            **last_alone(shape, path, joined, deepest, has_splits="" not in layout.splits),
-            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
-        }
-    readings |= {
-        f"{nested[0]}/{below[0]} is a class": _as_options(replace(layout, depth=2), shape),
-        "Each folder that holds images is a class": _as_options(replace(layout, depth=ALL), shape),
-    }
     alone = {f"The folders in {nested[0]} are classes": ("--as", "folder")}
     has_others = names == nested and shape.images[folder]
     raise UnusableInput(
-        f"{where}: {path} has no images, only the folders {listed(below)}. Choose:",
+        f"{where}: {path} has no images, only the folders {listed(below)}, and either may be "
+        "the classes.",
         choices(f"{where}/{path}", alone if has_others else {}),
-        choices(where, readings),
     )
 
 
@@ -271,12 +224,8 @@ def _refuse_folders_of_images(shape: Shape, layout: Layout, where: object) -> No
     names = sorted({name for base in layout.bases for name in shape.with_images(base)})
     alone = names if len(names) == 1 and split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:
-        is_one = len(called) == 1
-        readings = {
-            "It is a class" if is_one else "They are classes": _as_options(layout, shape),
-            "Folders mean nothing": _as_options(replace(layout, depth=FLAT), shape),
-        }
+        what, meant = ("a class", "It is a class") if len(called) == 1 else ("classes", "They are")
+        readings = {meant: _as_options(layout, shape)}
         raise UnusableInput(
-            f"{where}: {listed(called)} would become {'a class' if is_one else 'classes'}. Choose:",
-            choices(where, readings),
+            f"{where}: {listed(called)} would become {what}. Choose:", choices(where, readings)
         )

@@ -9,7 +9,7 @@ from math import gcd
 from packer.sources.trees.shape import IMAGES, may_be_masks
 
 SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
-_ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
+_ALIASES = {"training": "train", "testing": "test", "crossval": "val"} | {s: s for s in SPLITS}
 _BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
     {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
 )

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from packer.sources.trees.names import is_role
 from packer.sources.trees.shape import Shape, inside
-from packer.words import Message, choices
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
 FLAT = 0  # as a depth: folders mean nothing
-_MAINS = 4  # folders of which the images may be those of samples
 
 SplitsOf = Callable[[list[str]], Mapping[str, str]]
 
@@ -81,55 +78,6 @@ def end_of(shape: Shape, folder: str, splits_of: SplitsOf) -> str:
     return f"{{split}}/{below.pop()}" if len(below) == 1 else "{split}/{key}"
 
 
-def last_alone(
-    shape: Shape, path: str, joined: Collection[str], depth: int, *, has_splits: bool
-) -> dict[str, tuple[str, ...]]:
-    """Return the readings in which only the last folder is a class; `path` is one above it.
-
-    `joined` are the options by which `depth` folders name a class.
-    """
-    above = path.rpartition("/")[2]
-    while below := shape.with_images(path):
-        path = inside(path, below[0])
-    last = path.rpartition("/")[2]
-    folders = [f"{{folder{number}}}/" for number in range(1, depth)] if depth > 2 else ["{folder}/"]
-    readings = {f"{last} is a class, and {above} is none": ("".join(folders) + "{label}")}
-    if depth == 2 and not has_splits:
-        readings[f"{last} is a class, and {above} is a split"] = "{split}/{label}"
-    return {meaning: _put(joined, depth, way) for meaning, way in readings.items()}
-
-
-def in_each(
-    shape: Shape, folder: str, joined: Collection[str], depth: int
-) -> dict[str, tuple[str, ...]]:
-    """Return the readings of folders that each hold the same parts of samples, such as masks."""
-    paths = [inside(folder, name) for name in shape.with_images(folder)]
-    each = {tuple(shape.with_images(path)) for path in paths}
-    parts = each.pop()
-    if each or depth > 2 or len(joined) != 2 or not any(map(is_role, parts)):
-        return {}
-    if any(len({shape.below(inside(path, part)) for part in parts}) > 1 for path in paths):
-        return {}
-    ways = {part: _put(joined, depth, f"{{folder}}/{literal(part)}")[1::2] for part in parts}
-    readings = {}
-    for main in sorted(parts, key=is_role)[:_MAINS]:
-        members = {member(part) + "?": ways[part] for part in parts}
-        others = {name: way[0] for name, way in members.items() if way != ways[main]}
-        readings[f"Each image in {main} has members of the others"] = by_templates(
-            ways[main], others
-        )
-    return readings
-
-
-def _put(joined: Collection[str], depth: int, folders: str) -> tuple[str, ...]:
-    return tuple(word.replace(f"{{label:{depth}}}", folders) for word in joined)
-
-
 def masks_refusal(folder: str, where: object) -> str:
     """Return why a folder of masks stops packing."""
-    above = literal(folder.rpartition("/")[0])
-    readings = {"All folders are classes": by_templates([inside(above, "{label}/{key}")])}
-    return Message(
-        f"{where}: {folder} has the name of a folder of masks, which are not samples. Choose:",
-        choices(where, readings),
-    )
+    return f"{where}: {folder} has the name of a folder of masks, which are not samples."

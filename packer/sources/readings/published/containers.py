@@ -12,7 +12,7 @@ from packer.sources.scanners.arrays.cifar import is_cifar, read_cifar
 from packer.sources.scanners.arrays.idx import is_idx, read_idx
 from packer.sources.scanners.arrays.named import ARRAYS, are_arrays, has_arrays, read_named
 from packer.sources.scanners.arrays.source import Arrays, ArraysSource
-from packer.sources.scanners.tars.source import WebDatasetSource
+from packer.sources.scanners.tars.source import WebDatasetSource, tars_below
 from packer.sources.trees.find import split_parts
 from packer.sources.trees.tar_reader import is_tar
 from packer.sources.trees.tree import Tree
@@ -111,9 +111,10 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
             "each separately, such as ",
             command(path / are_tars[True]),
         )
-    is_chosen = candidate.options.kind == "webdataset"
-    if True not in are_tars and not WebDatasetSource.recognises(path, tree, is_chosen=is_chosen):
-        return None
+    if True not in are_tars and not WebDatasetSource.recognises(path, tree):
+        is_asked = candidate.options.kind == "webdataset" and path.is_dir()
+        if not (is_asked and tree and tars_below(tree)):  # in whatever folders
+            return None
 
     what = "archives, one for each split" if are_tars else "WebDataset tars"
     folder = tree if path.is_dir() else None

@@ -97,7 +97,7 @@ def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: ob
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
             f"beside those of {listed([pair.images for pair in pairs])} and their masks. Move the "
             "images that are neither to another folder, or choose:",
-            choices(where, {"All are samples": ("--as", "folder")}),
+            choices(where, {"Each is a sample of its own": ("--as", "folder")}),
         )
 
 

@@ -32,7 +32,7 @@ from packer.sources.trees.outright import masks_refusal
 from packer.sources.trees.shape import inside, masks
 from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import PARQUET, TEXT_TABLES
-from packer.words import Message, command, listed, option
+from packer.words import command, listed
 
 _ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -137,11 +137,7 @@ def tables(candidate: Candidate) -> Interpretation | None:
 
     def opening(classes: Sequence[str] | None) -> Source:
         if errors:
-            text, without = errors[0].message, {}
-            if not options.of_table:
-                text += Message(" To pack without tables, pass ", option("kind", "folder"), ".")
-                without = {} if has else {"Pack without tables": ("--as", "folder")}
-            raise Ambiguous(text, readings=getattr(errors[0], "readings", without))
+            raise errors[0]
         for folder, _ in masks(images.tree.shape):
             raise UnusableInput(masks_refusal(folder, candidate.path))
         folders = _class_folders(images.tree, parts)

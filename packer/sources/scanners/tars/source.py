@@ -55,16 +55,15 @@ class WebDatasetSource:
     dotted: frozenset[str] = frozenset()  # tars whose keys have dots and end at the last one
 
     @classmethod
-    def recognises(cls, path: Path, tree: Tree | None = None, *, is_chosen: bool = False) -> bool:
+    def recognises(cls, path: Path, tree: Tree | None = None) -> bool:
         """Whether a tar, or the first of a folder's, holds samples of several members, or of one.
 
         The latter only if tars are numbered: others may be classes. Class folders have no ``cls``.
-        Folders of tars are one dataset if that `is_chosen`.
         """
         tars = [path]
         if path.is_dir():
             tree = tree or FolderTree(path)
-            tars = [path / name for name in _tars(tree) or (_nested(tree) if is_chosen else ())]
+            tars = [path / name for name in _tars(tree)]
             if not tars or _are_numbered(tars):
                 return bool(tars)
         if holds_samples(tars[0]):
@@ -94,7 +93,7 @@ class WebDatasetSource:
             known, boxes = packed(path)
             folders = split_parts(tree)
             parts = {tar: split for split in folders for tar in _tars(tree, folders[split])}
-            tars = tuple(parts) or _tars(tree) or _nested(tree)
+            tars = tuple(parts) or _tars(tree) or tars_below(tree)
             splits = parts or splits_of_tars(path, tars)
             source = cls(path, tars, tree, tuple(classes or known), splits, parts, boxes)
         else:
@@ -148,8 +147,9 @@ class WebDatasetSource:
         level, tars = tree.level(folder), set(self.tars)
         for name, reason in level.skipped.items():
             yield not_entered(f"{inside(folder, name)}/", reason)
+        above = {*self.parts.values(), *(tar.split("/")[0] for tar in self.tars)}
         for name in level.folders:
-            if name not in self.parts.values() and name not in map(os.path.dirname, tars):
+            if name not in above:
                 yield Skipped(f"{inside(folder, name)}/", "it is a folder beside the tars")
         for path in (inside(folder, name) for name in tree.names(folder)):
             stem, ext = os.path.splitext(path)
@@ -250,9 +250,9 @@ def _tars(tree: Tree, path: str = "") -> tuple[str, ...]:
     )
 
 
-def _nested(tree: Tree) -> tuple[str, ...]:
-    """The tars in the folders of a folder."""
-    return tuple(tar for folder in tree.level().folders for tar in _tars(tree, folder))
+def tars_below(tree: Tree) -> tuple[str, ...]:
+    """The tars in all folders."""
+    return tuple(tar for folder, _ in tree.walk() for tar in _tars(tree, folder))
 
 
 def _class_names(folder: Path, tars: Sequence[str], dotted: Container[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from packer.options.declared import SourceOptions
 from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.template import PATH, Member, Template
 from packer.sources.tables.images import HashIndex, name_hash
+from packer.sources.trees.shape import is_within
 from packer.words import listed, option
 
 
@@ -65,10 +66,12 @@ class Templates:
         """The fields of all templates of images."""
         return frozenset().union(*(template.names for template in self.images))
 
-    @property
+    @cached_property
     def masks(self) -> list[str]:
-        """The folders of members that are named outright."""
-        return [member.template.folder for member in self.members if member.template.folder]
+        """The folders of members that are named outright, and hold no images."""
+        folders = (member.template.folder for member in self.members)
+        images = [template.folder for template in self.images]
+        return [one for one in folders if one and not any(is_within(f, one) for f in images)]
 
     def match(self, path: str) -> tuple[int, dict[str, str]] | None:
         """Return the number of the first template that fits a path, and the path's fields."""

@@ -26,6 +26,7 @@ from packer.sources.trees.tree import Tree
 from packer.sources.trees.walk import DELIMITERS, JSON_LINES
 from packer.words import Message, listed, option
 
+COMMENT = re.compile(r"#(?:[-=#\s]|$)")  # at the beginning of a line
 _MOST = 1 << 30  # bytes of a JSON file
 _MISSING = object()
 _MEMBER = re.compile(r"(.*\.json)#(.+)", re.IGNORECASE | re.DOTALL)  # of a file that is an object
@@ -188,6 +189,7 @@ class _Texts(LineTable):
         assert self.template is not None, "all images have one"
         divide = divider(self.template)
         for line in map(str.strip, lines):
+            line = "" if COMMENT.match(line) else line
             if line and (found := divide(line)) is None:
                 form = self.template.text.partition(": ")[2].strip()
                 raise BadImage(f"it is not of the form {form}")

@@ -83,6 +83,8 @@ def by_places(
         numbers = []  # the others do not follow from the first: those of a box
     for at in () if are_many else plainly or in_words or numbers[:1]:
         pairs = list(zip(columns[key], columns[at], strict=True))
+        if others[1:] and len({*columns[at]}) == 1:
+            continue
         if are_several(columns[at]):
             roles[at] = "labels+"
         elif "label" not in roles.values() and are_labels(pairs):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from packer.sources.scanners.templates.lines import member
+from packer.sources.scanners.templates.lines import COMMENT, member
 from packer.sources.scanners.templates.places import (
     LONGEST,
     ROLES,
@@ -249,7 +249,7 @@ def _beside(
 
 def _of_lines(text: str, split: str, names: Names, stem: str) -> str | None:
     """Return the form of a list: of a table with a line of names, or of fields by their places."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip() and not COMMENT.match(line)]
     for sign in _DELIMITERS:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
         width = len(rows[0]) if rows else 0

@@ -135,6 +135,42 @@ def test_tables_that_are_named_after_splits_give_them(packer: Packer, tmp_path: 
     assert sizes == [4, 2]
 
 
+def test_a_list_that_repeats_those_of_the_splits_is_not_read(
+    packer: Packer, tmp_path: Path
+) -> None:
+    numbers = {label: number for number, label in enumerate(sorted({*LABELS}), 1)}
+    own = [f"{name} {numbers[name[:-13]]}\n" for name in IN_FOLDERS]
+    parts = {"train": own[:4], "crossval": own[4:], "test": own}
+    texts = {f"lists/{part}_kfold.txt": "".join(rows) for part, rows in parts.items()}
+    assert labels(packer.read(IN_FOLDERS, texts)) == sorted(LABELS)
+    sizes = [len(Dataset(tmp_path / "dst", split=split)) for split in ("train", "val")]
+    assert sizes == [4, 2]
+
+
+def test_numbers_of_the_classes_of_folders_become_none(packer: Packer) -> None:
+    numbers = {label: number for number, label in enumerate(sorted({*LABELS}))}
+    images = [f"train/{name}" for name in IN_FOLDERS] + ["val/1.jpg", "val/2.jpg"]
+    texts = {
+        "lists/train.txt": "".join(f"{name} {numbers[name[:-13]]}\n" for name in IN_FOLDERS),
+        "lists/val.txt": "1.jpg 1\n2.jpg 0\n",
+    }
+    found = packer.by_command(images, texts)
+    assert labels(found) == [*sorted(LABELS), "cat", "bird"]
+
+
+def test_a_split_may_be_the_folder_of_a_list(packer: Packer, tmp_path: Path) -> None:
+    parts = {"train": PAIRS[:4], "val": PAIRS[4:]}
+    texts = {f"meta/{name}/labels.txt": lines("{0},{1}", some) for name, some in parts.items()}
+    assert labels(packer.by_command([f"data/{name}" for name in NAMES], texts)) == LABELS
+    sizes = [len(Dataset(tmp_path / "dst", split=split)) for split in parts]
+    assert sizes == [4, 2]
+
+
+def test_comments_above_a_list_are_no_lines(packer: Packer) -> None:
+    text = f"#--- list ---#\n#\n# name and class\n{lines('{0} {1}')}"
+    assert labels(packer.read([f"images/{name}" for name in NAMES], {"list.txt": text})) == LABELS
+
+
 def test_lists_of_other_names_are_asked_about(packer: Packer) -> None:
     kinds = {"cat": NAMES[:3], "dog": NAMES[3:]}
     texts = {f"{name}.txt": "\n".join(few) for name, few in kinds.items()}

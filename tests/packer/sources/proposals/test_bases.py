@@ -22,6 +22,48 @@ SOURCES = {
         "a.jpg b.jpg a.jpg___objects.json b.jpg___objects.json",
         ("--images", "{key}", "--member", "json={key}.jpg___objects.json"),
     ),
+    "scenes": (
+        " ".join(f"set/00001/000{n}/im{i}.png" for n in (1, 2, 3) for i in (1, 2, 3)),
+        (
+            "--images",
+            "set/00001/{key}/im1.png",
+            *("--member", "im2=set/00001/{key}/im2.png"),
+            *("--member", "im3=set/00001/{key}/im3.png"),
+        ),
+    ),
+    "two formats of one name": (
+        "a/1.jpg a/1.png a/2.jpg a/2.png",
+        ("--images", "a/{key}.jpg", "--member", "picture=a/{key}.png"),
+    ),
+    "the split in names": (
+        "training/images/1_training.tif test/images/2_test.tif "
+        "training/mask/1_training_mask.gif test/mask/2_test_mask.gif",
+        (
+            *("--images", "{split}/images/{key}_{split}"),
+            *("--member", "mask={split}/mask/{key}_{split}_mask"),
+        ),
+    ),
+    "masks of a single class": (
+        "mug/train/good/1.png mug/test/good/2.png mug/test/bad/3.png mug/masks/bad/3_mask.png "
+        "cup/train/good/1.png cup/test/good/2.png cup/test/bad/3.png cup/masks/bad/3_mask.png",
+        (
+            *("--images", "{folder1}/{split}/{label}/{key}"),
+            *("--member", "mask?={folder1}/masks/{label}/{key}_mask"),
+        ),
+    ),
+    "masks of other names": (
+        "img/1.jpg img/2.jpg mask-anno/0/00001_hair.png mask-anno/1/00002_hair.png",
+        ("--images", "img/{key}", "--ignore", "mask-anno/*/*"),
+    ),
+    "identities": (
+        "box_train/0002_c1s1_01.jpg box_train/0002_c1s1_02.jpg box_test/0007_c1s1_01.jpg "
+        "box_test/0007_c2s1_01.jpg query/0007_c3s1_01.jpg",
+        ("--images", "box_{split}/{label}_c{key}", "--images", "{split}/{label}_c{key}"),
+    ),
+    "a folder that begins like a split": (
+        "train/cat/1.jpg train/dog/2.jpg test/cat/3.jpg test/dog/4.jpg test-many/5.jpg",
+        ("--images", "test-many/{key}", "--images", "{split}/{label}/{key}"),
+    ),
     "splits in the names of folders": (
         "x_train_HR/1.png x_val_HR/2.png x_train_LR/1x2.png x_val_LR/2x2.png",
         ("--images", "x_{split}_HR/{key}", "--member", "x_lr=x_{split}_LR/{key}x2"),
@@ -48,3 +90,11 @@ def test_the_template_with_more_of_the_name_comes_first() -> None:
         )
     )
     assert first.images == ("{split}_mini/{label}/{key}", "{split}/{label}/{key}")
+
+
+def test_numbered_folders_of_pairs_and_the_parts_of_a_class_are_no_classes() -> None:
+    clips = [f"{kind}/00{n}/{key}.png" for kind in ("sharp", "blur") for n in "01" for key in "ab"]
+    videos = [f"{name}/video_{n}_{name}/1.jpg" for name in ("jump", "run") for n in "01"]
+    meant = [[base.meaning for base in bases(groups_of(paths))] for paths in (clips, videos)]
+    assert not any("classes" in one for one in meant[0])
+    assert not any("last folder is a class" in one for one in meant[1])

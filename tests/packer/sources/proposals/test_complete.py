@@ -89,3 +89,12 @@ def test_several_lines_of_an_image_are_a_list(datasets: Commands) -> None:
 
 def _by_split(dst: Path) -> dict[str, Dataset]:
     return {split: Dataset(dst, split=split) for split in Dataset(dst).splits}
+
+
+def test_classes_without_names_are_kept(datasets: Commands) -> None:
+    series = ("train-0", "train-1", "val-0")
+    numbers = {f"{name}/{name[-1]}{name[0]}.cls": str(at) for at, name in enumerate(series)}
+    images = " ".join(name.replace(".cls", ".jpg") for name in numbers)
+    sizes = [len(Dataset(dst)) for dst in datasets(images, numbers)]
+    assert sizes
+    assert min(sizes) > 0

@@ -18,6 +18,15 @@ SOURCES = {
         {"{folder1}/{folder2}"},
     ),
     "parts": ("images/1.jpg masks/1.png", {"images", "masks"}),
+    "kinds of noise, each with the same classes": (
+        "gauss_noise/cat/1.png gauss_noise/dog/2.png shot_noise/cat/1.png shot_noise/dog/2.png",
+        {"{folder1}/{folder2}"},
+    ),
+    "sizes of the same images": (
+        "images_128/1.png images_128/2.png images_256/1.png images_256/2.png",
+        {"images_128", "images_256"},
+    ),
+    "dev beside train": ("train/image/1.png dev/image/2.png", {"{split}/image"}),
     "parts in each scene": (
         "tree/low/1.png tree/high/1.png lake/low/2.png lake/high/2.png",
         {"{folder1}/low", "{folder1}/high"},

@@ -210,6 +210,19 @@ def test_a_member_is_the_file_at_the_filled_path(
     assert not found.skipped
 
 
+def test_members_in_a_folder_that_holds_the_images_take_no_class(
+    tmp_path: Path, make_jpegs: Callable[..., Any], write_files: Write, scan: Scan
+) -> None:
+    src = write_files(tmp_path, make_jpegs("set/a/cat/1.png", "set/a/dog/2.png", "set/a/m/2.png"))
+    found = scan(
+        src,
+        options=SourceOptions(
+            images=("set/{part}/{label}/{key}",), members={"m?": "set/{part}/m/{key}"}
+        ),
+    )
+    assert found.source.classes == ("cat", "dog")
+
+
 def test_a_folder_beside_the_source_may_hold_members(
     tmp_path: Path,
     make_jpegs: Callable[..., Any],
