@@ -89,7 +89,7 @@ def test_in_other_folders_the_printed_commands_pack_all_of_it(
     src, truth = pets(folder)
     done = run_packer("pack", src, tmp_path / "out", "--png", "verbatim")
     assert done.returncode == 2
-    commands = re.findall(r"with mask.*: packer (.*label\}.*)", done.stderr)
+    commands = re.findall(r"have mask.*: packer (.*label\}.*)", done.stderr)
     done = run_packer(*shlex.split(commands[0]))
     assert done.returncode == 0, done.stderr
     check(tmp_path / "out", truth, lambda pet: pet.line.split()[0])
