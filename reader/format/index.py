@@ -6,9 +6,10 @@ Format of the file: https://huggingface.co/docs/safetensors (header length, JSON
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from reader.format.columns import FORMATS, ROW, Column, fields_in, lists_in, required
 from reader.format.errors import FormatError
 from reader.format.fields import values_in
-from reader.format.safetensors import DTYPES, NAMES, column_of, header_of, open_file
+from reader.format.safetensors import DTYPES, NAMES, Layout, header_of, open_file
 
 if TYPE_CHECKING:
     from reader.format.manifest import ShardEntry
@@ -52,6 +53,14 @@ def metadata_of(
     }
 
 
+class Known(NamedTuple):
+    """What the header of an index says, in few bytes."""
+
+    tar_bytes: int
+    tar_checksum: str
+    layout: Layout
+
+
 class Index:
     """The columns of one shard, one row for each sample; see `reader.format` for their meaning.
 
@@ -65,21 +74,57 @@ class Index:
         classes: int | None = None,
         content: memoryview | bytes | None = None,
         start: int = 0,
-        is_checked: bool = False,
+        known: "Known | None" = None,
     ) -> None:
         """Open the index at `path`; for a dataset's shard, use `of_shard`.
 
         A mapped one needs no memory; check `is_whole` before reading rows. `classes` is the number
         of class names, None if it is unknown; `content` are the file's bytes, or the part of a
-        larger file that is mapped from `start` on; `is_checked`: its bounds were checked before.
+        larger file that is mapped from `start` on; `known` is what was read and checked before.
 
         Raises:
             FormatError: the file is missing or not a valid index.
         """
-        self.path = Path(path)
+        self._path = path
         self.content = open_file(self.path, mapped) if content is None else content
         self._end = start + len(self.content)
-        data_start, header = header_of(self.path, self.content)
+        self.known = self._read() if known is None else known
+        self.tar_bytes, self.tar_checksum, self._layout = self.known
+        if known is None:
+            self._check(classes)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        return {name: self._layout.column(self.content, name) for name in self._layout.kinds}
+
+    def column(self, name: str) -> Column:
+        """Return a column without making the others, which takes longer."""
+        made: dict[str, Column] | None = vars(self).get("columns")
+        return self._layout.column(self.content, name) if made is None else made[name]
+
+    @cached_property
+    def has_images(self) -> bool:
+        return not self.columns.keys().isdisjoint(ROW)
+
+    @cached_property
+    def _lists(self) -> dict[str, str]:
+        return lists_in(self.columns)
+
+    @property
+    def path(self) -> Path:
+        return Path(self._path)
+
+    @cached_property
+    def metadata(self) -> dict[str, str]:
+        """What `metadata_of` returns."""
+        return self._header[1].pop("__metadata__")
+
+    @property
+    def _header(self) -> tuple[int, dict[str, Any]]:
+        return header_of(self.path, self.content)
+
+    def _read(self) -> "Known":
+        data_start, header = self._header
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
             raise self._error(f"its metadata has no format={KIND}")
@@ -87,26 +132,14 @@ class Index:
             raise self._error(
                 f"it has version {metadata.get('version')}; this reader supports {VERSION}"
             )
-        self.metadata: dict[str, str] = metadata
         try:
-            self.tar_bytes = int(metadata["tar_bytes"])
-            self.tar_checksum = str(metadata["tar_checksum"])
-            self.columns = {
-                name: column_of(self.content, data_start, entry) for name, entry in header.items()
-            }
+            tar_bytes, tar_checksum = int(metadata["tar_bytes"]), str(metadata["tar_checksum"])
+            layout = Layout.of(header, data_start, len(self.content))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
-        if not 0 <= self.tar_bytes < 2**63:
-            raise self._error(f"{self.tar_bytes} is not a possible size of a tar")
-        self.has_images = not self.columns.keys().isdisjoint(ROW)
-        self._lists = lists_in(self.columns)
-        if is_checked:
-            return
-        self._check_columns()
-        self._check_bounds()
-        known = _MOST_NAMES if classes is None else classes
-        if self.has_images:
-            self._check_range("label", -1, known - 1 if known else MAX_LABEL)
+        if not 0 <= tar_bytes < 2**63:
+            raise self._error(f"{tar_bytes} is not a possible size of a tar")
+        return Known(tar_bytes, tar_checksum, layout)
 
     @classmethod
     def of_shard(
@@ -118,7 +151,7 @@ class Index:
         mapped: bool = True,
         content: memoryview | bytes | None = None,
         start: int = 0,
-        is_checked: bool = False,
+        known: "Known | None" = None,
         has_images: bool | None = None,
     ) -> "Index":
         """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
@@ -126,7 +159,10 @@ class Index:
         Raises:
             FormatError: the index is missing, damaged, or of another shard.
         """
-        found = cls(folder / shard.index, mapped, classes, content, start, is_checked)
+        path = f"{folder}/{shard.index}"  # a Path takes longer than the rest if it is `known`
+        found = cls(path, mapped, classes, content, start, known)
+        if known is not None:
+            return found
         counts = (
             (len(found), shard.samples, "samples"),
             (found.tar_bytes, shard.bytes, "bytes of its tar"),
@@ -260,6 +296,13 @@ class Index:
 
     def _error(self, reason: str) -> FormatError:
         return FormatError(f"{self.path} is not a usable index: {reason}. Restore it from a copy.")
+
+    def _check(self, classes: int | None) -> None:
+        self._check_columns()
+        self._check_bounds()
+        known = _MOST_NAMES if classes is None else classes
+        if self.has_images:
+            self._check_range("label", -1, known - 1 if known else MAX_LABEL)
 
     def _check_columns(self) -> None:
         if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
