@@ -11,25 +11,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.columns import FORMATS, ROW, Column, fields_in, lists_in, required
+from reader.format.columns import FORMATS, Column, fields_in, has_images, lists_in, rows_in
 from reader.format.errors import FormatError
 from reader.format.fields import values_in
-from reader.format.safetensors import DTYPES, NAMES, Layout, header_of, open_file
+from reader.format.index_faults import faults_of
+from reader.format.safetensors import Layout, header_of, open_file
 
 if TYPE_CHECKING:
     from reader.format.manifest import ShardEntry
 
 VERSION = 1
 KIND = "shardfeed-index"
-
-MAX_LABEL = 1_000_000  # in a dataset without class names
-_MOST_NAMES = 1 << 28  # class names that fit into a dataset.json
-# Limits whose sums and products fit into int64.
-_RANGES = {"channels": (1, 4), "orientation": (1, 8)}
-_RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
 
 
 def metadata_of(
@@ -90,8 +84,8 @@ class Index:
         self._end = start + len(self.content)
         self.known = self._read() if known is None else known
         self.tar_bytes, self.tar_checksum, self._layout = self.known
-        if known is None:
-            self._check(classes)
+        for fault in faults_of(self.columns, self.tar_bytes, classes) if known is None else ():
+            raise self._error(fault)
 
     @cached_property
     def columns(self) -> dict[str, Column]:
@@ -104,7 +98,7 @@ class Index:
 
     @cached_property
     def has_images(self) -> bool:
-        return not self.columns.keys().isdisjoint(ROW)
+        return has_images(self.columns)
 
     @cached_property
     def _lists(self) -> dict[str, str]:
@@ -183,9 +177,7 @@ class Index:
         return found
 
     def __len__(self) -> int:
-        if self.has_images:
-            return len(self.columns["offset"])
-        return max(len(self.columns["key_offset"]) - 1, 0)
+        return rows_in(self.columns)
 
     @property
     def is_whole(self) -> bool:
@@ -296,49 +288,3 @@ class Index:
 
     def _error(self, reason: str) -> FormatError:
         return FormatError(f"{self.path} is not a usable index: {reason}. Restore it from a copy.")
-
-    def _check(self, classes: int | None) -> None:
-        self._check_columns()
-        self._check_bounds()
-        known = _MOST_NAMES if classes is None else classes
-        if self.has_images:
-            self._check_range("label", -1, known - 1 if known else MAX_LABEL)
-
-    def _check_columns(self) -> None:
-        if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
-            raise self._error("the column segment is neither U16 nor U32")
-        for name, dtype in required(self.columns).items():
-            if name not in self.columns:
-                raise self._error(f"it has no column {name}")
-            if self.columns[name].dtype != dtype:
-                raise self._error(f"the column {name} is not {NAMES[np.dtype(dtype)]}")
-            rows = len(self) + 1 if name in self._lists.values() else len(self)
-            if name not in self._lists and (found := len(self.columns[name])) != rows:
-                raise self._error(f"the column {name} has {found} rows, not {rows}")
-
-    def _check_bounds(self) -> None:
-        spans = [name[:-7] for name in self.columns if name.endswith(".offset")]
-        images = [("image", "")] * self.has_images
-        for name, prefix in images + [(span, f"{span}.") for span in spans]:
-            offset, size = self.columns[f"{prefix}offset"], self.columns[f"{prefix}size"]
-            outside = (offset > self.tar_bytes) | (
-                size > self.tar_bytes - np.minimum(offset, self.tar_bytes)
-            )
-            if outside.any():
-                raise self._error(f"row {int(outside.argmax())} ({name}) is outside its tar")
-        if images and len(self) and int(self.columns["format"].max()) >= len(FORMATS):
-            raise self._error("it has an image format that this reader does not support")
-        for name, (least, most) in _RANGES.items() if images else ():
-            self._check_range(name, least, most)
-        for name, bounds in self._lists.items():
-            if name in self.columns:
-                edges, ends = self.columns[bounds], (0, len(self.columns[name]))
-                if (int(edges[0]), int(edges[-1])) != ends or (edges[1:] < edges[:-1]).any():
-                    raise self._error(f"the bounds in {bounds} do not tile the column {name}")
-
-    def _check_range(self, name: str, least: int, most: int) -> None:
-        values = self.columns[name]
-        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
-            row = int(((values < least) | (values > most)).argmax())
-            reason = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
-            raise self._error(f"row {row} has {reason}")
