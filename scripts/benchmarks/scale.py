@@ -206,5 +206,5 @@ def load(folder: Path, options: dict[str, Any]) -> Figures:
     return {
         "ms a sample": 1000 * spent,
         "PSS of a worker": max(one.pss for one in memory) / 2**20,
-        "its own": max(one.uss for one in memory) / 2**20,
+        "its own": max(one.rss - one.shared for one in memory) / 2**20,
     }
