@@ -4,9 +4,7 @@ Guarantees: a read returns the packed bytes: the row was present before and afte
 was not evicted in between (see `reader.cache.presence`).
 """
 
-import mmap
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from reader.cache.client import Damaged, Fetching
 from reader.cache.presence import PresenceMap
-from reader.dataset.tar_bytes import TarBytes
+from reader.dataset.tar_bytes import Copy, TarBytes
 from reader.errors import SampleError, StoreError
 
 
@@ -62,13 +60,13 @@ class CachedBytes(TarBytes):
         elif self._fetching is not None:
             self._fetching.hint(self._number, np.array([row]))
 
-    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+    def copy(self, rows: NDArray[np.int64] | slice, begin: int, end: int, copy: Copy) -> None:
         """Copy as `TarBytes` does; repeat if a row was evicted in between."""
         numbers = np.arange(len(self._index))[rows]
         while True:
             while not (before := self._rows.generations(numbers)).all():
                 self._wait(numbers[before == 0])
-            super().copy(rows, copy)
+            super().copy(rows, begin, end, copy)
             if (self._rows.generations(numbers) == before).all():
                 return
 

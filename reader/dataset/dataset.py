@@ -148,6 +148,7 @@ class Dataset(LikeTorchDataset, NumberedSamples):
         self.extensions = manifest.fields
         self.box_encodings, self.mask_colors = manifest.boxes, manifest.mask_colors
         self.recorded_sizes = manifest.size_bounds(split)
+        self.is_raw = manifest.options.get("raw") is not None
         self.places = SampleLocator.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         held = None

@@ -102,6 +102,7 @@ class Mix(Dataset):
         sizes = [part.recorded_sizes for part in self.parts if part.places.total]
         known = [one for one in sizes if one is not None]
         self.recorded_sizes = reduce(or_, known) if known and known == sizes else None
+        self.is_raw = all(part.is_raw for part in self.parts)
         self.places = _joined([part.places for part in self.parts])
         joined = _apart if classes == "apart" else _by_name
         self.classes, self._labels = joined(self.source_names, self.parts)

@@ -47,6 +47,7 @@ class NumberedSamples:
     channels: int
     limits: Limits
     recorded_sizes: SizeBounds | None  # in dataset.json, of the samples' splits
+    is_raw: bool  # whether dataset.json says that all images are raw RGB
     _source: ShardSource
     _own: OpenShards
 

@@ -35,7 +35,8 @@ class OpenShards(threading.local):
             del self._shards[number]
             shard = None
         if shard is None:
-            while len(self._shards) >= min(self._most, max(most_open_files() // _SHARE, 1)):
+            most = min(self._most, max(most_open_files() // _SHARE, 1))
+            while len(self._shards) >= most:
                 self._shards.popitem(last=False)  # the last reference closes it
             shard = self._shards[number] = self._opened(number, source)
         self._shards.move_to_end(number)

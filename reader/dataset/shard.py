@@ -1,5 +1,7 @@
 """One shard: its index and its open tar."""
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +21,11 @@ class Shard:
     def __init__(self, index: Index, tar: TarBytes | JoinedBytes, limits: Limits) -> None:
         self.index = index
         self.tar = tar
-        self.path = tar.path
         self._limits = limits
+
+    @property
+    def path(self) -> Path:
+        return self.tar.path
 
     def read(self, row: int, ext: str) -> bytes:
         span = self.index.span(ext, row)

@@ -2,7 +2,7 @@
 
 import shlex
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -92,21 +92,32 @@ class FolderShards:
         return f"{self.name}/{self.shards[number].file}"
 
     def index(self, number: int) -> Index:
-        shard = self.shards[number]
-        find: Callable[..., Index] = Index.of_shard
         with self._explained(number):
-            if self.joined is not None:
-                with suppress(OSError, ValueError):  # otherwise it has a file of its own
-                    if self.joined.is_current(number, self.folder, shard):
-                        find = partial(self.joined.index, number)
-            return find(self.folder, shard, classes=self.classes, has_images=self.has_images)
+            return self._index_in(self._file_of(number), number)
 
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
-        index, held = self.index(number), self.holding
+        held = self.holding
         part = () if held is None else (held.memory.path, held.starts[number], held.size)
         with self._explained(number):
+            file = self._file_of(number)
+            index = self._index_in(file, number)
             tar = TarBytes(self.folder, self.shards[number], index, buffer, *part)
+            if file is not None and file.is_older(number, tar.written):  # copied later, or replaced
+                self._index_in(None, number)
+                file.trust(number, tar.written)
         return Shard(index, tar, self.limits)
+
+    def _file_of(self, number: int) -> IndexFile | None:
+        """Return the file that has an index with others; None: it has one of its own."""
+        with suppress(OSError, ValueError):
+            if self.joined is not None and self.joined.has(number, self.shards[number]):
+                return self.joined
+        return None
+
+    def _index_in(self, file: IndexFile | None, number: int) -> Index:
+        find = Index.of_shard if file is None else partial(file.index, number)
+        shard, classes, has_images = self.shards[number], self.classes, self.has_images
+        return find(self.folder, shard, classes=classes, has_images=has_images)
 
     @contextmanager
     def _explained(self, number: int) -> Iterator[None]:

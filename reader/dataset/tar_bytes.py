@@ -9,7 +9,6 @@ import mmap
 import os
 import shlex
 import time
-import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +20,10 @@ from numpy.typing import NDArray
 from reader.errors import ReaderError, SampleError
 from reader.format import Index, ShardEntry
 from reader.format.files import open_regular, read_into
+
+Copy = Callable[[memoryview | mmap.mmap, int], None]
+
+_FEW = 1 << 16  # bytes
 
 
 def remedy_in(folder: Path) -> str:
@@ -61,15 +64,24 @@ class TarBytes:
         whole: int | None = None,
     ) -> None:
         """Open the tar, or part of the file `source` at `start`, which has `whole` bytes."""
-        self.path = folder / entry.file
         self.has_failed = False
         self._folder, self._entry = folder, entry
         self._index = index
         self._buffer = buffer
         self._start = start
-        self._source, self._whole = source or self.path, entry.bytes if whole is None else whole
+        self._source = source or f"{folder}/{entry.file}"
+        self._whole = entry.bytes if whole is None else whole
+        self._was_copied = False
         if self._is_there:
             self._file  # noqa: B018  # an error comes now
+
+    def __del__(self) -> None:
+        if "_file" in vars(self):
+            os.close(self._file)
+
+    @property
+    def path(self) -> Path:
+        return self._folder / self._entry.file
 
     @property
     def _is_there(self) -> bool:
@@ -86,14 +98,14 @@ class TarBytes:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."
             ) from error
-        close = weakref.finalize(self, os.close, file)
-        size = os.fstat(file).st_size
-        if size != self._whole:
-            close()
+        found = os.fstat(file)
+        if found.st_size != self._whole:
+            os.close(file)
             raise ReaderError(
-                f"{self.path} has {size} bytes, but dataset.json records {self._entry.bytes}. The "
-                "shard was truncated or replaced."
+                f"{self.path} has {found.st_size} bytes, but dataset.json records "
+                f"{self._entry.bytes}. The shard was truncated or replaced."
             )
+        self.written = found.st_mtime_ns
         return file
 
     @property
@@ -138,12 +150,23 @@ class TarBytes:
                 os.posix_fadvise(self._file, self._start + offset, size, os.POSIX_FADV_WILLNEED)
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
-    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+    def copy(self, rows: NDArray[np.int64] | slice, begin: int, end: int, copy: Copy) -> None:
+        """Call `copy` with bytes that have those of some rows, and where in the tar they begin.
+
+        A few are read at the first time: it takes less than mapping the tar, which may be closed
+        before the next.
+        """
+        if not self._was_copied and end - begin <= _FEW:
+            self._was_copied = True
+            memory = self._buffer.take(end - begin)
+            if read_into(self._file, memory, self._start + begin) == len(memory):
+                copy(memory, begin)
+                return
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
             remedy = remedy_in(self._folder)
             raise ReaderError(f"{self.path} was truncated after it was opened. {remedy}.")
-        copy(self._mapping)
+        copy(self._mapping, 0)
 
     @cached_property
     def _mapping(self) -> mmap.mmap:

@@ -24,6 +24,7 @@ from reader.transforms import Transform, states, transformed
 
 _MIN_UNIT = 16  # bytes; smaller items are slower than another copy
 
+_RGB = 3
 _OF_SIZE = "format", "height", "width", "channels", "orientation", "size"
 
 Bytes = NDArray[Any]  # uint8
@@ -35,6 +36,9 @@ def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
         return False
     if not all(states(transform, "takes_arrays") for transform in transforms):
         return False
+    sizes = dataset.recorded_sizes
+    if dataset.is_raw and sizes is not None and sizes.is_one:
+        return dataset.channels == _RGB
     first: dict[str, int] = {}
     for columns in dataset.shard_columns(*_OF_SIZE):  # ends at the first difference
         first = first or {name: int(column[0]) for name, column in columns.items()}
@@ -106,12 +110,14 @@ class RawBatchReader:
         """Copy pieces of images from `starts`, (N, K), to `out`, (N, K, bytes); and labels."""
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]
+        before, after = min(int(starts.min()), 0), max(int(starts.max()) + length, self._bytes)
         for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
-            columns = shard.index.columns
-            labels[chosen] = columns["label"][rows]
-            offsets = columns["offset"][rows].astype(np.int64)
+            labels[chosen] = shard.index.column("label")[rows]
+            offsets = shard.index.column("offset")[rows].astype(np.int64)
             take = partial(self._copy_from, offsets, starts[chosen], pieces, chosen)
-            shard.tar.copy(rows, take)
+            begin = max(int(np.minimum.reduce(offsets)) + before, 0)
+            end = int(np.maximum.reduce(offsets)) + after
+            shard.tar.copy(rows, begin, min(end, shard.index.tar_bytes), take)
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(
                     f"{shard.index.path} was truncated while it was read. Restore the file."
@@ -124,8 +130,11 @@ class RawBatchReader:
         pieces: NDArray[Any],
         chosen: Numbers | slice,
         content: Any,
+        begin: int,
     ) -> None:
+        """Copy pieces of `content`, which begins at a byte of the tar."""
         length = pieces.dtype.itemsize
+        offsets = offsets - begin
         firsts = offsets[:, None] + starts
         is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
         if is_inside.all():

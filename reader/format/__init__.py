@@ -16,8 +16,8 @@ it holds no dot after its last ``/``, no white space and no control character, a
 dataset. EXT is lower case. A dataset without images has the members of another dataset's samples:
 its shards are those of that dataset, sample for sample, and a sample may have no member.
 
-**Index** (`index.py`). A safetensors file (8 bytes little-endian header length, a JSON header,
-columns back to back). One row a sample, in the order of the tar:
+**Index** (`index.py`, checked by `index_faults.py`). A safetensors file (8 bytes little-endian
+header length, a JSON header, columns back to back). One row a sample, in the order of the tar:
 
 =====================  ========  =================================================================
 column                 type      meaning

@@ -124,6 +124,14 @@ def fields_in(names: Iterable[str]) -> list[str]:
     return [name.removesuffix(kind) for name in names for kind in kinds if name.endswith(kind)]
 
 
+def has_images(columns: Mapping[str, Column]) -> bool:
+    return not columns.keys().isdisjoint(ROW)
+
+
+def rows_in(columns: Mapping[str, Column]) -> int:
+    return len(columns["offset"] if has_images(columns) else columns["key_offset"][1:])
+
+
 def lists_in(names: Iterable[str]) -> dict[str, str]:
     """As `LISTS`, with those of bands and texts that are among the names."""
     ends = ".band", TEXT
@@ -133,7 +141,7 @@ def lists_in(names: Iterable[str]) -> dict[str, str]:
 def required(columns: Mapping[str, Column]) -> dict[str, str]:
     """The types of the columns that an index with these columns must have."""
     found = {"key_offset": BOUNDS, "key": "u1", "name": "u1", "name_offset": BOUNDS}
-    if not columns.keys().isdisjoint(ROW):
+    if has_images(columns):
         found = ROW | found
     if "segment" in columns:
         found |= {**TILES, "segment_offset": BOUNDS}

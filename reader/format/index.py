@@ -6,29 +6,24 @@ Format of the file: https://huggingface.co/docs/safetensors (header length, JSON
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.columns import FORMATS, ROW, Column, fields_in, lists_in, required
+from reader.format.columns import FORMATS, Column, fields_in, has_images, lists_in, rows_in
 from reader.format.errors import FormatError
 from reader.format.fields import values_in
-from reader.format.safetensors import DTYPES, NAMES, column_of, header_of, open_file
+from reader.format.index_faults import faults_of
+from reader.format.safetensors import Layout, header_of, open_file
 
 if TYPE_CHECKING:
     from reader.format.manifest import ShardEntry
 
 VERSION = 1
 KIND = "shardfeed-index"
-
-MAX_LABEL = 1_000_000  # in a dataset without class names
-_MOST_NAMES = 1 << 28  # class names that fit into a dataset.json
-# Limits whose sums and products fit into int64.
-_RANGES = {"channels": (1, 4), "orientation": (1, 8)}
-_RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
 
 
 def metadata_of(
@@ -52,6 +47,14 @@ def metadata_of(
     }
 
 
+class Known(NamedTuple):
+    """What the header of an index says, in few bytes."""
+
+    tar_bytes: int
+    tar_checksum: str
+    layout: Layout
+
+
 class Index:
     """The columns of one shard, one row for each sample; see `reader.format` for their meaning.
 
@@ -65,21 +68,57 @@ class Index:
         classes: int | None = None,
         content: memoryview | bytes | None = None,
         start: int = 0,
-        is_checked: bool = False,
+        known: "Known | None" = None,
     ) -> None:
         """Open the index at `path`; for a dataset's shard, use `of_shard`.
 
         A mapped one needs no memory; check `is_whole` before reading rows. `classes` is the number
         of class names, None if it is unknown; `content` are the file's bytes, or the part of a
-        larger file that is mapped from `start` on; `is_checked`: its bounds were checked before.
+        larger file that is mapped from `start` on; `known` is what was read and checked before.
 
         Raises:
             FormatError: the file is missing or not a valid index.
         """
-        self.path = Path(path)
+        self._path = path
         self.content = open_file(self.path, mapped) if content is None else content
         self._end = start + len(self.content)
-        data_start, header = header_of(self.path, self.content)
+        self.known = self._read() if known is None else known
+        self.tar_bytes, self.tar_checksum, self._layout = self.known
+        for fault in faults_of(self.columns, self.tar_bytes, classes) if known is None else ():
+            raise self._error(fault)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        return {name: self._layout.column(self.content, name) for name in self._layout.kinds}
+
+    def column(self, name: str) -> Column:
+        """Return a column without making the others, which takes longer."""
+        made: dict[str, Column] | None = vars(self).get("columns")
+        return self._layout.column(self.content, name) if made is None else made[name]
+
+    @cached_property
+    def has_images(self) -> bool:
+        return has_images(self.columns)
+
+    @cached_property
+    def _lists(self) -> dict[str, str]:
+        return lists_in(self.columns)
+
+    @property
+    def path(self) -> Path:
+        return Path(self._path)
+
+    @cached_property
+    def metadata(self) -> dict[str, str]:
+        """What `metadata_of` returns."""
+        return self._header[1].pop("__metadata__")
+
+    @property
+    def _header(self) -> tuple[int, dict[str, Any]]:
+        return header_of(self.path, self.content)
+
+    def _read(self) -> "Known":
+        data_start, header = self._header
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
             raise self._error(f"its metadata has no format={KIND}")
@@ -87,26 +126,14 @@ class Index:
             raise self._error(
                 f"it has version {metadata.get('version')}; this reader supports {VERSION}"
             )
-        self.metadata: dict[str, str] = metadata
         try:
-            self.tar_bytes = int(metadata["tar_bytes"])
-            self.tar_checksum = str(metadata["tar_checksum"])
-            self.columns = {
-                name: column_of(self.content, data_start, entry) for name, entry in header.items()
-            }
+            tar_bytes, tar_checksum = int(metadata["tar_bytes"]), str(metadata["tar_checksum"])
+            layout = Layout.of(header, data_start, len(self.content))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
-        if not 0 <= self.tar_bytes < 2**63:
-            raise self._error(f"{self.tar_bytes} is not a possible size of a tar")
-        self.has_images = not self.columns.keys().isdisjoint(ROW)
-        self._lists = lists_in(self.columns)
-        if is_checked:
-            return
-        self._check_columns()
-        self._check_bounds()
-        known = _MOST_NAMES if classes is None else classes
-        if self.has_images:
-            self._check_range("label", -1, known - 1 if known else MAX_LABEL)
+        if not 0 <= tar_bytes < 2**63:
+            raise self._error(f"{tar_bytes} is not a possible size of a tar")
+        return Known(tar_bytes, tar_checksum, layout)
 
     @classmethod
     def of_shard(
@@ -118,7 +145,7 @@ class Index:
         mapped: bool = True,
         content: memoryview | bytes | None = None,
         start: int = 0,
-        is_checked: bool = False,
+        known: "Known | None" = None,
         has_images: bool | None = None,
     ) -> "Index":
         """Open the index of a shard in `folder`, and check it by its entry in dataset.json.
@@ -126,7 +153,10 @@ class Index:
         Raises:
             FormatError: the index is missing, damaged, or of another shard.
         """
-        found = cls(folder / shard.index, mapped, classes, content, start, is_checked)
+        path = f"{folder}/{shard.index}"  # a Path takes longer than the rest if it is `known`
+        found = cls(path, mapped, classes, content, start, known)
+        if known is not None:
+            return found
         counts = (
             (len(found), shard.samples, "samples"),
             (found.tar_bytes, shard.bytes, "bytes of its tar"),
@@ -147,9 +177,7 @@ class Index:
         return found
 
     def __len__(self) -> int:
-        if self.has_images:
-            return len(self.columns["offset"])
-        return max(len(self.columns["key_offset"]) - 1, 0)
+        return rows_in(self.columns)
 
     @property
     def is_whole(self) -> bool:
@@ -260,42 +288,3 @@ class Index:
 
     def _error(self, reason: str) -> FormatError:
         return FormatError(f"{self.path} is not a usable index: {reason}. Restore it from a copy.")
-
-    def _check_columns(self) -> None:
-        if self.tiled and self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
-            raise self._error("the column segment is neither U16 nor U32")
-        for name, dtype in required(self.columns).items():
-            if name not in self.columns:
-                raise self._error(f"it has no column {name}")
-            if self.columns[name].dtype != dtype:
-                raise self._error(f"the column {name} is not {NAMES[np.dtype(dtype)]}")
-            rows = len(self) + 1 if name in self._lists.values() else len(self)
-            if name not in self._lists and (found := len(self.columns[name])) != rows:
-                raise self._error(f"the column {name} has {found} rows, not {rows}")
-
-    def _check_bounds(self) -> None:
-        spans = [name[:-7] for name in self.columns if name.endswith(".offset")]
-        images = [("image", "")] * self.has_images
-        for name, prefix in images + [(span, f"{span}.") for span in spans]:
-            offset, size = self.columns[f"{prefix}offset"], self.columns[f"{prefix}size"]
-            outside = (offset > self.tar_bytes) | (
-                size > self.tar_bytes - np.minimum(offset, self.tar_bytes)
-            )
-            if outside.any():
-                raise self._error(f"row {int(outside.argmax())} ({name}) is outside its tar")
-        if images and len(self) and int(self.columns["format"].max()) >= len(FORMATS):
-            raise self._error("it has an image format that this reader does not support")
-        for name, (least, most) in _RANGES.items() if images else ():
-            self._check_range(name, least, most)
-        for name, bounds in self._lists.items():
-            if name in self.columns:
-                edges, ends = self.columns[bounds], (0, len(self.columns[name]))
-                if (int(edges[0]), int(edges[-1])) != ends or (edges[1:] < edges[:-1]).any():
-                    raise self._error(f"the bounds in {bounds} do not tile the column {name}")
-
-    def _check_range(self, name: str, least: int, most: int) -> None:
-        values = self.columns[name]
-        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
-            row = int(((values < least) | (values > most)).argmax())
-            reason = f"the {name} {int(values[row])}, but {least} to {most} are allowed"
-            raise self._error(f"row {row} has {reason}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from reader.format.checksum import checksum_of
 from reader.format.files import open_regular
-from reader.format.index import Index
+from reader.format.index import Index, Known
 from reader.format.manifest import ShardEntry
 
 
@@ -22,7 +22,8 @@ class IndexFile:
     def _init_own(self) -> None:
         self._map: mmap.mmap | None = None
         self._written = 0  # when, in ns
-        self._checked = bytearray(len(self.starts))
+        self._known: dict[int, Known] = {}  # indexes that were checked
+        self._trusted: dict[int, int] = {}  # when their tars were written, if later than the file
 
     def __getstate__(self) -> tuple[Path, Sequence[int]]:
         return self.path, self.starts
@@ -41,7 +42,7 @@ class IndexFile:
                 self._written = os.fstat(file).st_mtime_ns
             finally:
                 os.close(file)
-            self._checked = bytearray(len(self.starts))
+            self._known, self._trusted = {}, {}
             if len(self._map) < stop:
                 raise ValueError("it is truncated")
         return memoryview(self._map)[self.starts[number] : stop]
@@ -49,14 +50,20 @@ class IndexFile:
     def index(self, number: int, folder: Path, shard: ShardEntry, **others: Any) -> Index:
         """Return an index as `Index.of_shard` does."""
         content, start = self.content(number, shard.index_bytes), self.starts[number]
-        others["is_checked"] = bool(self._checked[number])
-        found = Index.of_shard(folder, shard, content=content, start=start, **others)
-        self._checked[number] = True
+        others |= {"content": content, "start": start, "known": self._known.get(number)}
+        found = Index.of_shard(folder, shard, **others)
+        self._known[number] = found.known
         return found
 
-    def is_current(self, number: int, folder: Path, shard: ShardEntry) -> bool:
-        """Whether it has the index that a shard in `folder` has now."""
-        content = self.content(number, shard.index_bytes)
-        if os.stat(folder / shard.index).st_mtime_ns > self._written:  # the shard was replaced
-            return False
-        return bool(self._checked[number]) or checksum_of(content) == shard.index_checksum
+    def has(self, number: int, shard: ShardEntry) -> bool:
+        """Whether it has the index of a shard that dataset.json describes."""
+        if number in self._known:
+            return True
+        return checksum_of(self.content(number, shard.index_bytes)) == shard.index_checksum
+
+    def is_older(self, number: int, written: int) -> bool:
+        """Whether a tar that was written at this time, in ns, may not be the indexed one."""
+        return written > self._trusted.get(number, self._written)
+
+    def trust(self, number: int, written: int) -> None:
+        self._trusted[number] = written

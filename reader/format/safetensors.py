@@ -7,9 +7,12 @@ import errno
 import json
 import mmap
 import os
+import struct
+from array import array
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,13 +85,38 @@ def header_of(path: Path, content: "memoryview | bytes") -> tuple[int, dict[str,
     return 8 + length, header
 
 
-def column_of(content: "memoryview | bytes", data_start: int, entry: object) -> Column:
-    if not isinstance(entry, dict):
-        raise ValueError("a column's entry is not an object")
-    dtype = DTYPES[entry["dtype"]]
-    start, end = map(int, entry["data_offsets"])
-    (count,) = map(int, entry["shape"])
-    if not 0 <= start <= end <= len(content) - data_start or end - start != count * dtype.itemsize:
-        raise ValueError("a column is outside the file")
-    column: Column = np.frombuffer(content, dtype, count, data_start + start)
-    return column
+class Layout(NamedTuple):
+    """The places of a file's columns, in few bytes: a process keeps those of many files."""
+
+    kinds: Mapping[str, tuple[int, np.dtype[Any]]]  # of each column; shared by files that are alike
+    places: bytes  # start and count of each column, int64
+
+    @classmethod
+    def of(cls, header: Mapping[str, object], data_start: int, size: int) -> "Layout":
+        """Return the layout of a file of `size` bytes; raise an error if a column is outside."""
+        kinds, places = [], array("q")
+        for name, entry in header.items():
+            if not isinstance(entry, dict):
+                raise ValueError("a column's entry is not an object")
+            dtype = DTYPES[entry["dtype"]]
+            start, end = map(int, entry["data_offsets"])
+            (count,) = map(int, entry["shape"])
+            is_inside = 0 <= start <= end <= size - data_start
+            if not is_inside or end - start != count * dtype.itemsize:
+                raise ValueError("a column is outside the file")
+            kinds.append((name, dtype))
+            places.extend((data_start + start, count))
+        return cls(_shared(tuple(kinds)), places.tobytes())
+
+    def column(self, content: "memoryview | bytes", name: str) -> Column:
+        number, kind = self.kinds[name]
+        start, count = _PLACE.unpack_from(self.places, number * _PLACE.size)
+        return np.ndarray(count, kind, content, start)  # faster than np.frombuffer
+
+
+_PLACE = struct.Struct("=qq")
+
+
+@lru_cache(maxsize=64)
+def _shared(kinds: tuple[tuple[str, Any], ...]) -> Mapping[str, tuple[int, np.dtype[Any]]]:
+    return {name: (number, kind) for number, (name, kind) in enumerate(kinds)}

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 class ForPrefetcher(LikeDataLoader):
     def __init__(self, config: LoaderConfig, parts: Parts) -> None:
         super().__init__(config, parts)
-        self._pipeline = self._epochs.pipeline
         self.map_batch = config.map_batch
         self.decode = config.decode
-        self.decode_share = self._pipeline.share
+        self.decode_share = self._epochs.pipeline.share
         self.channels = None if config.map_sample else parts.dataset.channels  # None: unknown
         places = [at for at, (view, *_) in enumerate(parts.schema.fields) if view.is_image]
         self.image_places = None if config.collate_fn else places
@@ -55,4 +54,4 @@ class ForPrefetcher(LikeDataLoader):
             self._epochs.check_open()
             if not self._is_pinned:
                 self._is_pinned = True
-                self._pipeline.pin(cuda, cores)
+                self._epochs.pipeline.pin(cuda, cores)

@@ -216,7 +216,7 @@ class Loader(ForPrefetcher):
         arguments = dict(vars(self._config))
         if isinstance(self._config.dataset, (str, os.PathLike)):
             arguments["dataset"] = self.dataset.source  # absolute
-        place = self._epochs.position, self._pipeline.share.delivered
+        place = self._epochs.position, self._epochs.pipeline.share.delivered
         return _reopened, (type(self), cloudpickle.dumps(arguments), *place)
 
     def __repr__(self) -> str:
@@ -240,7 +240,7 @@ class Loader(ForPrefetcher):
 
     def statistics(self) -> Statistics:
         """Return counts and times since the loader was made, and its bottleneck."""
-        return self._pipeline.statistics()
+        return self._epochs.pipeline.statistics()
 
     def preview(self, path: str | os.PathLike[str] | None = None) -> "Sheet":
         """Return a contact sheet of the first batch of the next iteration.
@@ -271,12 +271,12 @@ class Loader(ForPrefetcher):
     @property
     def bad_samples(self) -> dict[int, str]:
         """The errors of the samples that were substituted or masked, by sample number."""
-        return dict(self._pipeline.bad.reasons)
+        return dict(self._epochs.pipeline.bad.reasons)
 
     def close(self) -> None:
         """End the workers. Delivered tensors stay valid."""
         with self._epochs.lock:
-            self._pipeline.close()
+            self._epochs.pipeline.close()
             if not isinstance(self._config.dataset, Dataset) and self.dataset.fetching:
                 self.dataset.fetching.close()
 

@@ -122,13 +122,13 @@ def cpu_seconds(without: psutil.Process | None = None) -> float:
 def step(act: Callable[..., Any], *arguments: Any) -> Figures:
     """Do something; return its time, and the CPU and memory of this process so far, with children.
 
-    If it returns a number, this is the memory of the largest worker.
+    If it returns figures, these come last.
     """
     began = time.perf_counter()
-    largest = act(*arguments)
+    further = act(*arguments)
     seconds, used = time.perf_counter() - began, own_usage()
     figures = {"CPU s": used, "s": seconds, "MiB": getrusage(RUSAGE_SELF).ru_maxrss / 1024}
-    return figures | ({"of a worker": largest} if largest else {})
+    return figures | (further or {})
 
 
 def own_usage() -> float:

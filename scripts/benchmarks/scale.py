@@ -4,9 +4,11 @@
     scripts/bench.py scale --sets 200000x1 1000x1300 --steps scan pack [--folder DIR]
 
 For each set SHARDSxSAMPLES, DIR gets the indexes of so many shards with so many samples each,
-beside tars that are all holes: no step reads an image. For `scan` (which plans, too) and `pack`, a
-set is CLASSESxFILES, and DIR gets class folders. Memory is the peak of the process, and for a
-loader the PSS of its largest worker.
+beside tars that are all holes: only `raw` reads images, of 8 x 8 black pixels. For `scan` (which
+plans, too) and `pack`, a set is CLASSESxFILES, and DIR gets class folders. Memory is the peak of
+the process, and for loaders also that of the largest worker: its PSS, which includes the pages of
+mapped indexes, and its own. `raw` reads until most shards have been opened, and then measures the
+CPU time of a sample.
 """
 
 import argparse
@@ -24,7 +26,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from benchmarks.runner import Candidate, family, step
+from benchmarks.runner import Candidate, Figures, cpu_seconds, family, step
+from packer.shards.joined import write_manifest
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.columns import FORMATS, MEMBER, ROW
@@ -40,13 +43,19 @@ ORDERS = {
     "order, streams": (reader.BlockShuffle(8, streams=64), None),
     "order, buckets": (reader.AspectBuckets(256), None),
     "order, balanced": (False, reader.ClassBalanced()),
+    "order, weighted": (False, "weighted"),
 }
 COMMANDS = {
     "info": ["info", "{folder}"],
     "plan": ["plan", "{folder}"],
     "plan, blocks": ["plan", "{folder}", "--shuffle", "block:8"],
 }
-STEPS = ["open", "labels", "targets", "subset", *ORDERS, "loader", *COMMANDS]
+LOADERS: dict[str, dict[str, Any]] = {
+    "loader": {"fields": ("index",)},
+    "raw": {"shuffle": True, "workers": 1},
+    "raw, blocks": {"shuffle": reader.BlockShuffle(8), "workers": 1},
+}
+STEPS = ["open", "labels", "targets", "subset", *ORDERS, *LOADERS, *COMMANDS]
 OF_IMAGES = {
     "scan": ["pack", "{folder}", "{folder}-dry", "--dry-run", "--quiet"],
     "pack": ["pack", "{folder}", "{folder}-packed", "--quiet", "--overwrite"],
@@ -55,9 +64,12 @@ CLASSES = 1000
 ROOM = 512  # bytes of a sample in its tar
 DISTINCT = 1000  # shards; further ones are links to these
 LINKS = 30_000  # to one file; ext4 has at most 65,000
+SIDE = 8  # of a raw image
+VISITS = 4  # of each shard, before a loader is measured
+BATCHES = 200  # of 256 samples
 
 
-def make(folder: Path, shards: int, samples: int) -> None:
+def make(folder: Path, shards: int, samples: int, *, is_raw: bool) -> None:
     """Write dataset.json, the indexes, and tars of holes."""
     folder.mkdir(parents=True)
     entries: list[ShardEntry] = []
@@ -73,7 +85,7 @@ def make(folder: Path, shards: int, samples: int) -> None:
             continue
         with open(folder / f"{name}.tar", "wb") as file:
             file.truncate(size)
-        columns = _columns(number, samples)
+        columns = _columns(number, samples, is_raw)
         own = SizeBounds.of(*upright_sizes(columns))
         sizes = own | sizes if own else sizes
         index = serialize(columns, metadata_of(size, f"xxh3-128:{number:032x}", []))
@@ -81,22 +93,23 @@ def make(folder: Path, shards: int, samples: int) -> None:
         sums = f"xxh3-128:{number:032x}", len(index), checksum_of(index)
         entries.append(ShardEntry(f"{name}.tar", "", samples, size, *sums))
     classes = tuple(f"class{label:04d}" for label in range(CLASSES))
-    manifest = Manifest("0", {"seed": 0}, "", classes, ("cls", "jpg"), tuple(entries))
-    manifest = replace(manifest, sizes={"": sizes} if sizes else {})
-    (folder / "dataset.json").write_text(manifest.dump())
+    options, ext = ({"raw": [SIDE, SIDE]}, "raw") if is_raw else ({"seed": 0}, "jpg")
+    manifest = Manifest("0", options, "", classes, ("cls", ext), tuple(entries))
+    write_manifest(folder, replace(manifest, sizes={"": sizes} if sizes else {}))
 
 
-def _columns(number: int, samples: int) -> dict[str, NDArray[np.generic]]:
+def _columns(number: int, samples: int, is_raw: bool) -> dict[str, NDArray[np.generic]]:
     """Return an index's columns, whose keys are the samples' numbers in nine digits."""
     rng = np.random.default_rng(number)
     rows = np.arange(samples)
+    size, sides = (3 * SIDE * SIDE, (SIDE, SIDE + 1)) if is_raw else (ROOM, (200, 600))
     columns: dict[str, NDArray[np.generic]] = {
         "offset": rows * ROOM,
-        "size": np.full(samples, ROOM),
+        "size": np.full(samples, size),
         "label": rng.integers(0, CLASSES, samples),
-        "height": rng.integers(200, 600, samples),
-        "width": rng.integers(200, 600, samples),
-        "format": np.full(samples, FORMATS.index("jpg")),
+        "height": rng.integers(*sides, samples),
+        "width": rng.integers(*sides, samples),
+        "format": np.full(samples, FORMATS.index("raw" if is_raw else "jpg")),
         "channels": np.full(samples, 3),
         "orientation": np.ones(samples),
         "crc32": rng.integers(0, 2**32, samples),
@@ -133,15 +146,18 @@ def candidates(given: argparse.Namespace, work: Path) -> list[Candidate]:
     found = []
     for name, what in itertools.product(given.sets, given.steps or STEPS):
         shards, samples = map(int, name.split("x"))
-        folder = root / (f"{name}-images" if what in OF_IMAGES else name)
-        if not folder.exists():
-            (make_images if what in OF_IMAGES else make)(folder, shards, samples)
+        is_raw = what.startswith("raw")
+        folder = root / (name + "-images" * (what in OF_IMAGES) + "-raw" * is_raw)
+        if not folder.exists() and what in OF_IMAGES:
+            make_images(folder, shards, samples)
+        elif not folder.exists():
+            make(folder, shards, samples, is_raw=is_raw)
         found.append(Candidate(f"{name} {what}", step, (do, what, folder, shards * samples)))
     return found
 
 
-def do(what: str, folder: Path, samples: int) -> float | None:
-    """Do one step; return the MiB of the largest worker, if there are any."""
+def do(what: str, folder: Path, samples: int) -> Figures | None:
+    """Do one step; return what a loader measures."""
     if arguments := (COMMANDS | OF_IMAGES).get(what):
         from packer.cli.main import main  # of which the memory counts
 
@@ -149,8 +165,8 @@ def do(what: str, folder: Path, samples: int) -> float | None:
             main([word.format(folder=folder) for word in arguments], standalone_mode=False)
     elif what in ORDERS:
         walk(folder, *ORDERS[what])
-    elif what == "loader":
-        return load(folder)
+    elif what in LOADERS:
+        return load(folder, LOADERS[what])
     else:
         dataset = reader.Dataset(folder)
         found: dict[str, Callable[[], Sized]] = {
@@ -166,17 +182,29 @@ def do(what: str, folder: Path, samples: int) -> float | None:
 def walk(folder: Path, shuffle: Any, sampler: Any) -> None:
     from reader.order.samplers import build_order
 
-    order = build_order(reader.Dataset(folder), shuffle, 0, sampler)
+    dataset = reader.Dataset(folder)
+    if sampler == "weighted":
+        sampler = reader.Weighted(np.ones(len(dataset)))
+    order = build_order(dataset, shuffle, 0, sampler)
     for start in range(0, order.count, 1 << 14):
         order.samples(np.arange(start, min(start + (1 << 14), order.count)), 0)
 
 
-def load(folder: Path) -> float:
-    """Read batches of numbers; return the MiB of the largest worker.
-
-    The workers open as many datasets as a loader's do, and read no sample: the tars are empty.
-    """
-    numbers = {"fields": ("index",), "shuffle": True, "workers": 2, "batch_size": 256}
-    with reader.Loader(folder, **numbers) as loader:
-        list(itertools.islice(loader, 200))
-        return max(one.memory_full_info().pss for one in family()[1:]) / 2**20
+def load(folder: Path, options: dict[str, Any]) -> Figures:
+    """Read batches, numbers alone or images; return memory, and the CPU time of a sample."""
+    usual: dict[str, Any] = {"shuffle": True, "workers": 2, "batch_size": 256, "epochs": None}
+    with reader.Loader(folder, **{**usual, **options}) as loader:
+        batches, shards = iter(loader), len(loader.dataset.shards)
+        is_raw = "fields" not in options
+        for _ in range(1 + is_raw * VISITS * shards // 256):
+            next(batches)
+        began = cpu_seconds()
+        for _ in range(BATCHES):
+            next(batches)
+        spent = (cpu_seconds() - began) / BATCHES / 256
+        memory = [one.memory_full_info() for one in family()[1:]]
+    return {
+        "ms a sample": 1000 * spent,
+        "PSS of a worker": max(one.pss for one in memory) / 2**20,
+        "its own": max(one.rss - one.shared for one in memory) / 2**20,
+    }

@@ -16,7 +16,7 @@ from PIL import Image
 SMALL = "--rounds=1"
 IMAGES = "--images={source}"
 SMALL_STORE = ["--batch-size=8", "--latency=1", "--blocks", "0", "1"]
-STEPS = ["open", "labels", "order", "loader", "info", "scan", "pack"]
+STEPS = ["open", "labels", "order", "order, weighted", "loader", "raw", "info", "scan", "pack"]
 CASES = {
     "read": [IMAGES, "--batch-size=4", "--epochs=1", "--only=s"],
     "tiny": ["--samples=200", "--batch-size=50", "--epochs=1"],

@@ -105,7 +105,7 @@ def test_batches_lie_in_page_locked_memory(loader: Loader) -> None:
 @pytest.mark.gpu
 @needs_gpu
 def test_after_a_refused_registration_the_gpu_goes_on(loader: Loader) -> None:
-    memory = loader._pipeline._ring.memory.bytes
+    memory = loader._epochs.pipeline._ring.memory.bytes
     cuda = CUDAHostMemory(default_device())
     assert cuda.register(memory.ctypes.data, memory.nbytes) == ""
     with pytest.warns(RuntimeWarning, match="already"):

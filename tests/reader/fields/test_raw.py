@@ -12,6 +12,7 @@ from delivered import Write, only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import packer
 import reader
 from reader import (
     CenterCrop,
@@ -139,3 +140,13 @@ def test_images_that_differ_are_found_without_the_indexes_after_them(write_sampl
     with Loader(folder, batch_size=1, workers=0, transforms=[CenterCrop(3)]) as loader:
         images, _ = next(iter(loader))
     assert images.shape == (1, 3, 3, 3)
+
+
+def test_images_that_were_packed_raw_are_known_without_the_indexes(
+    source: Path, tmp_path: Path
+) -> None:
+    packer.pack(source, tmp_path / "raw", raw=(6, 5), shard_samples=13, jobs=1, progress=False)
+    (tmp_path / "raw" / "shard-000002.safetensors").unlink()
+    with Loader(tmp_path / "raw", batch_size=13, workers=0) as loader:
+        images, _ = next(iter(loader))
+    assert images.shape == (13, 3, 6, 5)

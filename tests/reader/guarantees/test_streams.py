@@ -366,7 +366,7 @@ def test_the_loaders_memory_is_registered_once_and_let_go_with_it(
     with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
         for _ in range(2):
             prefetcher = CUDAPrefetcher(loader)
-        memory = loader._pipeline._ring.memory.bytes
+        memory = loader._epochs.pipeline._ring.memory.bytes
         assert gpu.registered == {memory.ctypes.data: memory.nbytes}
         del memory
         consume(gpu, prefetcher)
