@@ -110,11 +110,7 @@ class DiskQuota:
             if missing > 0:
                 missing -= (make_room or self.remove_unused)(missing)
             if missing > 0:
-                raise Full(
-                    f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
-                    f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
-                    "smaller batch_size= or BlockShuffle."
-                )
+                raise self.full(missing)
             before = self.blocks(file)
             self._write(self.taken + need)  # first, so that it is never too little
             try:
@@ -130,6 +126,13 @@ class DiskQuota:
                 given = self.blocks(file) - before
                 self._write(self.taken - need + given)
         return given
+
+    def full(self, missing: int) -> Full:
+        return Full(
+            f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
+            f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
+            "smaller batch_size= or BlockShuffle."
+        )
 
     def release(self, file: int, start: int, stop: int) -> int:
         """Free a range's whole blocks; return the bytes."""

@@ -1,20 +1,21 @@
-"""A tar in the cache of a store; reads wait until their rows are fetched.
+"""A tar in the cache of a store, and its rows in the transit window; reads wait for their rows.
 
 Guarantees: a read returns the packed bytes: the row was present before and after the read, so it
 was not evicted in between (see `reader.cache.presence`).
 """
 
-import mmap
 import time
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.cache.client import Damaged, Fetching
-from reader.cache.presence import PresenceMap
-from reader.dataset.tar_bytes import TarBytes
+from reader.cache.files import CachedFiles
+from reader.cache.presence import MOVED
+from reader.cache.quota import BLOCK
+from reader.dataset.tar_bytes import Copy, TarBytes
 from reader.errors import SampleError, StoreError
 
 
@@ -22,10 +23,11 @@ class CachedBytes(TarBytes):
     """The tar of the `number`-th shard, whose reads wait until `fetching` has its rows."""
 
     def __init__(
-        self, *tar: Any, rows: PresenceMap, fetching: Fetching | None, number: int
+        self, *tar: Any, files: CachedFiles, fetching: Fetching | None, number: int
     ) -> None:
         """Open the tar with the arguments of `TarBytes`; without `fetching`, rows cannot come."""
-        self._rows = rows
+        self._rows = files.presence(number)
+        self._files = files
         self._fetching = fetching
         self._number = number
         super().__init__(*tar)
@@ -57,18 +59,29 @@ class CachedBytes(TarBytes):
 
     def read_ahead(self, row: int, offset: int, size: int) -> None:
         """Read bytes of a row ahead from disk, or the whole row from the store."""
-        if self._rows.generation(row):
+        generation = self._rows.generation(row)
+        if generation and not generation & MOVED:
             super().read_ahead(row, offset, size)
-        elif self._fetching is not None:
+        elif not generation and self._fetching is not None:
             self._fetching.hint(self._number, np.array([row]))
 
-    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        return self._files.places(self._number)
+
+    def copy(self, rows: NDArray[np.int64] | slice, copy: Copy) -> None:
         """Copy as `TarBytes` does; repeat if a row was evicted in between."""
         numbers = np.arange(len(self._index))[rows]
         while True:
             while not (before := self._rows.generations(numbers)).all():
                 self._wait(numbers[before == 0])
-            super().copy(rows, copy)
+            if not (moved := (before & MOVED) > 0).any():
+                super().copy(rows, copy)
+            else:
+                inside = np.flatnonzero(moved)
+                places = self._places[numbers[inside]].astype(np.int64) * BLOCK
+                copy(self._files.window.mapping, inside, places)
+                super().copy(rows, lambda tar, *_: copy(tar, np.flatnonzero(~moved), 0))
             if (self._rows.generations(numbers) == before).all():
                 return
 
@@ -76,7 +89,11 @@ class CachedBytes(TarBytes):
         while True:
             while not (before := self._rows.generation(row)):
                 self._wait(np.array([row]))
-            memory = super().read(row, offset, size)
+            if before & MOVED:
+                at = int(self._places[row]) * BLOCK + offset
+                memory = self._read(self._files.window.file, row, at, size)
+            else:
+                memory = super().read(row, offset, size)
             if self._rows.generation(row) == before:
                 return memory
 

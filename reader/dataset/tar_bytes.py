@@ -32,6 +32,10 @@ def remedy_in(folder: Path) -> str:
     )
 
 
+# Called with memory, which of the rows it has (None: all), and by how much their offsets differ.
+Copy = Callable[[mmap.mmap, NDArray[np.int64] | None, NDArray[np.int64] | int], None]
+
+
 class ReadBuffer:
     """Memory for a thread's reads, with their bytes and times, also for stores."""
 
@@ -112,11 +116,13 @@ class TarBytes:
 
     def read(self, row: int, offset: int, size: int) -> memoryview:
         """Read bytes of a row, until the next call."""
+        return self._read(self._file, row, self._start + offset, size)
+
+    def _read(self, file: int, row: int, offset: int, size: int) -> memoryview:
         memory = self._buffer.take(size)
-        offset += self._start
         began = time.perf_counter_ns()
         try:
-            done = read_into(self._file, memory, offset)
+            done = read_into(file, memory, offset)
         except OSError as error:
             self.has_failed = True
             raise self.error(row, f"it cannot be read: {error.strerror}") from error
@@ -138,12 +144,12 @@ class TarBytes:
                 os.posix_fadvise(self._file, self._start + offset, size, os.POSIX_FADV_WILLNEED)
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
-    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+    def copy(self, rows: NDArray[np.int64] | slice, copy: Copy) -> None:
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
             remedy = remedy_in(self._folder)
             raise ReaderError(f"{self.path} was truncated after it was opened. {remedy}.")
-        copy(self._mapping)
+        copy(self._mapping, None, 0)
 
     @cached_property
     def _mapping(self) -> mmap.mmap:

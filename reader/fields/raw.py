@@ -124,7 +124,12 @@ class RawBatchReader:
         pieces: NDArray[Any],
         chosen: Numbers | slice,
         content: Any,
+        which: Numbers | None,
+        moved: Numbers | int,
     ) -> None:
+        if which is not None:
+            offsets, starts = offsets[which] + moved, starts[which]
+            chosen = np.arange(len(pieces))[chosen][which]
         length = pieces.dtype.itemsize
         firsts = offsets[:, None] + starts
         is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
