@@ -265,13 +265,15 @@ class Fetcher:
     async def _fetch(
         self, shard: MirroredShard, part: Part, rows: list[int], stay: Stay | StoreError | None
     ) -> None:
-        text, is_sample, begun = "", False, self._begun
+        text, is_sample, is_passing, begun = "", False, False, self._begun
         lost: dict[int, messages.Unavailable] = {}
         try:
             if stay is None:
                 size = shard.size(part.first, part.stop)
                 await self._space.borrow(size)
-                stay = self._admit(part, rows, is_urgent=True) or self._quota.full(size)
+                stay = self._admit(part, rows, is_urgent=True)
+                is_passing = stay is None and self._running > 1  # others then make room
+                stay = stay or self._quota.full(size)
             if isinstance(stay, StoreError):
                 raise stay
             lost = await self._parts.fetch(shard, part, stay)
@@ -288,7 +290,8 @@ class Fetcher:
             if isinstance(stay, Stay):
                 self._space.came(stay)
                 self._lend()
-        if text and not is_sample and self._begun > begun:  # the store may have recovered
+        has_recovered = self._begun > begun and not is_sample  # perhaps
+        if text and (is_passing or has_recovered):
             wanted = range(part.first, part.stop)
             rows = [row for row in wanted if (part.shard, row) in self._wanted]
             self._urgent.extend(part._replace(first=row, stop=row + 1, last=-1) for row in rows)

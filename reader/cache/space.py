@@ -10,6 +10,7 @@ nothing else can be.
 """
 
 import asyncio
+import contextlib
 import time
 from bisect import bisect
 from collections import deque
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reader.cache.mirror import Mirror, MirroredShard
-from reader.cache.quota import BLOCK, DiskQuota, taken_by
+from reader.cache.quota import BLOCK, DiskQuota, Full, taken_by
 from reader.cache.ranges import Part, Window, data_bytes, kept_bytes, metadata_bytes
 from reader.cache.turns import ask_for_room
 
@@ -88,10 +89,11 @@ class Space:
         if self._has_room(size):
             first, last = part.first, part.stop - 1
             span = int(shard.spans.begin[first]), int(shard.spans.end[last])
-            self._own += self._quota.reserve(shard.file, *span)
-            for row in rows:
-                self._stays.pop((part.shard, row), None)
-            return Stay(part.shard, rows)
+            with contextlib.suppress(Full):  # another dataset's process was faster
+                self._own += self._quota.reserve(shard.file, *span)
+                for row in rows:
+                    self._stays.pop((part.shard, row), None)
+                return Stay(part.shard, rows)
         if is_urgent and self._size < size:
             self._grow(size)
         stay = Stay(part.shard, rows)
@@ -133,7 +135,7 @@ class Space:
     def lend(self, need: int) -> None:
         """Free bytes for another dataset, and leave them to it for a while."""
         self._lent, self._lent_until = need, time.monotonic() + _LENT_SECONDS
-        self.give(need - self._quota.free)
+        self.give(need - self._quota.free, self._size // 2)
 
     @property
     def is_cut(self) -> bool:
@@ -141,17 +143,18 @@ class Space:
         return self._size <= self._most
 
     async def borrow(self, size: int) -> None:
-        """Ask other datasets for room."""
+        """Ask other datasets for room, which itself lends none then."""
+        self._lent = 0
         await asyncio.to_thread(ask_for_room, self._quota, self._mirror.folder, size)
 
-    def give(self, need: int) -> None:
-        """Free bytes of the disk: first of unused datasets, last of the transit window."""
+    def give(self, need: int, window: int = 0) -> None:
+        """Free bytes of the disk: of unused datasets, kept rows, and all but `window` bytes."""
         if need > 0:
             need -= self._quota.remove_unused(need, pause=_PAUSE_SECONDS)
         if need > 0:
             need -= self._shrink(need)
         if need > 0:
-            self._cut(max(self._size - -(-need // BLOCK) * BLOCK, 0))
+            self._cut(max(self._size - -(-need // BLOCK) * BLOCK, window // BLOCK * BLOCK))
 
     def _has_room(self, size: int) -> bool:
         """Whether a part can be kept."""
@@ -172,9 +175,10 @@ class Space:
         need = min(need, self._unused // BLOCK * BLOCK)
         if need > 0:
             stop = self._size + need
-            self._own += self._quota.reserve(self._mirror.window, self._size, stop)
-            self._unite(self._size, stop)
-            self._most = self._size = stop
+            with contextlib.suppress(Full):
+                self._own += self._quota.reserve(self._mirror.window, self._size, stop)
+                self._unite(self._size, stop)
+                self._most = self._size = stop
 
     def _make_room(self, need: int) -> int:
         given = self._quota.remove_unused(need)
