@@ -23,16 +23,16 @@ from numpy.typing import NDArray
 from reader.cache import messages
 from reader.cache.mirror import Mirror, MirroredShard
 from reader.cache.parts import PartFetcher
-from reader.cache.quota import DiskQuota, Full
+from reader.cache.quota import DiskQuota
 from reader.cache.ranges import Part
 from reader.cache.schedule import Client, Schedule
-from reader.cache.space import Space
+from reader.cache.space import Space, Stay
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.client import Store
 from reader.store.errors import Missing
 
-_MOMENT = 0.01  # seconds in which other parts may come, and then be evicted
+_Next = tuple[Part, list[int], Stay | StoreError | None]
 
 
 class Waiter:
@@ -57,10 +57,11 @@ class Fetcher:
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
         self._hinted: deque[Part] = deque()
+        self._borrowers: list[Waiter] = []
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._space = Space(quota, mirror)
-        self._parts = PartFetcher(store, self._space)
+        self._parts = PartFetcher(store, mirror)
         self._splits: set[str | None] = set()  # that readers have read
         self._hits = 0
         self._begun = 0  # schedules
@@ -108,7 +109,8 @@ class Fetcher:
             self._join(connection, message)
         elif isinstance(message, messages.MakeRoom):
             self._space.lend(message.bytes)
-            messages.send(connection, messages.Present())
+            self._borrowers.append(Waiter(connection, 0))
+            self._lend()
         elif isinstance(message, messages.GetCounts):
             counts = self._store.counts, self._parts.fetched, self._hits
             messages.send(connection, messages.Counts(os.getpid(), *counts))
@@ -165,8 +167,7 @@ class Fetcher:
             self._space.read(chain.from_iterable(map(self._mirror.numbers, self._splits)))
         share = self._space.open_window(sum(windows.values()))
         for schedule in self._schedules.values():
-            window = schedule.window
-            schedule.most = min(window.ahead, window.transit * share)
+            schedule.most = schedule.window.ahead * share
 
     def _want(self, waiter: Waiter, shard: int, asked: NDArray[np.int64]) -> None:
         rows = self._mirror.shard(shard).rows
@@ -181,56 +182,65 @@ class Fetcher:
     def _pump(self) -> None:
         most = self._store.gate.most
         with contextlib.suppress(ShardfeedError):  # `_want` reports it to those who wait for it
-            while self._running < most and (part := self._next()) is not None:
+            while self._running < most and (found := self._next()) is not None:
+                part, rows, stay = found
                 shard = self._mirror.shard(part.shard)
                 shard.coming.update(range(part.first, part.stop))
                 self._running += 1
-                is_reserved = self._parts.reserve(shard, part)
-                task = self._loop.create_task(self._fetch(shard, part, is_reserved))
+                task = self._loop.create_task(self._fetch(shard, part, rows, stay))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    def _next(self) -> Part | None:
+    def _next(self) -> _Next | None:
+        """Return what is fetched next, and where it stays: None to ask others for room."""
         while self._urgent:
             wanted = self._urgent.popleft()
             part, rows, rest = self._missing(wanted)
             if rest < wanted.stop:
                 self._urgent.appendleft(wanted._replace(first=rest))
-            if part is not None:
-                wider = (schedule.around(part) for schedule in self._schedules.values())
-                if whole := next((each for each in wider if each != part), None):
-                    found, others, rest = self._missing(whole)
-                    if found is not None and rest == whole.stop:
-                        part, rows = found, others
-                self._admit(part, rows)
-                return part
+            if part is None:
+                continue
+            wider = (each.around(part) for each in self._schedules.values())
+            if whole := next((each for each in wider if each != part), None):
+                found, others, rest = self._missing(whole)
+                if found is not None and rest == whole.stop:
+                    part, rows = found, others
+            stay = self._admit(part, rows, is_urgent=True)
+            if stay is None and self._running:  # what comes can be evicted then
+                self._urgent.appendleft(part)
+                return None
+            return part, rows, stay
         busy = set()
         for schedule in self._schedules.values():
-            if schedule.client not in busy and (part := self._scheduled(schedule)) is not None:
-                return part
+            if schedule.client not in busy and (planned := self._scheduled(schedule)) is not None:
+                return planned
             if not schedule.is_requested:  # its next epoch could take the room that it needs
                 busy.add(schedule.client)
         while self._hinted:
             part, rows, _ = self._missing(self._hinted.popleft())
-            if part is not None:
-                self._admit(part, rows)
-                return part
+            if part is not None and (stay := self._admit(part, rows)) is not None:
+                return part, rows, stay
         return None
 
-    def _admit(self, part: Part, rows: list[int]) -> None:
-        size = self._mirror.shard(part.shard).size(part.first, part.stop)
-        self._space.admit(part, rows, size)
+    def _admit(
+        self, part: Part, rows: list[int], *, is_urgent: bool = False
+    ) -> Stay | StoreError | None:
+        try:
+            return self._space.admit(self._mirror.shard(part.shard), part, rows, is_urgent)
+        except StoreError as error:
+            return error
 
-    def _scheduled(self, schedule: Schedule) -> Part | None:
+    def _scheduled(self, schedule: Schedule) -> _Next | None:
         """Return the next missing part of a schedule, unless others have to be read first."""
         while (planned := schedule.peek()) is not None:
             part, rows, rest = self._missing(planned)
-            if part is not None:
-                self._admit(part, rows)
+            stay = None
+            if part is not None and (stay := self._admit(part, rows)) is None:
+                return None
             schedule.pop(rest, self._space.need(planned._replace(stop=rest)))
             self._hits += rest - planned.first - (part.stop - part.first if part else 0)
             if part is not None:
-                return part
+                return part, rows, stay
         return None
 
     def _missing(self, part: Part) -> tuple[Part | None, list[int], int]:
@@ -252,44 +262,49 @@ class Fetcher:
             return None, [], part.stop
         return part._replace(first=absent[0], stop=absent[-1] + 1), absent, rest
 
-    async def _fetch(self, shard: MirroredShard, part: Part, is_reserved: bool) -> None:
+    async def _fetch(
+        self, shard: MirroredShard, part: Part, rows: list[int], stay: Stay | StoreError | None
+    ) -> None:
+        text, is_sample, is_passing, begun = "", False, False, self._begun
+        lost: dict[int, messages.Unavailable] = {}
         try:
-            lost = await self._try_fetch(shard, part, is_reserved)
-        finally:
-            shard.coming.difference_update(range(part.first, part.stop))
-            self._running -= 1
-        self._space.discard(shard, shard.rows.absent(part.first, part.stop))
-        if lost is None:
-            rows = [r for r in range(part.first, part.stop) if (part.shard, r) in self._wanted]
-            self._urgent.extend(_runs(part.shard, np.array(rows, int)))
-        else:
-            self._answer(part, lost)
-        self._pump()
-
-    async def _try_fetch(
-        self, shard: MirroredShard, part: Part, is_reserved: bool
-    ) -> dict[int, messages.Unavailable] | None:
-        """Return the errors of a part's rows; None if it should be tried again."""
-        text, is_sample, begun = "", False, self._begun
-        try:
-            return await self._parts.fetch(shard, part, is_reserved=is_reserved)
+            if stay is None:
+                size = shard.size(part.first, part.stop)
+                await self._space.borrow(size)
+                stay = self._admit(part, rows, is_urgent=True)
+                is_passing = stay is None and self._running > 1  # others then make room
+                stay = stay or self._quota.full(size)
+            if isinstance(stay, StoreError):
+                raise stay
+            lost = await self._parts.fetch(shard, part, stay)
         except Missing:
             text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload the file."
             is_sample = True
-        except Full as error:
-            if part.last >= 0:
-                return None
-            if self._running > 1:
-                await asyncio.sleep(_MOMENT)
-                return None
-            text = str(error)
         except StoreError as error:
-            if self._begun > begun:  # an epoch began in between: the store may have recovered
-                return None
             text = str(error)
         except Exception as error:  # every request must be answered
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
-        return dict.fromkeys(range(part.first, part.stop), messages.Unavailable(text, is_sample))
+        finally:
+            shard.coming.difference_update(range(part.first, part.stop))
+            self._running -= 1
+            if isinstance(stay, Stay):
+                self._space.came(stay)
+                self._lend()
+        has_recovered = self._begun > begun and not is_sample  # perhaps
+        if text and (is_passing or has_recovered):
+            wanted = range(part.first, part.stop)
+            rows = [row for row in wanted if (part.shard, row) in self._wanted]
+            self._urgent.extend(part._replace(first=row, stop=row + 1, last=-1) for row in rows)
+        else:
+            if text:
+                lost = dict.fromkeys(rows, messages.Unavailable(text, is_sample))
+            self._answer(part, lost)
+        self._pump()
+
+    def _lend(self) -> None:
+        """Tell other datasets' processes that there is room, once there is."""
+        while self._borrowers and self._space.is_cut:
+            self._borrowers.pop().answer(messages.Present())
 
     def _answer(self, part: Part, lost: dict[int, messages.Unavailable]) -> None:
         for row in range(part.first, part.stop):

@@ -4,13 +4,20 @@
 
     cached.indexes    the indexes in the order of dataset.json, with holes for other splits
     cached.rows       one byte for each index, then one for each sample, see `presence`
+    cached.window     the transit window, see `space`
+    cached.places     four bytes for each byte of cached.rows: in which block of cached.window the
+                      first one of a sample's tar would be; only for samples that are in it
 
-Two files for all shards: to create two for each would take seconds for thousands of shards.
+Few files for all shards: to create some for each would take seconds for thousands of shards.
 """
 
+import mmap
+import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
 
@@ -21,11 +28,35 @@ from reader.cache.presence import PresenceMap
 from reader.errors import ReaderError
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.checksum import checksum_of
+from reader.format.files import map_part, open_regular
 from reader.format.index_file import IndexFile
 
 INDEXES = "cached.indexes"
 ROWS = "cached.rows"
+WINDOW = "cached.window"
+PLACES = "cached.places"
+PLACE_BYTES = 4
 _ALIGNMENT = 8  # of an index, whose columns are aligned to their types
+
+
+class WindowFile:
+    """The transit window, opened by a process at the first use."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[type["WindowFile"], tuple[Path]]:
+        return WindowFile, (self._path,)
+
+    @cached_property
+    def file(self) -> int:
+        file = open_regular(self._path)
+        weakref.finalize(self, os.close, file)
+        return file
+
+    @cached_property
+    def mapping(self) -> mmap.mmap:
+        return mmap.mmap(self.file, 0, access=mmap.ACCESS_READ)
 
 
 @dataclass(frozen=True)
@@ -39,7 +70,8 @@ class CachedFiles:
         numbers: number of each shard in dataset.json.
         indexes: the file `INDEXES`.
         rows: start of each presence map in `ROWS`.
-        sizes: bytes of both files.
+        sizes: bytes of both files, and of all tars.
+        window: the file `WINDOW`.
     """
 
     folder: Path
@@ -48,7 +80,8 @@ class CachedFiles:
     numbers: NDArray[np.int64]
     indexes: IndexFile
     rows: NDArray[np.int64]
-    sizes: tuple[int, int]
+    sizes: tuple[int, int, int]
+    window: WindowFile
 
     @classmethod
     def of(cls, folder: Path, manifest: Manifest, split: str | None = None) -> "CachedFiles":
@@ -57,9 +90,11 @@ class CachedFiles:
         indexes = np.cumsum([0, *(s.index_bytes + -s.index_bytes % _ALIGNMENT for s in every)])
         rows = np.cumsum([len(every), *(shard.samples for shard in every)])
         numbers = np.flatnonzero(own)
-        shards, sizes = tuple(compress(every, own)), (int(indexes[-1]), int(rows[-1]))
-        file = IndexFile(folder / INDEXES, indexes[numbers].tolist())
-        return cls(folder, shards, len(manifest.classes), numbers, file, rows[numbers], sizes)
+        shards = tuple(compress(every, own))
+        sizes = int(indexes[-1]), int(rows[-1]), sum(shard.bytes for shard in every)
+        file, window = IndexFile(folder / INDEXES, indexes[numbers].tolist()), folder / WINDOW
+        of_all = len(manifest.classes), numbers, file, rows[numbers], sizes, WindowFile(window)
+        return cls(folder, shards, *of_all)
 
     def index(self, number: int, *, has_images: bool | None = None) -> Index:
         """Open an index, and check it as `Index.of_shard` does."""
@@ -95,6 +130,15 @@ class CachedFiles:
             ReaderError: it cannot be read.
         """
         return self._map(self.shards[number].samples, int(self.rows[number]))
+
+    def places(self, number: int) -> NDArray[np.int32]:
+        """Map the places of a shard's rows in the transit window, for reading."""
+        file = open_regular(self.folder / PLACES)
+        try:
+            start, count = int(self.rows[number]), self.shards[number].samples
+            return np.frombuffer(map_part(file, start * PLACE_BYTES, count * PLACE_BYTES), np.int32)
+        finally:
+            os.close(file)
 
     def all_rows(self) -> PresenceMap:
         """Open the file of the presence maps, for the process that fetches."""

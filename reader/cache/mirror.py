@@ -5,21 +5,22 @@
     FINGERPRINT/                      of dataset.json
       lease, boot                     see `quota`; identity of the boot, see `opening`
       turn, socket, waiting           see `turns`
-      cached.indexes, cached.rows     see `files`
+      cached.*                        see `files`
       dataset.json                    last, when all indexes are there
       [SPLIT/]shard-000000.tar        of its final size, with holes for missing samples; it is
                                       created when the shard is first needed
 
 Guarantees: dataset.json appears with its content, and an index or a sample counts once it is marked
 in `cached.rows`, after its bytes were checked and written. So a process that was killed leaves the
-folder usable. Only one process at a time fetches samples into it, see `turns`; each fetches the
-indexes of its split when it opens the dataset.
+folder usable: the next one begins with an empty transit window. Only one process at a time fetches
+samples into it, see `turns`; each fetches the indexes of its split when it opens the dataset.
 """
 
 import contextlib
+import mmap
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -28,13 +29,13 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from reader.cache.files import CachedFiles
+from reader.cache.files import PLACE_BYTES, PLACES, WINDOW, CachedFiles
 from reader.cache.own_files import check_own, open_own
-from reader.cache.presence import PresenceMap
+from reader.cache.presence import MOVED, PresenceMap
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans
 from reader.errors import StoreError
-from reader.format.files import most_open_files, reason_of
+from reader.format.files import map_part, most_open_files, reason_of
 
 _SHARE = 8  # one shard for every eight descriptors
 
@@ -83,9 +84,9 @@ class MirroredShard:
         ]
 
     def size(self, first: int, stop: int) -> int:
-        """Return about the bytes of disk that adjacent rows take."""
+        """Return the bytes of disk that adjacent rows take at most."""
         size = int(self.spans.end[stop - 1] - self.spans.begin[first])
-        return -(-size // BLOCK) * BLOCK + BLOCK * (stop - first == 1)
+        return -(-size // BLOCK) * BLOCK + BLOCK
 
     def damaged(self, first: int, stop: int, content: memoryview, start: int) -> list[int]:
         """Return the rows that contradict the index; `content` begins at `start` in the tar."""
@@ -111,43 +112,33 @@ class MirroredShard:
             else:
                 self.rows.fill(row)
 
-    def evict(self, first: int, stop: int, quota: DiskQuota) -> int:
-        """Evict adjacent rows; return the freed bytes."""
-        for row in range(first, stop):
+    def evict(self, rows: Sequence[int], quota: DiskQuota) -> int:
+        """Evict rows; return the freed bytes."""
+        for row in rows:
             self.rows.clear(row)
-        return quota.release(self.file, *self._own_blocks(first, stop))
+        first, last = int(self.spans.begin[rows[0]]), int(self.spans.end[rows[-1]])
+        holes = [hole for hole in self._holes() if hole[0] < last and hole[1] > first]
+        return sum(quota.release(self.file, *hole) for hole in holes)
 
     def trim(self, quota: DiskQuota) -> None:
-        """Free what a killed process reserved, or had not freed yet."""
-        if not (allocated := quota.blocks(self.file)):
-            return
-        begin, end = self.spans
-        held = self.rows.held()
-        edges = np.flatnonzero(np.diff(held, prepend=False, append=False)).reshape(-1, 2)
-        firsts, lasts = edges[:, 0], edges[:, 1] - 1
-        covered = -(-end[lasts] // BLOCK) - begin[firsts] // BLOCK
-        if allocated > (int(covered.sum()) + 2) * BLOCK:
-            for first, stop in zip([0, *edges[:, 1]], [*firsts, len(held)], strict=True):
-                if first < stop:
-                    quota.release(self.file, *self._own_blocks(int(first), int(stop)))
+        """Free what a killed process reserved."""
+        holes = self._holes()
+        if quota.blocks(self.file) > holes[-1][1] - sum(stop - start for start, stop in holes):
+            for hole in holes:
+                quota.release(self.file, *hole)
 
-    def _own_blocks(self, first: int, stop: int) -> tuple[int, int]:
-        """Return the range of whole blocks that have bytes of these rows, and of no others."""
+    def _holes(self) -> list[tuple[int, int]]:
+        """Return the ranges of blocks between the rows that are there or come."""
         begin, end = self.spans
-        start, last = int(begin[first]) // BLOCK * BLOCK, -(-int(end[stop - 1]) // BLOCK) * BLOCK
-        # The blocks at both ends may have other rows' bytes, present or being fetched.
-        before = int(np.searchsorted(end, start, side="right"))
-        behind = int(np.searchsorted(begin, last, side="left"))
-        if self._is_used(before, first):
-            start += BLOCK
-        if self._is_used(stop, behind):
-            last -= BLOCK
-        return start, max(start, last)
-
-    def _is_used(self, first: int, stop: int) -> bool:
-        return bool(self.rows.held(first, stop).any()) or any(
-            row in self.coming for row in range(first, stop)
-        )
+        used = self.rows.held()
+        used[[*self.coming]] = True
+        edges = np.flatnonzero(np.diff(used, prepend=False, append=False))
+        starts = [0, *(-(-end[edges[1::2] - 1] // BLOCK) * BLOCK).tolist()]
+        stops = [
+            *(begin[edges[::2]] // BLOCK * BLOCK).tolist(),
+            -(-self.entry.bytes // BLOCK) * BLOCK,
+        ]
+        return [*zip(starts, stops, strict=True)]
 
 
 def _opened(folder: Path, tar: Path) -> int:
@@ -160,7 +151,7 @@ def _opened(folder: Path, tar: Path) -> int:
 
 
 class Mirror:
-    """The folder of one dataset, all splits; leased by `opening`."""
+    """The folder of one dataset, all splits; leased by `opening`, filled by its only user."""
 
     def __init__(self, files: CachedFiles, quota: DiskQuota) -> None:
         self.folder = files.folder
@@ -168,6 +159,9 @@ class Mirror:
         self._files = files
         self._quota = quota
         self._rows = files.all_rows()
+        self._rows.clear_all(MOVED)
+        self.window = _sized(files.folder / WINDOW, files.sizes[2] + 2 * BLOCK)
+        self._places_file = _sized(files.folder / PLACES, files.sizes[1] * PLACE_BYTES)
         self._open: OrderedDict[int, MirroredShard] = OrderedDict()
         self._most = max(most_open_files() // _SHARE, 1)
         self._seen: set[int] = set()
@@ -181,18 +175,31 @@ class Mirror:
         return self._numbers[split]
 
     def held(self) -> list[int]:
-        """Return the shards that have rows in the cache."""
+        """Return the shards that have rows in their tars."""
         count = len(self.shards)  # marks of indexes come first
         rows = np.flatnonzero(self._rows.held(count)) + count
         return np.unique(np.searchsorted(self._files.rows, rows, side="right") - 1).tolist()
 
-    def coming(self, number: int) -> set[int]:
-        """Return the rows of a shard that are being fetched."""
-        shard = self._open.get(number)
-        return set() if shard is None else shard.coming
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """The places of all rows in the transit window."""
+        size = self._files.sizes[1] * PLACE_BYTES
+        return np.frombuffer(map_part(self._places_file, 0, size, mmap.ACCESS_WRITE), np.int32)
+
+    def reserve_places(self, numbers: Sequence[int], make_room: Callable[[int], int]) -> None:
+        """Reserve the disk space for places of some shards: a mapping could not tell it is full."""
+        last = max(numbers)
+        start, stop = self.start(min(numbers)), self.start(last) + self.shards[last].samples
+        if self._quota.blocks(self._places_file) < (stop - start) * PLACE_BYTES:
+            span = start * PLACE_BYTES, stop * PLACE_BYTES
+            self._quota.reserve(self._places_file, *span, make_room)
+
+    def start(self, number: int) -> int:
+        """Return where the rows of a shard begin among all."""
+        return int(self._files.rows[number])
 
     def rows(self, number: int) -> PresenceMap:
-        return self._rows.part(int(self._files.rows[number]), self.shards[number].samples)
+        return self._rows.part(self.start(number), self.shards[number].samples)
 
     def shard(self, number: int) -> MirroredShard:
         shard = self._open.get(number)
@@ -206,3 +213,11 @@ class Mirror:
                 del self._open[at]
         self._open.move_to_end(number)
         return shard
+
+
+def _sized(path: Path, size: int) -> int:
+    """Open a file, and create it with its size if it has another."""
+    file = open_own(path)
+    if os.fstat(file).st_size != size:
+        os.ftruncate(file, size)
+    return file

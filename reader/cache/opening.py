@@ -28,7 +28,7 @@ from reader.store.limits import PART
 _AT_ONCE = 32  # indexes
 _UNDER_WAY = 256 << 20  # bytes of them, in memory
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_LAYOUT = b"2"  # of the folder: each has folders of its own
+_LAYOUT = b"3"  # of the folder: each has folders of its own
 
 
 class Place(NamedTuple):

@@ -7,11 +7,10 @@ before bytes are fetched.
 import os
 
 from reader.cache.messages import Unavailable
-from reader.cache.mirror import MirroredShard
+from reader.cache.mirror import Mirror, MirroredShard
 from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part
-from reader.cache.space import Space
-from reader.errors import StoreError
+from reader.cache.space import Stay
 from reader.store.client import Store
 
 _WRITTEN = 1 << 17  # bytes of a write; larger ones may take costly pages of a system
@@ -19,39 +18,32 @@ _TRIES = 3  # if checksums do not match
 
 
 class PartFetcher:
-    def __init__(self, store: Store, space: Space) -> None:
+    def __init__(self, store: Store, mirror: Mirror) -> None:
         self.fetched = 0
         self._store = store
-        self._space = space
+        self._mirror = mirror
 
-    def reserve(self, shard: MirroredShard, part: Part) -> bool:
-        """Reserve the space of a part; return whether there is enough."""
-        try:
-            self._space.reserve(*_range(shard, part), is_urgent=part.last < 0)
-        except StoreError:  # `fetch` tries again, and raises
-            return False
-        return True
-
-    async def fetch(
-        self, shard: MirroredShard, part: Part, *, is_reserved: bool
-    ) -> dict[int, Unavailable]:
-        """Fetch a part, check and write it; return its damaged rows."""
-        file, start, stop = _range(shard, part)
-        if not is_reserved:
-            if part.last < 0:
-                await self._space.borrow(stop - start + 2 * BLOCK)  # at both ends
-            self._space.reserve(file, start, stop, is_urgent=part.last < 0)
-        name, size = shard.entry.file, shard.entry.bytes
+    async def fetch(self, shard: MirroredShard, part: Part, stay: Stay) -> dict[int, Unavailable]:
+        """Fetch a part, check it and write it to where it stays; return its damaged rows."""
+        begin, end = shard.spans
+        start, stop = int(begin[part.first]), int(end[part.stop - 1])
         for _ in range(_TRIES):
-            content = await self._store.part(name, start, stop, size)
-            damaged = set(shard.damaged(part.first, part.stop, content, start))
+            content = await self._store.part(shard.entry.file, start, stop, shard.entry.bytes)
+            damaged = shard.damaged(part.first, part.stop, content, start)
             if not damaged:
                 break
-        for at in range(0, len(content), _WRITTEN):
-            os.pwrite(file, content[at : at + _WRITTEN], start + at)
-        for row in range(part.first, part.stop):
+        if not stay.runs:
+            _write(shard.file, content, start)
+        first = self._mirror.start(part.shard)
+        for row, rest, place in stay.runs:
+            at, last = int(begin[row]), int(end[rest - 1])
+            _write(self._mirror.window, content[at - start : last - start], place * BLOCK + at)
+            for moved in stay.rows:
+                if row <= moved < rest:
+                    self._mirror.places[first + moved] = place
+        for row in stay.rows:
             if row not in damaged:
-                shard.rows.fill(row)
+                shard.rows.fill(row, is_moved=bool(stay.runs))
         self.fetched += part.stop - part.first
         return {row: self._lost(shard, row) for row in damaged}
 
@@ -65,7 +57,6 @@ class PartFetcher:
         )
 
 
-def _range(shard: MirroredShard, part: Part) -> tuple[int, int, int]:
-    """The file that a part is for, and where in it the part begins and ends."""
-    spans = shard.spans
-    return shard.file, int(spans.begin[part.first]), int(spans.end[part.stop - 1])
+def _write(file: int, content: memoryview, start: int) -> None:
+    for at in range(0, len(content), _WRITTEN):
+        os.pwrite(file, content[at : at + _WRITTEN], start + at)

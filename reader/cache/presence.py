@@ -1,11 +1,12 @@
-"""The presence map of a shard: one byte for each sample in its tar, in a file that all map.
+"""The presence map of a shard: one byte for each sample in the cache, in a file that all map.
 
-The file has the maps of all shards, see `files`.
+The file has the maps of all shards, see `files`. A row is in its shard's tar, or `MOVED` into the
+transit window.
 
-Guarantees, without a lock: bytes are in the tar before their row is marked, and the mark is removed
-before the bytes. Each time a row is filled, its byte changes (among 64), so a reader that sees the
-same byte before and after a read has read valid bytes. Samples that were in the cache when the
-machine crashed are checked before they count as present (`unverified`).
+Guarantees, without a lock: bytes are in their file before the row is marked, and the mark is
+removed before they are overwritten. Each time a row is filled, its byte changes (among 32), so a
+reader that sees the same byte before and after a read has read valid bytes. Samples that were in
+the cache when the machine crashed are checked before they count as present (`unverified`).
 
 Only the process that fetches into the folder fills and clears rows, see `turns`.
 """
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 from reader.cache.own_files import open_own
 from reader.format.files import map_part
 
+MOVED = 64
 _THERE = 1
 _UNVERIFIED = 128
+_COUNT = MOVED - 1  # of fillings, and the last bit: whether it is there
 _STATE = _UNVERIFIED | _THERE
 
 
@@ -61,7 +64,7 @@ class PresenceMap:
 
     def held(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         """Return whether the tar has bytes of each of these rows, verified or not."""
-        return (self.values[first:stop] & _THERE).astype(bool)
+        return (self.values[first:stop] & (_THERE | MOVED)) == _THERE
 
     def absent(self, first: int, stop: int) -> list[int]:
         """Return the rows that are missing: as a list, which is faster than arrays for a few."""
@@ -73,18 +76,19 @@ class PresenceMap:
         values = self._map[first:stop]
         return [row for row, value in enumerate(values, first) if value & _STATE == _STATE]
 
-    def fill(self, row: int) -> None:
-        self._map[row] = (self._map[row] & ~_UNVERIFIED) | _THERE
+    def fill(self, row: int, *, is_moved: bool = False) -> None:
+        self._map[row] = (self._map[row] & _COUNT) | _THERE | (MOVED * is_moved)
 
     def clear(self, row: int) -> None:
         """Mark a row as missing, before its bytes are removed, or because they are damaged."""
-        value = self._map[row] & ~_UNVERIFIED
+        value = self._map[row] & _COUNT
         if value & _THERE:
-            self._map[row] = (value + 1) % _UNVERIFIED
+            self._map[row] = (value + 1) & _COUNT
 
-    def clear_all(self) -> None:
-        for row in np.flatnonzero(self.values & _THERE).tolist():
-            self.clear(row)
+    def clear_all(self, kind: int = _THERE) -> None:
+        """Mark all rows of a kind as missing."""
+        found = (self.values & kind) > 0
+        self.values[found] = ((self.values[found] & _COUNT | _THERE) + 1) & _COUNT
 
     def invalidate(self) -> None:
         found = self.present()

@@ -56,11 +56,12 @@ class DiskQuota:
     def __init__(self, root: Path, limit: int | None) -> None:
         self.root = root
         self.margin = 0
+        self._path = root / _ACCOUNT
         self._looked = 0.0  # when unused datasets were looked for
         self._is_locked = False
         try:
             root.mkdir(parents=True, exist_ok=True)
-            self._account = open_own(root / _ACCOUNT)
+            self._account = open_own(self._path)
             if not self.taken:  # otherwise it was checked before, and may have no room for it
                 self._check_holes()
             self.count()
@@ -110,13 +111,9 @@ class DiskQuota:
             if missing > 0:
                 missing -= (make_room or self.remove_unused)(missing)
             if missing > 0:
-                raise Full(
-                    f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
-                    f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
-                    "smaller batch_size= or BlockShuffle."
-                )
-            before = self.blocks(file)
-            self._write(self.taken + need)  # first, so that it is never too little
+                raise self.full(missing)
+            before, taken = self.blocks(file), self.taken
+            self._write(taken + need)  # first, so that it is never too little
             try:
                 _allocate(file, _KEEP_SIZE, first * BLOCK, need)
             except OSError as error:
@@ -128,8 +125,16 @@ class DiskQuota:
                 ) from error
             finally:
                 given = self.blocks(file) - before
-                self._write(self.taken - need + given)
+                if given != need:
+                    self._write(taken + given)
         return given
+
+    def full(self, missing: int) -> Full:
+        return Full(
+            f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
+            f"by current readers. Give at least cache_limit={self.limit + missing}, or a "
+            "smaller batch_size= or BlockShuffle."
+        )
 
     def release(self, file: int, start: int, stop: int) -> int:
         """Free a range's whole blocks; return the bytes."""
@@ -189,7 +194,7 @@ class DiskQuota:
         if self._is_locked:
             yield
             return
-        with locked(self._account, self.root / _ACCOUNT):
+        with locked(self._account, self._path):
             self._is_locked = True
             try:
                 yield
@@ -256,12 +261,11 @@ def _opened(folder: Path) -> float:
     return 0.0
 
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_fallocate = ctypes.CDLL(None, use_errno=True).fallocate
+_fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
 
 
 def _allocate(file: int, mode: int, start: int, size: int) -> None:
-    call = _libc.fallocate
-    call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
-    if call(file, mode, start, size):
+    if _fallocate(file, mode, start, size):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

@@ -14,8 +14,11 @@ from reader.errors import StoreError
 from reader.format import Index, Manifest, ShardEntry
 from reader.store.limits import PART
 
-_WINDOW = 256 << 20  # bytes that are fetched ahead
-_TRANSIT = 64 << 20  # bytes at least
+_AHEAD = 256 << 20  # bytes that are fetched ahead while there is room
+_TRANSIT = 64 << 20  # bytes of a transit window that is no large part of a cache
+_SHARE = 8  # one part in so many of a cache is no large one
+_LATE = 16 << 20  # bytes that a fast reader reads while a request is answered
+_LOST = 4  # samples whose bytes are lost between parts of a transit window
 _BATCH = 256  # samples, assumed twice while the order is unknown
 _OWN = 8  # blocks for the account, the lease, the boot's identity and their folders
 _EXTENTS = 64  # samples whose extents need at most one block of metadata
@@ -61,36 +64,52 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    least: int  # minimum in the cache: what is read at once, and the steps that are being decoded
-    transit: int  # bytes of the transit window: also what is fetched meanwhile
-    ahead: int  # bytes that are fetched ahead while there is room
-    share: int  # one part in so many of the cache, at most, for what is fetched meanwhile
+    """The transit window of an order, in bytes.
+
+    A step is decoded while the next one is there and the one after it comes. If the order is by
+    shard, all shards of a window are there from its first step to its last.
+    """
+
+    least: int  # that it has to have
+    transit: int  # that it has in a cache of a limit
+    ahead: int  # that are fetched ahead
+    lost: int = 0  # between parts
 
     @classmethod
-    def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
-        sizes = sorted((shard.bytes for shard in shards), reverse=True)
+    def of(cls, ahead: Any, shards: Sequence[ShardEntry]) -> "Window":
+        sizes = sorted((_on_disk(shard) for shard in shards), reverse=True)
         mean = sum(sizes) // max(sum(shard.samples for shard in shards), 1) + BLOCK
-        steps = 2 * ahead.steps.batch_size * mean
         if ahead.by_shard:
+            following = 2 * ahead.steps.span // ahead.parts * mean
+            following = max(following, min(_LATE, max(sizes)))
+            least = sum(sizes[: 2 * ahead.open_shards]) + following
             own = sum(sizes) // ahead.parts + max(sizes)
-            least = min(sum(sizes[: 2 * ahead.open_shards]) + steps, own)
-            transit = max(least, _TRANSIT)
-            return cls(least, transit, transit, 2)
-        return cls(steps, max(steps, _TRANSIT), max(_WINDOW, (depth + 1) * steps), 8)
+        else:
+            least, own = 3 * ahead.steps.batch_size * mean, sum(sizes)
+        lost = _LOST * mean
+        least = min(least + lost, own)
+        return cls(least, max(least, _TRANSIT), max(least, _AHEAD), lost)
+
+    @classmethod
+    def usual(cls, room: int) -> int:
+        """Return the bytes of the transit window if nothing needs a larger one."""
+        return min(_TRANSIT, room // _SHARE)
 
     def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
-        kept = kept_bytes(shards)
-        least = min(self.least, sum(shard.bytes for shard in shards))
-        if kept + least > limit:
+        """Return the window in a cache of a limit that has no room for all."""
+        kept, whole = kept_bytes(shards), data_bytes(shards)
+        least, room = min(self.least, whole), limit - kept
+        if least > room:
             raise TooSmallCache(
                 f"cache_limit={limit:,} is too small for the samples that are read at once: "
                 f"{kept:,} bytes of indexes and {least:,} of samples. Give at least "
                 f"cache_limit={kept + least}.",
                 kept + least,
             )
-        room = limit - kept
-        transit = max(self.least, min(self.transit, room // self.share))
-        return self._replace(transit=min(transit, room))
+        if whole <= room:
+            return self
+        transit = max(least, self.usual(room))
+        return Window(least, transit, transit - self.lost)
 
 
 class TooSmallCache(StoreError):
@@ -136,8 +155,19 @@ def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -
 
 
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:
-    maps = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
+    """Return the bytes that a cache takes besides samples."""
+    maps = sum(shard.index_bytes + 5 * shard.samples + 4 * BLOCK for shard in shards)
     return maps + metadata_bytes(shards)
+
+
+def data_bytes(shards: Sequence[ShardEntry]) -> int:
+    """Return the bytes that all samples of these shards take at most."""
+    return sum(map(_on_disk, shards))
+
+
+def _on_disk(shard: ShardEntry) -> int:
+    """Return the bytes that a shard takes at most: each part has blocks of its own."""
+    return shard.bytes + 2 * BLOCK * (2 + shard.bytes // PART)
 
 
 def metadata_bytes(shards: Sequence[ShardEntry]) -> int:

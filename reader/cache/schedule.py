@@ -22,15 +22,15 @@ class Client:
 
 
 class Schedule:
-    """A client's prefetch schedule: steps `taken` and `done` (requested)."""
+    """A client's prefetch schedule: steps `taken` and `done` (divided into parts)."""
 
     def __init__(self, begin: Begin, client: Client, mirror: Mirror, limit: int) -> None:
         self.ahead = begin.ahead
         self.client = client
         self.group = self.ahead.group or client
-        self.most = 0.0  # bytes that may be ahead of its client
         shards = [mirror.shards[number] for number in client.numbers]
-        self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
+        self.window = Window.of(self.ahead, shards).within(shards, limit)
+        self.most = 0.0  # bytes that may be ahead of its client
         self.taken = begin.steps
         self.done = 0 if self.ahead.by_shard else begin.steps  # windows may still be open
         if self.ahead.order is None:
@@ -56,14 +56,14 @@ class Schedule:
 
     def peek(self) -> Part | None:
         """Return the next part; None if enough bytes are ahead."""
-        while self.client.bytes < self.most:
-            if self._parts:
-                return self._parts[0]
+        while not self._parts:
             if self.is_requested:
-                break
-            self._parts += self._cut(self.done)
+                return None
+            self._parts.extend(self._cut(self.done))
             self.done += 1
-        return None
+        part = self._parts[0]
+        size = self._mirror.shard(part.shard).size(part.first, part.stop)
+        return part if self.client.bytes + size <= self.most else None
 
     def pop(self, row: int, stays: list[Stay]) -> None:
         """Go on with the next part, or at a row of the current one, which needs these stays."""
@@ -80,12 +80,12 @@ class Schedule:
     def around(self, wanted: Part) -> Part:
         """Return the scheduled part with `wanted`, or `wanted` if none comes soon."""
         # A worker ahead of the schedule then does not need a request for each sample.
-        if not (self.ahead.order and self.ahead.order.is_in_turn):
-            return wanted
-        steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
-        for part in chain(self._parts, chain.from_iterable(map(self._cut, steps))):
-            if part.shard == wanted.shard and part.first <= wanted.first < part.stop:
-                return part._replace(stop=max(part.stop, wanted.stop), last=wanted.last)
+        order = self.ahead.order
+        if order is not None and (order.is_in_turn or self.ahead.by_shard):
+            steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
+            for part in chain(self._parts, chain.from_iterable(map(self._cut, steps))):
+                if part.shard == wanted.shard and part.first <= wanted.first < part.stop:
+                    return part._replace(stop=max(part.stop, wanted.stop), last=wanted.last)
         return wanted
 
     def _cut(self, step: int) -> Iterator[Part]:
@@ -93,5 +93,4 @@ class Schedule:
             if piece.last < self.taken:
                 continue
             wanted = Part(self.client.numbers[piece.shard], piece.first, piece.stop, piece.last)
-            spans = self._mirror.shard(wanted.shard).spans
-            yield from spans.cut(wanted)
+            yield from self._mirror.shard(wanted.shard).spans.cut(wanted)

@@ -1,7 +1,8 @@
 """What of a dataset stays in the cache: a part that is kept, and a transit window.
 
 The kept part fills once, with what comes first, and stays. What comes when it is full goes through
-the transit window, and stays until the schedules that need it have read it. So over whole epochs in
+the transit window, a file whose blocks are used again when the schedules that need them have read
+them: to free blocks of a tar, a file system first writes them to the disk. So over whole epochs in
 any order, the cache serves the share of the data that it keeps: all of it, if it fits.
 
 Guarantees: what a schedule needs is evicted only for a sample that a client waits for, and only if
@@ -9,31 +10,41 @@ nothing else can be.
 """
 
 import asyncio
+import contextlib
 import time
+from bisect import bisect
 from collections import deque
 from collections.abc import Iterable
-from functools import partial
-from math import inf
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from reader.cache.mirror import Mirror, MirroredShard
-from reader.cache.quota import DiskQuota, taken_by
-from reader.cache.ranges import Part, kept_bytes, metadata_bytes
+from reader.cache.quota import BLOCK, DiskQuota, Full, taken_by
+from reader.cache.ranges import Part, Window, data_bytes, kept_bytes, metadata_bytes
 from reader.cache.turns import ask_for_room
 
 _LENT_SECONDS = 10.0  # for another dataset's process to take the room that it asked for
 _PAUSE_SECONDS = 1.0  # between two looks for unused datasets
 
 
+@dataclass(eq=False)
 class Stay:
-    """Rows of a shard in the transit window, and how many scheduled parts need them."""
+    """Where a part's missing rows are written, and how many scheduled parts need them.
 
-    def __init__(self, number: int, rows: list[int], size: int) -> None:
-        self.number = number
-        self.rows = rows
-        self.size = size
-        self.needs = 0
+    Attributes:
+        runs: in the transit window: first row, the one after the last, and their place, as
+            `files` has it; none if the rows are kept in their tar.
+        extents: the bytes that the runs take.
+        needs: of scheduled parts, and of its own until it has come.
+    """
+
+    number: int
+    rows: list[int]
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+    extents: list[tuple[int, int]] = field(default_factory=list)
+    needs: int = 1
+    is_coming: bool = True
 
 
 class Space:
@@ -41,37 +52,71 @@ class Space:
         self._quota = quota
         self._mirror = mirror
         self._own = taken_by(mirror.folder)
-        self._window = self._whole = self._fixed = 0
-        self._transit = 0  # bytes in the window
-        self._stays: dict[tuple[int, int], Stay] = {}  # by shard and row
+        self._fixed = self._whole = 0
+        self._numbers: list[int] = []
+        self._size = quota.blocks(mirror.window)  # of the transit window
+        self._most = self._size  # of it that may be used: it is cut when the rest is free
+        self._free = [(0, self._size)] if self._size else []  # its unused bytes
+        self._stays: dict[tuple[int, int], Stay] = {}  # in the window, by shard and row
         self._over: deque[Stay] = deque()  # nothing needs them any more
         self._kept = dict.fromkeys(mirror.held())  # shards with kept rows, the newest last
         self._lent, self._lent_until = 0, 0.0
 
     def read(self, numbers: Iterable[int]) -> None:
         """Keep these shards, rather than others."""
-        own = set(numbers)
-        shards = [self._mirror.shards[number] for number in own]
+        self._numbers = sorted({*numbers})
+        own, shards = {*self._numbers}, [self._mirror.shards[n] for n in self._numbers]
         self._quota.margin = metadata_bytes(shards)
         self._fixed = kept_bytes(shards)
-        self._whole = self._fixed + sum(shard.bytes for shard in shards)
+        self._whole = self._fixed + data_bytes(shards)
         self._kept = dict.fromkeys(sorted(self._kept, key=lambda number: number not in own))
 
     def open_window(self, wanted: int) -> float:
-        """Open a transit window; return the share of it that there is, or infinity if all stays."""
-        self._window = max(0, min(wanted, self._quota.limit - self._fixed))
-        is_enough = self._quota.limit >= self._whole
-        return inf if is_enough else self._window / max(wanted, 1)
+        """Make the transit window as large, if not all stays; return the share that there is."""
+        self.give(-self._quota.free)
+        if self._quota.free + self._own >= self._whole:
+            self._cut(0)
+            return 1.0
+        room = self._quota.limit - self._fixed
+        self._grow(min(max(wanted, Window.usual(room)), room))
+        return min(self._size / max(wanted, 1), 1.0)
 
-    def admit(self, part: Part, rows: list[int], size: int) -> None:
-        """Choose where rows stay that are fetched next."""
+    def admit(
+        self, shard: MirroredShard, part: Part, rows: list[int], is_urgent: bool
+    ) -> Stay | None:
+        """Reserve space for the missing rows of a part; return None if there is none yet."""
+        size = shard.size(part.first, part.stop)
         if self._has_room(size):
-            self._kept[part.shard] = None
-            return
-        stay = Stay(part.shard, rows, size)
+            first, last = part.first, part.stop - 1
+            span = int(shard.spans.begin[first]), int(shard.spans.end[last])
+            with contextlib.suppress(Full):  # another dataset's process was faster
+                self._own += self._quota.reserve(shard.file, *span)
+                for row in rows:
+                    self._stays.pop((part.shard, row), None)
+                return Stay(part.shard, rows)
+        if is_urgent and self._size < size:
+            self._grow(size)
+        stay = Stay(part.shard, rows)
+        first = part.first
+        while first < part.stop:
+            if (run := self._fit(shard, first, part.stop)) is not None:
+                rest, extent, place = run
+                stay.extents.append(extent)
+                stay.runs.append((first, rest, place))
+                first = rest
+            elif not self._evict_next(is_urgent=is_urgent):
+                self._release(stay)
+                return None
         self._stays.update(dict.fromkeys([(part.shard, row) for row in rows], stay))
-        self._transit += size
-        self._over.append(stay)
+        return stay
+
+    def came(self, stay: Stay) -> None:
+        stay.is_coming = False
+        if not stay.extents:
+            self._kept.setdefault(stay.number)
+        self.let_go([stay])
+        if self._most < self._size:
+            self._cut(self._most)
 
     def need(self, part: Part) -> list[Stay]:
         """Keep what the window has of a part, until each of the returned stays is let go."""
@@ -84,95 +129,138 @@ class Space:
     def let_go(self, stays: Iterable[Stay]) -> None:
         for stay in stays:
             stay.needs -= 1
-            if not stay.needs:
+            if not stay.needs and stay.extents:
                 self._over.append(stay)
-
-    def reserve(self, file: int, start: int, stop: int, *, is_urgent: bool) -> None:
-        """Reserve space for a range of a tar."""
-        make_room = partial(self.make_room, is_urgent=is_urgent)
-        given = self._quota.reserve(file, start, stop, make_room)
-        self._own += given  # `make_room` changes it, too
-
-    def make_room(self, need: int, *, is_urgent: bool) -> int:
-        """Free about the given bytes; return the freed bytes."""
-        given, coming = self._quota.remove_unused(need, pause=_PAUSE_SECONDS), []
-        while given < need and self._over:
-            stay = self._over.popleft()
-            if self._is_coming(stay):
-                coming.append(stay)
-            elif not stay.needs:
-                given += self._evict(stay)
-        self._over.extend(coming)
-        if given < need:
-            given += self._shrink(need - given)
-        if given < need and is_urgent:  # what is needed last
-            for stay in dict.fromkeys(reversed(self._stays.values())):
-                if given < need and not self._is_coming(stay):
-                    given += self._evict(stay)
-        return given
 
     def lend(self, need: int) -> None:
         """Free bytes for another dataset, and leave them to it for a while."""
         self._lent, self._lent_until = need, time.monotonic() + _LENT_SECONDS
-        self.make_room(need - self._quota.free, is_urgent=False)
+        self.give(need - self._quota.free, self._size // 2)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the transit window is not larger than it should be."""
+        return self._size <= self._most
 
     async def borrow(self, size: int) -> None:
-        """Ask other datasets for room for `size`, and for the rest of the window."""
-        need = max(size, self._window - self._transit)
-        await asyncio.to_thread(ask_for_room, self._quota, self._mirror.folder, need)
+        """Ask other datasets for room, which itself lends none then."""
+        self._lent = 0
+        await asyncio.to_thread(ask_for_room, self._quota, self._mirror.folder, size)
 
-    def discard(self, shard: MirroredShard, rows: Iterable[int]) -> int:
-        """Remove rows, also such that are only reserved; return the freed bytes."""
-        given = sum(shard.evict(*run, self._quota) for run in _runs(rows))
-        self._own -= given
-        return given
+    def give(self, need: int, window: int = 0) -> None:
+        """Free bytes of the disk: of unused datasets, kept rows, and all but `window` bytes."""
+        if need > 0:
+            need -= self._quota.remove_unused(need, pause=_PAUSE_SECONDS)
+        if need > 0:
+            need -= self._shrink(need)
+        if need > 0:
+            self._cut(max(self._size - -(-need // BLOCK) * BLOCK, window // BLOCK * BLOCK))
 
     def _has_room(self, size: int) -> bool:
-        while True:
-            free = self._quota.free
-            is_enough = free + self._own >= self._whole
-            left = 0 if is_enough else max(self._window - self._transit, 0)
-            left += self._lent * (time.monotonic() < self._lent_until)
-            if free - size >= left:
+        """Whether a part can be kept."""
+        missing = size - self._unused
+        return missing <= self._quota.remove_unused(max(missing, 0), pause=_PAUSE_SECONDS)
+
+    @property
+    def _unused(self) -> int:
+        """The bytes of the limit that are free, and not lent to others."""
+        return self._quota.free - self._lent * (time.monotonic() < self._lent_until)
+
+    def _grow(self, size: int) -> None:
+        """Make the transit window as large, as far as there is room, also of the kept part."""
+        self._mirror.reserve_places(self._numbers, self._make_room)
+        need = -(-size // BLOCK) * BLOCK - self._size
+        if need > self._unused:
+            self._make_room(need - self._unused)
+        need = min(need, self._unused // BLOCK * BLOCK)
+        if need > 0:
+            stop = self._size + need
+            with contextlib.suppress(Full):
+                self._own += self._quota.reserve(self._mirror.window, self._size, stop)
+                self._unite(self._size, stop)
+                self._most = self._size = stop
+
+    def _make_room(self, need: int) -> int:
+        given = self._quota.remove_unused(need)
+        return given + self._shrink(need - given)
+
+    def _cut(self, size: int) -> None:
+        """Make the transit window as small, as soon as nothing comes into the rest."""
+        self._most = size
+        ends = {stay: max(stop for _, stop in stay.extents) for stay in self._stays.values()}
+        size = max([size, *(end for stay, end in ends.items() if stay.is_coming)])
+        for stay, end in ends.items():
+            if end > size:
+                self._release(stay)
+        if size < self._size:
+            self._free = [(start, min(stop, size)) for start, stop in self._free if start < size]
+            self._own -= self._quota.release(self._mirror.window, size, self._size)
+            self._size = size
+
+    def _fit(
+        self, shard: MirroredShard, first: int, stop: int
+    ) -> tuple[int, tuple[int, int], int] | None:
+        """Take free bytes of the window; return up to which row, the bytes, and their place."""
+        begin, ends = int(shard.spans.begin[first]) // BLOCK, shard.spans.end
+        for at, (start, end) in enumerate(self._free):
+            most = begin * BLOCK + min(end, self._most) - start
+            if ends[first] <= most:
+                if ends[stop - 1] > most:
+                    stop = first + int(np.searchsorted(ends[first:stop], most, side="right"))
+                used = start + (-(-int(ends[stop - 1]) // BLOCK) - begin) * BLOCK
+                self._free[at : at + 1] = [(used, end)] if used < end else []
+                return stop, (start, used), start // BLOCK - begin
+        return None
+
+    def _evict_next(self, *, is_urgent: bool) -> bool:
+        """Evict what is in the window and not needed; if it is urgent, also what is needed last."""
+        while self._over:
+            stay = self._over.popleft()
+            if not stay.needs and stay.extents:  # it may be needed again
+                self._release(stay)
                 return True
-            if not self._quota.remove_unused(size + left - free, pause=_PAUSE_SECONDS):
-                return False
+        if is_urgent:
+            for stay in reversed(self._stays.values()):
+                if not stay.is_coming:
+                    self._release(stay)
+                    return True
+        return False
 
-    def _is_coming(self, stay: Stay) -> bool:
-        return not self._mirror.coming(stay.number).isdisjoint(stay.rows)
+    def _release(self, stay: Stay) -> None:
+        rows = self._mirror.rows(stay.number)
+        for row in stay.rows:
+            if self._stays.get((stay.number, row)) is stay:
+                del self._stays[stay.number, row]
+                rows.clear(row)
+        for extent in stay.extents:
+            self._unite(*extent)
+        stay.extents = []
 
-    def _evict(self, stay: Stay) -> int:
-        rows = [row for row in stay.rows if self._stays.get((stay.number, row)) is stay]
-        for row in rows:
-            del self._stays[stay.number, row]
-        self._transit -= stay.size * bool(stay.rows)
-        stay.rows = []
-        return self.discard(self._mirror.shard(stay.number), rows)
+    def _unite(self, start: int, stop: int) -> None:
+        """Add bytes to the free ones of the window."""
+        at = bisect(self._free, (start, stop))
+        if at < len(self._free) and self._free[at][0] == stop:
+            stop = self._free.pop(at)[1]
+        if at and self._free[at - 1][1] == start:
+            at -= 1
+            start = self._free.pop(at)[0]
+        self._free.insert(at, (start, stop))
 
     def _shrink(self, need: int) -> int:
-        """Evict kept rows, from the ends of the shards that came last."""
+        """Evict kept rows, from the ends of the shards that came last; return the freed bytes."""
         given = 0
         while given < need and self._kept:
             number = next(reversed(self._kept))
             shard = self._mirror.shard(number)
-            held = np.flatnonzero(shard.rows.held()).tolist()
-            rows = [row for row in held if (number, row) not in self._stays]
+            rows = np.flatnonzero(shard.rows.held()).tolist()
             rows = [row for row in rows if row not in shard.coming]
             least, chosen = need - given, 0
-            while rows[chosen:] and least > 0:
+            while chosen < len(rows) and least > 0:
                 chosen += 1
                 least -= shard.size(rows[-chosen], rows[-chosen] + 1)
-            given += self.discard(shard, rows[len(rows) - chosen :])
+            if chosen:
+                given += shard.evict(rows[-chosen:], self._quota)
             if chosen == len(rows):
                 del self._kept[number]
+        self._own -= given
         return given
-
-
-def _runs(rows: Iterable[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for row in rows:
-        if found and found[-1][1] == row:
-            found[-1] = found[-1][0], row + 1
-        else:
-            found.append((row, row + 1))
-    return found

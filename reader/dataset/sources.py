@@ -165,10 +165,10 @@ class CachedShards(FolderShards):
     def open(self, number: int, buffer: ReadBuffer) -> Shard:
         from reader.dataset.cached_bytes import CachedBytes  # rarely used
 
-        index, rows = self.index(number), self.files.presence(number)
+        index = self.index(number)
         tar = self.folder, self.shards[number], index, buffer
         with self._explained(number):
-            cached = CachedBytes(*tar, rows=rows, fetching=self.fetching, number=number)
+            cached = CachedBytes(*tar, files=self.files, fetching=self.fetching, number=number)
         return Shard(index, cached, self.limits)
 
     @contextmanager

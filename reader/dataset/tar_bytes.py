@@ -21,8 +21,6 @@ from reader.errors import ReaderError, SampleError
 from reader.format import Index, ShardEntry
 from reader.format.files import open_regular, read_into
 
-Copy = Callable[[memoryview | mmap.mmap, int], None]
-
 _FEW = 1 << 16  # bytes
 
 
@@ -33,6 +31,11 @@ def remedy_in(folder: Path) -> str:
         f"To list all damage, run `packer verify {place}`. To rebuild it from the source SRC, run "
         f"`packer repair {place} --from SRC`"
     )
+
+
+# Called with memory, which of the rows it has (None: all), and by how much their offsets differ.
+Numbers = NDArray[np.int64]
+Copy = Callable[[memoryview | mmap.mmap, Numbers | None, Numbers | int], None]
 
 
 class ReadBuffer:
@@ -124,11 +127,13 @@ class TarBytes:
 
     def read(self, row: int, offset: int, size: int) -> memoryview:
         """Read bytes of a row, until the next call."""
+        return self._read(self._file, row, self._start + offset, size)
+
+    def _read(self, file: int, row: int, offset: int, size: int) -> memoryview:
         memory = self._buffer.take(size)
-        offset += self._start
         began = time.perf_counter_ns()
         try:
-            done = read_into(self._file, memory, offset)
+            done = read_into(file, memory, offset)
         except OSError as error:
             self.has_failed = True
             raise self.error(row, f"it cannot be read: {error.strerror}") from error
@@ -151,7 +156,7 @@ class TarBytes:
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def copy(self, rows: NDArray[np.int64] | slice, begin: int, end: int, copy: Copy) -> None:
-        """Call `copy` with bytes that have those of some rows, and where in the tar they begin.
+        """Call `copy` with bytes that have those of some rows, see `Copy`.
 
         A few are read at the first time: it takes less than mapping the tar, which may be closed
         before the next.
@@ -160,13 +165,13 @@ class TarBytes:
             self._was_copied = True
             memory = self._buffer.take(end - begin)
             if read_into(self._file, memory, self._start + begin) == len(memory):
-                copy(memory, begin)
+                copy(memory, None, -begin)
                 return
         if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
             self.has_failed = True
             remedy = remedy_in(self._folder)
             raise ReaderError(f"{self.path} was truncated after it was opened. {remedy}.")
-        copy(self._mapping, 0)
+        copy(self._mapping, None, 0)
 
     @cached_property
     def _mapping(self) -> mmap.mmap:

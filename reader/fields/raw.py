@@ -130,11 +130,15 @@ class RawBatchReader:
         pieces: NDArray[Any],
         chosen: Numbers | slice,
         content: Any,
-        begin: int,
+        which: Numbers | None,
+        moved: Numbers | int,
     ) -> None:
-        """Copy pieces of `content`, which begins at a byte of the tar."""
+        """Copy pieces of `content`, see `Copy`."""
+        if which is not None:
+            offsets, starts = offsets[which], starts[which]
+            chosen = np.arange(len(pieces))[chosen][which]
         length = pieces.dtype.itemsize
-        offsets = offsets - begin
+        offsets = offsets + moved
         firsts = offsets[:, None] + starts
         is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
         if is_inside.all():

@@ -44,15 +44,15 @@ class Traffic:
         return self.hits / max(self.samples, 1)
 
 
-def traffic(readings: Iterator[Reading], limit: int | None, depth: int) -> Iterator[Traffic]:
-    """Epoch by epoch, of one node whose cache has a `limit`, with `depth` steps under way."""
+def traffic(readings: Iterator[Reading], limit: int | None) -> Iterator[Traffic]:
+    """Epoch by epoch, of one node whose cache has a `limit`."""
     cache: _Cache | None = None
     for reading in readings:
         if not reading.steps:
             yield Traffic(0, 0, 0, 0, 0)
             continue
         stored = reading.stored
-        window = Window.of(reading.aheads[0], stored.shards, depth)
+        window = Window.of(reading.aheads[0], stored.shards)
         kept, room = kept_bytes(stored.shards), None
         if limit is not None:
             window = window.within(stored.shards, limit)
@@ -172,7 +172,7 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
     order = plain_order(setting.shuffle, setting.seed, stored.sizes)
     first, held = Reading(stored, setting, order, 0), _memory(stored, setting)
     others = (Reading(stored, setting, order, epoch) for epoch in range(1, setting.epochs))
-    moved = tuple(traffic(chain([first], others), setting.cache_limit, held.depth))
+    moved = tuple(traffic(chain([first], others), setting.cache_limit))
     return Estimate(
         first.steps,
         first.aheads[0].steps.samples,

@@ -34,7 +34,7 @@ def test_what_is_evicted_leaves_the_bytes_of_what_lies_beside_it(
     begin, end = shard.spans
     kept = 4 + beside
     for row in (4 - beside, 4, 4):  # now `kept` is alone there beside it
-        shard.evict(row, row + 1, quota)
+        shard.evict([row], quota)
     span = slice(int(begin[kept]), int(end[kept]))
     assert shard.rows.present().tolist() == [row not in (4, 4 - beside) for row in range(10)]
     in_cache = (dataset.folder / entry.file).read_bytes()
@@ -53,6 +53,8 @@ def test_opening_creates_no_tar_before_a_sample_of_it_is_read(opened: Opened) ->
         "waiting",
         "cached.indexes",
         "cached.rows",
+        "cached.window",
+        "cached.places",
         "dataset.json",
     }
     dataset[0]

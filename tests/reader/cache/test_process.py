@@ -135,7 +135,7 @@ def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
     shards = Manifest.load(packed).shards
     sizes = tuple(shard.samples for shard in shards)
     ahead = AccessPattern(Sequential(COUNT), Steps(COUNT, 4, 0, 1, False), sizes)
-    limit = kept_bytes(shards) + Window.of(ahead, shards, 1).least
+    limit = kept_bytes(shards) + Window.of(ahead, shards).least
     dataset = opened(cache_limit=limit)
     line = FetchingConnection(dataset.fetching)
     line.ask(Begin(0, ahead, len(ahead.steps)), None)

@@ -37,8 +37,7 @@ def read_all(mirror: Mirror, quota: DiskQuota, epochs: int) -> tuple[int, int]:
     schedule = Schedule(
         Begin(0, AccessPattern(order, steps, sizes), 1), client, mirror, quota.limit
     )
-    share = space.open_window(schedule.window.transit)
-    schedule.most = min(schedule.window.ahead, schedule.window.transit * share)
+    schedule.most = schedule.window.ahead * space.open_window(schedule.window.transit)
     for step in range(len(steps)):
         while schedule.done <= step + 1 and (part := schedule.peek()) is not None:
             shard = mirror.shard(part.shard)
@@ -53,11 +52,11 @@ def read_all(mirror: Mirror, quota: DiskQuota, epochs: int) -> tuple[int, int]:
 
 def fetch(space: Space, mirror: Mirror, part: Part) -> None:
     shard, rows = mirror.shard(part.shard), [*range(part.first, part.stop)]
-    space.admit(part, rows, shard.size(part.first, part.stop))
-    begin, end = int(shard.spans.begin[part.first]), int(shard.spans.end[part.stop - 1])
-    space.reserve(shard.file, begin, end, is_urgent=False)
+    stay = space.admit(shard, part, rows, is_urgent=False)
+    assert stay is not None
     for row in rows:
-        shard.rows.fill(row)
+        shard.rows.fill(row, is_moved=bool(stay.runs))
+    space.came(stay)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
 
 def test_alternatives_say_what_does_not_fit(packed: Path) -> None:
     stored = stored_in(packed)
-    plan = setting(cache_limit=kept_bytes(stored.shards) + 80_000)
+    plan = setting(cache_limit=kept_bytes(stored.shards) + 160_000)
     others = dict(alternatives(stored, plan, estimate(stored, plan)))
     assert others["--shuffle block:4"] is None
 
