@@ -18,6 +18,7 @@ import signal
 import time
 
 _SPACE = {"write", "mkdir", "create", "replace", "link", "fsync"}  # what a full disk refuses
+_PROGRAMS = ("/jpegtran", "/python")
 _real = {
     name: getattr(os, name)
     for name in (
@@ -60,6 +61,13 @@ class _Injector:
         full = self.fault["lasting"] and operation in _SPACE and name.startswith("dst")
         return effect if full and os.access(self.marker, os.F_OK) else None
 
+    def is_halved(self, operation, path):
+        """Book a call; whether it is to do half of its work, if nothing else happens."""
+        effect = self.reach(operation, path)
+        if effect is not None and effect != "short":
+            self.happen(effect, path)
+        return effect == "short"
+
     def _first(self):
         """Whether it has not happened in any process of the run."""
         try:
@@ -76,7 +84,7 @@ class _Injector:
             except OSError:
                 return None
         path = os.path.abspath(os.fsdecode(path))
-        if path in ("/jpegtran", "/python"):
+        if path in _PROGRAMS:
             return path[1:]
         for root, folder in self.roots:
             if path == folder or path.startswith(folder + "/"):
@@ -86,11 +94,12 @@ class _Injector:
                 return re.sub(r"(\.(?:repair|export|nv-meta)-)\w{8}", r"\1", inside)
         return None
 
-    def happen(self, effect, path=None):
+    def happen(self, effect, path):
         """What an effect does beside, or instead of, the call."""
         if effect in errno.__dict__:
             number = getattr(errno, effect)
-            raise OSError(number, os.strerror(number), *([path] if path is not None else []))
+            told = [] if isinstance(path, int) or path in _PROGRAMS else [path]
+            raise OSError(number, os.strerror(number), *told)
         if effect == "memory":
             raise MemoryError
         if effect in ("kill", "stop", "wait"):
@@ -137,9 +146,7 @@ def _install(injector):
             kind = operation
             if name == "open" and args[1] & os.O_CREAT:
                 kind = "create"
-            effect = injector.reach(kind, place)
-            if effect is not None and effect != "short":
-                injector.happen(effect, place)
+            injector.is_halved(kind, place)
             return real(*args, **options)
 
         setattr(os, name, call)
@@ -155,33 +162,22 @@ def _install(injector):
         return size - (os.lseek(descriptor, 0, os.SEEK_CUR) if offset is None else offset)
 
     def read(descriptor, count):
-        effect = injector.reach("read", descriptor)
-        if effect == "short":
+        if injector.is_halved("read", descriptor):
             count = max(1, min(count, left(descriptor)) // 2)
-        elif effect is not None:
-            injector.happen(effect, descriptor if effect[0].islower() else None)
         return _real["read"](descriptor, count)
 
     def pread(descriptor, count, offset):
-        effect = injector.reach("read", descriptor)
-        if effect == "short":
+        if injector.is_halved("read", descriptor):
             count = max(1, min(count, left(descriptor, offset)) // 2)
-        elif effect is not None:
-            injector.happen(effect, descriptor if effect[0].islower() else None)
         return _real["pread"](descriptor, count, offset)
 
     def write(descriptor, data):
-        effect = injector.reach("write", descriptor)
-        if effect == "short":
+        if injector.is_halved("write", descriptor):
             data = bytes(data)[: max(1, len(data) // 2)]
-        elif effect is not None:
-            injector.happen(effect)
         return _real["write"](descriptor, data)
 
     def fsync(descriptor):
-        effect = injector.reach("fsync", descriptor)
-        if effect is not None and effect != "short":
-            injector.happen(effect)
+        injector.is_halved("fsync", descriptor)
         return _real["fsync"](descriptor)
 
     os.read, os.pread, os.write, os.fsync = read, pread, write, fsync
@@ -190,12 +186,9 @@ def _install(injector):
         """A file as `open` makes it, whose calls are counted, too."""
 
         def readinto(self, buffer):
-            effect = injector.reach("read", self.fileno())
             view = memoryview(buffer).cast("B")
-            if effect == "short":
+            if injector.is_halved("read", self.fileno()):
                 view = view[: max(1, min(len(view), left(self.fileno())) // 2)]
-            elif effect is not None:
-                injector.happen(effect, self.fileno() if effect[0].islower() else None)
             return super().readinto(view)
 
         def readall(self):
@@ -211,12 +204,9 @@ def _install(injector):
             return bytes(data[: self.readinto(data)])
 
         def write(self, data):
-            effect = injector.reach("write", self.fileno())
             view = memoryview(data).cast("B")
-            if effect == "short":
+            if injector.is_halved("write", self.fileno()):
                 view = view[: max(1, len(view) // 2)]
-            elif effect is not None:
-                injector.happen(effect)
             return super().write(view)
 
     real_open = io.open
@@ -228,9 +218,7 @@ def _install(injector):
         if injector.name(file) is None and opener is None:
             return real_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
         if not isinstance(file, int) and opener is None:
-            effect = injector.reach("open" if mode[0] == "r" else "create", file)
-            if effect is not None and effect != "short":
-                injector.happen(effect, file)
+            injector.is_halved("open" if mode[0] == "r" else "create", file)
         raw = File(file, mode.replace("b", "").replace("t", ""), closefd, opener)
         if buffering == 0:
             return raw
@@ -249,22 +237,16 @@ def _install(injector):
     real_flock, real_mmap, real_fork = fcntl.flock, mmap.mmap, _posixsubprocess.fork_exec
 
     def flock(file, how):
-        effect = injector.reach("flock", file if isinstance(file, int) else file.fileno())
-        if effect is not None and effect != "short":
-            injector.happen(effect)
+        injector.is_halved("flock", file if isinstance(file, int) else file.fileno())
         return real_flock(file, how)
 
     def mapped(descriptor, *args, **options):
-        effect = injector.reach("mmap", descriptor)
-        if effect is not None and effect != "short":
-            injector.happen(effect)
+        injector.is_halved("mmap", descriptor)
         return real_mmap(descriptor, *args, **options)
 
     def fork(*args):
         program = "/jpegtran" if os.fsdecode(args[0][0]).endswith("jpegtran") else "/python"
-        effect = injector.reach("fork", program)
-        if effect is not None and effect != "short":
-            injector.happen(effect)
+        injector.is_halved("fork", program)
         return real_fork(*args)
 
     fcntl.flock, _posixsubprocess.fork_exec = flock, fork

@@ -132,9 +132,7 @@ def test_no_slot_is_filled_anew_before_its_copy_has_ended(packed: Path) -> None:
 @pytest.mark.gpu
 @needs_gpu
 @pytest.mark.usefixtures("slow_copies")
-def test_a_batch_is_whole_after_its_epoch_was_abandoned_and_its_loader_closed(
-    packed: Path,
-) -> None:
+def test_a_batch_is_whole_after_its_epoch_was_abandoned_and_its_loader_closed(packed: Path) -> None:
     seen = []
     for _ in range(10):
         with Loader(packed, batch_size=16, workers=4, transforms=[CROP]) as loader:

@@ -1,5 +1,6 @@
 """Crops of tiled JPEGs: the same pixels as from the whole image, and never a byte outside of it."""
 
+import contextlib
 import io
 import shutil
 import subprocess
@@ -132,6 +133,29 @@ def test_a_crop_reads_only_the_rows_that_it_needs() -> None:
     part = cut(image.tiles, image.size, 400, 400, (200, 200, 30, 30), is_scaled=False)
     assert part is not None
     assert part.stop - part.start < image.size // 4
+
+
+@settings(max_examples=4 * settings().max_examples, deadline=None)
+@given(data=st.data())
+def test_a_lying_segment_table_never_reaches_outside_its_image(data: st.DataObject) -> None:
+    picture = Image.new("RGB", (100, 60), (10, 200, 30))
+    image = tiled(picture, "4:4:4", 3)
+    assert image.tiles is not None
+    segments = image.tiles.segments.copy()
+    for _ in range(data.draw(st.integers(0, 3))):
+        segments[data.draw(st.integers(0, len(segments) - 1))] = data.draw(st.integers(0, 65535))
+    lie = TileTable(
+        segments[: data.draw(st.integers(0, len(segments)))]
+        if data.draw(st.booleans())
+        else segments,
+        data.draw(st.sampled_from([image.tiles.scan_offset, 0, 5, 2**32 - 1])),
+        data.draw(st.sampled_from([image.tiles.frame_offset, 0, 2**32 - 1])),
+        data.draw(st.sampled_from([3, 0, 1, 65535])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+    )
+    with contextlib.suppress(DecodeError):  # nothing else, and `stored` watches what is read
+        show(replace(image, tiles=lie), (10, 20, 30, 40), (30, 40))
 
 
 def test_a_table_that_does_not_add_up_is_refused_with_a_reason() -> None:

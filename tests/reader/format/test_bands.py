@@ -6,10 +6,7 @@ import pytest
 from reader.format.bands import BandTable, band_columns, bands_of, read_header
 from reader.format.tiles import BadTable
 
-TABLES = {
-    1: BandTable(np.array([5, 6, 7]), 43, 64),
-    4: BandTable(np.array([70_000]), 300, 16),
-}
+TABLES = {1: BandTable(np.array([5, 6, 7]), 43, 64), 4: BandTable(np.array([70_000]), 300, 16)}
 
 
 @pytest.mark.parametrize("member", ["", "mask.png"])

@@ -5,7 +5,7 @@ import re
 import shutil
 import struct
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,24 @@ def sent(dataset: Path, transforms: Sequence[Transform], **options: Any) -> dict
         }
 
 
+@contextlib.contextmanager
+def opened(dataset: Path, batch_size: int = 16) -> Iterator[Any]:
+    """The loader, and the images of its first batch."""
+    options: dict[str, Any] = {"batch_size": batch_size, "workers": 1, "transforms": [CROP]}
+    with Loader(dataset, decode="gpu", **options) as loader:
+        yield loader, next(iter(loader))[0]
+
+
+def spoil(dataset: Path) -> str:
+    """Make the pixels of sample 5 something that only a decoder refuses; return its key."""
+    shard, row = Dataset(dataset).locate(5)
+    scan = shard.read(row, "jpg").index(b"\xff\xda") + 14
+    with shard.path.open("r+b") as file:
+        file.seek(int(shard.index.columns["offset"][row]) + scan)
+        file.write(b"\xff\x00" * 8)  # ones, which no Huffman code is
+    return shard.index.key(row)
+
+
 def test_workers_decode_only_what_nvjpeg_does_not(mixed: Path) -> None:
     found = sent(mixed, [CenterCrop(48)])
     pixels = {key for key, parcel in found.items() if not parcel.is_jpeg}
@@ -162,8 +180,7 @@ def test_images_without_room_in_their_slot_travel_beside_it(make_dataset: Write)
 def test_large_batches_are_decoded_a_part_at_a_time(
     mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Loader(mixed, batch_size=30, workers=1, transforms=[CROP], decode="gpu") as loader:
-        images, _ = next(iter(loader))
+    with opened(mixed, 30) as (_, images):
         whole = images.decode()
         monkeypatch.setattr("reader.gpu_decode.images._GROUP_BYTES", 50_000)
         assert torch.equal(images.decode(), whole)
@@ -174,24 +191,21 @@ def test_your_own_function_decodes_the_jpegs(packed: Path) -> None:
         pixels = [simplejpeg.decode_jpeg(jpeg.numpy(), "RGB") for jpeg in jpegs]
         return [torch.from_numpy(image // 2 * 2).permute(2, 0, 1) for image in pixels]
 
-    with Loader(packed, batch_size=16, workers=1, transforms=[CROP], decode="gpu") as loader:
-        images, _ = next(iter(loader))
+    with opened(packed) as (_, images):
         assert torch.equal(images.decode(decoder=darker), images.decode() // 2 * 2)
 
 
 def test_a_part_of_a_batch_is_decoded_by_itself(packed: Path) -> None:
-    with Loader(packed, batch_size=16, workers=1, transforms=[CROP], decode="gpu") as loader:
-        images, _ = next(iter(loader))
+    with opened(packed) as (_, images):
         assert (len(images), images.shape, images.size) == (16, (16, 3, 48, 64), (48, 64))
         assert torch.equal(images[5:9].decode(), images.decode()[5:9])
 
 
 def test_a_batch_outlives_its_loader(packed: Path) -> None:
-    with Loader(packed, batch_size=16, workers=1, transforms=[CROP], decode="gpu") as loader:
-        kept = [images for _ in range(3) for images, _ in loader]
-        first = kept[0].decode()
-    assert torch.equal(kept[0].decode(), first)
-    assert torch.equal(kept[3].decode(), first)
+    with opened(packed) as (loader, images):
+        kept = [images, *(images for _ in range(3) for images, _ in loader)]
+        first = images.decode()
+    assert all(torch.equal(kept[at].decode(), first) for at in (0, -3))
 
 
 def test_the_prefetcher_decodes_and_normalises(packed: Path) -> None:
@@ -213,13 +227,7 @@ def test_a_damaged_sample_is_an_error_that_names_it(packed_copy: Path) -> None:
 def test_damage_that_only_a_decoder_sees_is_an_error_that_names_the_sample(
     packed_copy: Path,
 ) -> None:
-    shard, row = Dataset(packed_copy).locate(5)
-    content = shard.read(row, "jpg")
-    scan = content.index(b"\xff\xda") + 14
-    with shard.path.open("r+b") as file:
-        file.seek(int(shard.index.columns["offset"][row]) + scan)
-        file.write(b"\xff\x00" * 8)  # ones, which no Huffman code is
-    with pytest.raises(SampleError, match=re.escape(repr(shard.index.key(row))) + ".*--decode"):
+    with pytest.raises(SampleError, match=re.escape(repr(spoil(packed_copy))) + ".*--decode"):
         list(batches(packed_copy, "gpu", [Resize((40, 40))]))
 
 
@@ -251,13 +259,9 @@ def test_what_needs_pixels_is_refused(packed: Path, options: dict[str, Any], rea
 
 def test_masks_are_refused(write_samples: Write) -> None:
     members = {"jpg": encode(make_image(0), "JPEG"), "mask.png": encode(make_image(1), "PNG")}
+    options: dict[str, Any] = {"fields": ("image", "mask.png"), "decode": "gpu"}
     with pytest.raises(ReaderError, match="masks"):
-        Loader(
-            write_samples({"a": members}),
-            transforms=[CROP],
-            fields=("image", "mask.png"),
-            decode="gpu",
-        )
+        Loader(write_samples({"a": members}), transforms=[CROP], **options)
 
 
 def frame(marker: int = 0xC0, precision: int = 8, sampling: bytes = b"\x22\x11\x11") -> bytes:
@@ -352,11 +356,7 @@ def test_a_late_gpu_decodes_no_slot_that_was_filled_anew(packed: Path) -> None:
 @pytest.mark.gpu
 @needs_nvjpeg
 def test_a_jpeg_that_nvjpeg_refuses_is_named_and_the_gpu_goes_on(packed_copy: Path) -> None:
-    shard, row = Dataset(packed_copy).locate(5)
-    scan = shard.read(row, "jpg").index(b"\xff\xda") + 14
-    with shard.path.open("r+b") as file:
-        file.seek(int(shard.index.columns["offset"][row]) + scan)
-        file.write(b"\xff\x00" * 8)
+    spoil(packed_copy)
     with Loader(packed_copy, batch_size=8, transforms=[Resize((40, 40))], decode="gpu") as loader:
         with warnings.catch_warnings(), contextlib.suppress(SampleError):
             warnings.simplefilter("ignore")  # nvJPEG may decode it to something

@@ -69,6 +69,7 @@ ENDS = {  # of the sentence, by what it names
         ),
         ({"waited": 2.0}, "workers=5 would keep up."),
         ({"waited": 9.0}, "workers=39 would keep up."),
+        ({"waited": 5.0, "workers": 0}, "did the work itself (workers=0): leave workers= out."),
         ({"waited": 0.6}, "workers=5 would keep up."),
         ({"waited": 9.9, "busy": 40.0}, "each further worker adds about 20 images/s."),
         (
@@ -91,6 +92,8 @@ ENDS = {  # of the sentence, by what it names
     ],
 }
 NAMED = {  # parts of the sentence
+    "consumer": [({"waited": 0.1, "busy": 30.0}, "consumer-bound: workers busy 75%, the consumer")],
+    "decode": [({"waited": 5.0}, "decode-bound: workers busy 98%, the consumer waited 50% of")],
     "transform": [({"waited": 5.0, "transform": 30.0}, "transforms took 77% of the workers' time")],
     "storage": [
         ({"waited": 5.0, "read": 28.0, "cpu": 9.0, "read_bytes": 3e8}, "reading took 72% of the"),
