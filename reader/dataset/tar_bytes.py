@@ -33,8 +33,8 @@ def remedy_in(folder: Path) -> str:
     )
 
 
-# Called with memory, which of the rows it has (None: all), and by how much their offsets differ.
 Numbers = NDArray[np.int64]
+# Called with memory, which of the rows it has (None: all), and by how much their offsets differ.
 Copy = Callable[[memoryview | mmap.mmap, Numbers | None, Numbers | int], None]
 
 
