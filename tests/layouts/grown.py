@@ -24,10 +24,13 @@ def more_images(row: Row, copies: int) -> Row:
 
 
 def more_classes(row: Row, copies: int) -> Row:
-    """Return a row with so many copies of each folder of images that is called as a class is."""
+    """Return a row with so many copies of each folder of images that is called as a class is.
+
+    Each image comes twice: folders of one image each may be samples instead.
+    """
     folders = {name.split("/")[-2] for name in _images(row) if "/" in name}
     classes = set(row.expected.labels.values()) if isinstance(row.expected, Read) else set()
-    return _repeated(row, folders & classes, copies)
+    return _repeated(more_images(row, 2), folders & classes, copies) if folders & classes else row
 
 
 def _images(row: Row) -> list[str]:

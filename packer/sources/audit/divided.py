@@ -121,10 +121,7 @@ def deeper_folders(outcome: Outcome) -> Question | None:
 
 
 def strange_class(outcome: Outcome) -> Question | None:
-    """Few pictures lie in a folder that is called as those about a dataset are: docs.
-
-    So does a single one, if all other classes have several.
-    """
+    """Few pictures lie in a folder that is called as those about a dataset are: docs."""
     if not outcome.label_depth:
         return None
     counts = outcome.counts()
@@ -132,8 +129,6 @@ def strange_class(outcome: Outcome) -> Question | None:
     each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
     few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
     found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
-    if not found and sorted(each.values())[:2] >= [1, _SEVERAL]:
-        found = [name for name, count in few.items() if count == 1]
     if not found:
         return None
     images = many(sum(map(few.__getitem__, found)), "image")

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -41,6 +42,14 @@ class Folders:
                 name = as_number(name)
                 found[at][name] = found[at].get(name, 0) + count
         return found
+
+    @cached_property
+    def _named_in_full(self) -> Sequence[Evidence]:
+        """What names all folders of a level, made once for all texts."""
+        return [
+            Evidence((), sum(counts.values()), stems=frozenset(counts), kind=FOLDERS, level=level)
+            for level, counts in enumerate(self._levels)
+        ]
 
     def named_as(self, texts: Iterable[Text]) -> Iterator[Evidence]:
         """Yield records and rows of numbers in files that are named as folders of images are."""
@@ -98,10 +107,7 @@ class Folders:
         if text.share < 1 or text.paths[1:] or text.is_spreadsheet:
             return None
         content = text.text.decode("utf-8", "replace")
-        for level, counts in enumerate(self._levels):
-            one = Evidence(
-                text.paths, sum(counts.values()), stems=frozenset(counts), kind=FOLDERS, level=level
-            )
+        for one, counts in zip(self._named_in_full, self._levels, strict=True):
             few = list(islice(counts, _LOOKED_FOR))
             if len(few) < 2 or sum(name in content for name in few) < 2:
                 continue
@@ -126,9 +132,7 @@ class Folders:
                 shown = islice(filter(str.strip, content.split("\n")), 2)
                 lines = tuple(shortened(line.strip(), LINE) for line in shown)
                 reason = f"names {len(set(known)):,} of the {len(counts):,} folders of images"
-                return Evidence(
-                    one.paths, one.count, False, lines, one.stems, reason, FOLDERS, level
-                )
+                return replace(one, paths=text.paths, lines=lines, reason=reason)
         return None
 
 

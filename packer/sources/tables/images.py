@@ -1,7 +1,7 @@
 """The images that a table names: by their paths, or by names without folder or extension.
 
-The first rows decide for all of them. Names are looked up in a list of the folder's
-images that is made once, of 12 bytes an image; nothing is tried out on the disk.
+The first rows decide for all of them. Names and paths are looked up in lists of the folder's
+images, made once for each depth of paths, of 12 bytes an image; nothing is tried out on the disk.
 """
 
 import os
@@ -112,6 +112,7 @@ class ImageIndex:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._last: tuple[str, list[str]] = ("", [])
+        self._by_ends: dict[int, tuple[HashIndex, list[tuple[str, str]]]] = {}
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
@@ -138,23 +139,24 @@ class ImageIndex:
         """The images whose paths end with `value`, or would with their extension behind it."""
         if self._last[0] == value:
             return self._last[1]  # rows of one image follow each other
-        name = value.rpartition("/")[2]
-        whole = is_named_as_image(name)
-        found = list(self._named(os.path.splitext(name)[0] if whole else name))
-        if whole or name != value:
-            found = [path for path in found if _ends(path, value, whole)]
+        whole = is_named_as_image(value.rpartition("/")[2])
+        found = self._named(os.path.splitext(value)[0] if whole else value, value.count("/"))
+        if whole:
+            found = [path for path in found if path.endswith(value)]
         self._last = value, found
         return found
 
     def below_another(self, value: str) -> list[str]:
         """Return the images whose whole paths are the end of `value`, which has another root."""
-        stem = os.path.splitext(value.rpartition("/")[2])[0]
-        return [path for path in self._named(stem) if value.endswith(f"/{path}")]
+        names = os.path.splitext(value)[0].split("/")
+        ends = ("/".join(names[at:]) for at in reversed(range(1, len(names))))
+        found = (path for end in ends for path in self._named(end, self._deepest))
+        return [path for path in found if value.endswith(f"/{path}")]
 
     def of_same_stem(self, value: str) -> list[str]:
         """Return the images of the same name, in any folder and with any extension."""
         stem = os.path.splitext(value.replace("\\", "/").rpartition("/")[2])[0]
-        return list(self._named(stem))
+        return self._named(stem, 0)
 
     def named_by(self, written: str, folder: str, split: str = "") -> str:
         """Return the image that a file in `folder` names; raise BadImage where it is not clear.
@@ -180,22 +182,35 @@ class ImageIndex:
         found = [path for path in found if self.split_of(path) == split] or found
         return _one([path for path in found if path.startswith(f"{folder}/")] or found)
 
-    def _named(self, stem: str) -> Iterator[str]:
-        kinds, known = self._listed
-        for number in kinds.numbers(name_hash(stem)):
-            folder, ext = known[number]
-            yield inside(folder, stem + ext)
-
     @cached_property
-    def _listed(self) -> tuple[HashIndex, list[tuple[str, str]]]:
-        """The number of each image's folder and extension, by its stem; and these."""
+    def _deepest(self) -> int:
+        """The most folders that an image lies in."""
+        return max(len(Path(folder).parts) for folder, _ in self.tree.walk())
+
+    def _named(self, end: str, depth: int) -> list[str]:
+        """Return the images whose last `depth` folders and stem, or whole paths, are `end`.
+
+        Each depth has an index: where all classes have images of the same names, a search for the
+        name would go through all classes for each row of a list.
+        """
+        depth = min(depth, self._deepest)
+        if depth not in self._by_ends:
+            self._by_ends[depth] = self._listed(depth)
+        kinds, known = self._by_ends[depth]
+        stem = end.rpartition("/")[2]
+        each = (known[number] for number in kinds.numbers(name_hash(end)))
+        return [inside(folder, stem + ext) for folder, ext in each]
+
+    def _listed(self, depth: int) -> tuple[HashIndex, list[tuple[str, str]]]:
+        """Return the number of each image's folder and extension, as `_named` looks for them."""
         hashes, kinds = array("Q"), array("I")
         known: dict[tuple[str, str], int] = {}
         for folder, level in self.tree.walk():
+            last = "/".join(folder.split("/")[-depth:]) if depth else ""
             for name in self.tree.names(folder) if level.images else ():
                 if names_an_image(name):
                     stem, ext = os.path.splitext(name)
-                    hashes.append(name_hash(stem))
+                    hashes.append(name_hash(inside(last, stem)))
                     kinds.append(known.setdefault((folder, ext), len(known)))
         return HashIndex(hashes, kinds), list(known)
 
@@ -279,8 +294,3 @@ def _one(found: Sequence[str]) -> str:
     if len(found) > 1:
         raise BadImage(f"it may be {found[0]} or {found[1]}")
     return found[0]
-
-
-def _ends(path: str, value: str, whole: bool) -> bool:
-    known = path if whole else os.path.splitext(path)[0]
-    return known == value or known.endswith(f"/{value}")
