@@ -121,7 +121,10 @@ def deeper_folders(outcome: Outcome) -> Question | None:
 
 
 def strange_class(outcome: Outcome) -> Question | None:
-    """Few pictures lie in a folder that is called as those about a dataset are: docs."""
+    """Few pictures lie in a folder that is called as those about a dataset are: docs.
+
+    So does a single one of another format, if all other classes have many.
+    """
     if not outcome.label_depth:
         return None
     counts = outcome.counts()
@@ -129,12 +132,23 @@ def strange_class(outcome: Outcome) -> Question | None:
     each = {name: int(count) for name, count in zip(outcome.classes, counts, strict=True) if count}
     few = {name: count for name, count in each.items() if count <= _FEW * usual >= _FEW * _LEAST}
     found = [name for name in few if plain(name.rpartition("/")[2]) in _ASIDE]
+    single = [name for name, count in each.items() if count == 1]
+    if not found and len(single) == 1 and _has_own_format(outcome, single[0]):
+        found = [name for name in single if name in few]
     if not found:
         return None
     images = many(sum(map(few.__getitem__, found)), "image")
     text = f"{listed(found)} would be a class with {images}; most have {usual:.0f}."
     ignoring = [word for name in found for word in ("--ignore", f"**/{name}/**")]
     return Question(text, {"Leave it out": ignoring, "It is a class": AS_READ})
+
+
+def _has_own_format(outcome: Outcome, name: str) -> bool:
+    """Return whether pictures of a class have an extension that no others have."""
+    exts: dict[str, set[int]] = defaultdict(set)
+    for one in outcome.seen:
+        exts[one.ext.lower()].add(one.label)
+    return {outcome.classes.index(name)} in exts.values()
 
 
 def single_samples(outcome: Outcome) -> Question | None:

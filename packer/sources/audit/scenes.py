@@ -12,7 +12,6 @@ _LEAST = 3  # names in common, or folders
 _IN_SCENE = 6  # pictures
 _FILES = 10_000  # that are no images and are looked at
 _MOSTLY = 0.8
-_MOST_PAIRS = 5  # folders that hold two numbers each and may still be classes
 _SHOWN = 3  # readings of one kind
 _NONE = frozenset[str]()
 
@@ -68,9 +67,8 @@ def _alike(
     if len(stems) > _IN_SCENE or count < max(_LEAST, _MOSTLY * len(inner)):
         return None
     texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)
-    few = _LEAST if all(texts) else _MOST_PAIRS
-    is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= few)
-    if len(stems) + len(files) < 2 or ("" in texts and (is_counted or len(stems) < 2)):
+    is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= _LEAST)
+    if len(stems) + len(files) < 2 or not any(texts) or ("" in texts and is_counted):
         return None  # class folders whose images are counted
     return (names, count) if files or not is_counted else None
 

@@ -335,7 +335,7 @@ def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
     refused = run_packer("pack", tmp_path / "src", dst, *given)
     assert refused.returncode == 2
     commands = dict(re.findall(r"^  (.*): packer (pack .*)$", refused.stderr, re.MULTILINE))
-    assert len(commands) == 2
+    assert [*commands] == ["Images in images have mask"]
     for command in commands.values():
         words = shlex.split(command)
         assert words[1:3] == [str(tmp_path / "src"), str(dst)]
