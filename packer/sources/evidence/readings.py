@@ -27,7 +27,7 @@ from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.tables.classes import separator_of
 from packer.sources.tables.names import LABEL as LABELS
-from packer.sources.tables.names import may_be_split
+from packer.sources.tables.names import are_numbered, may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
@@ -39,7 +39,6 @@ _TRIED = 12
 _LABEL = re.compile(r"\{label(?::\w+)?\}")
 _COLUMN = re.compile(r"\{(?!split)(\w+)\??(?::([^}]*))?\}")
 _IDS = frozenset({"id", "pid", "personid", "identity", "individual", "individualid"})
-_NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 
 
 def readings(
@@ -64,7 +63,7 @@ def readings(
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
-            is_doubtful = lists.level < 0 and _are_numbered(classes)
+            is_doubtful = lists.level < 0 and are_numbered(classes)
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(words, is_clear)
             made = scanned(reading, src, options)
@@ -108,12 +107,6 @@ def _agree(unread: Scanned, made: Scanned) -> bool:
     is_same &= _are_equal(*(np.sort(one.key_hashes) for one in (before, table)))
     is_same &= not (before.splits != "").any() or _are_equal(*splits)
     return is_same and all(table.members.get(ext) == n for ext, n in before.members.items())
-
-
-def _are_numbered(classes: Sequence[str]) -> bool:
-    """Return whether names count one thing, such as patients, which a table may describe."""
-    found = [match[1].lower() for match in map(_NUMBERED.fullmatch, classes) if match]
-    return len(found) == len(classes) and len(set(found)) == 1 and found[0] not in LABELS
 
 
 def _may_be_several(classes: Sequence[str]) -> bool:

@@ -1,4 +1,7 @@
-"""The usual names of the columns of tables."""
+"""The usual names of the columns of tables, and names that count things."""
+
+import re
+from collections.abc import Iterable
 
 from packer.sources.trees.shape import plain
 
@@ -20,6 +23,14 @@ SPLIT = "split"
 MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 USUAL = frozenset((*IMAGE, *LABEL, SPLIT))
+
+_NUMBERED = re.compile(r"([^\W\d]{2,})[-_ ]?\d+")
+
+
+def are_numbered(names: Iterable[str]) -> bool:
+    """Return whether names count one thing, such as patients or scenes, that is no class."""
+    words = {match[1].lower() if match else "" for match in map(_NUMBERED.fullmatch, names)}
+    return len(words) == 1 and words.isdisjoint(("", *LABEL))
 
 
 def may_be_split(name: str) -> bool:
