@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def remedy_in(folder: Path) -> str:
 
 Numbers = NDArray[np.int64]
 # Called with memory, which of the rows it has (None: all), and by how much their offsets differ.
-Copy = Callable[[memoryview | mmap.mmap, Numbers | None, Numbers | int], None]
+Copy = Callable[[Any, Numbers | None, Numbers | int], None]
 
 
 class ReadBuffer:

@@ -1,5 +1,6 @@
 """Findings, and the rules about images, classes and rejected files (pure)."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from shlex import quote
@@ -221,12 +222,12 @@ def _class_rules(
         f"of {len(total):,} {have(len(empty))} no {unit}{among}",
     )
     usual = float(np.median(total[total > 0]))
-    limit = max(_FEW - 1, _RARE * usual)
-    rare = np.flatnonzero((total > 0) & (total <= limit) & (total < usual))
+    limit = min(max(_FEW - 1, int(_RARE * usual)), math.ceil(usual) - 1)
+    rare = np.flatnonzero((total > 0) & (total <= limit))
     rare = rare[np.argsort(total[rare], kind="stable")]
     yield (
         *("rare_classes", "doubtful", "Rare classes", rare, total),
-        f"of {len(total):,} {have(len(rare))} {limit:.0f} or fewer {units}{among}, where the usual "
+        f"of {len(total):,} {have(len(rare))} {limit:,} or fewer {units}{among}, where the usual "
         f"one has {usual:,.0f} (`reader.ClassBalanced()` draws rare ones more often)",
     )
     for held, split in zip(counts.T, table.splits, strict=True):

@@ -61,5 +61,6 @@ def test_as_much_of_an_epoch_is_served_by_the_cache_as_it_holds(
     of_epochs = ", ".join(f"{hit:.1%}" for hit in hits)
     mean = float(np.mean(hits[1:]))
     print(f"cache {share:.0%}: hits {mean:.1%} of epochs 2 to {1 + EPOCHS}; of each: {of_epochs}")
-    # An eighth of a small cache is its transit window, which is for what is fetched ahead.
-    assert 7 / 8 * share - 0.04 < mean < share + 0.02
+    # An eighth of a small cache is its transit window, which is for what is fetched ahead, and four
+    # samples, with the blocks at their ends.
+    assert 7 / 8 * share - 0.04 - 1 / COUNT < mean < share + 0.02
