@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from packer.sources.audit.outcome import AS_READ, Outcome, Question, Seen, as_parts, member_of, rank
-from packer.sources.tables.names import are_numbered
+from packer.sources.tables.names import counted
 from packer.words import listed
 
 _LEAST = 3  # names in common, or folders
@@ -69,7 +69,7 @@ def _alike(
         return None
     texts = Counter(re.sub(r"[\d#]+", "", stem) for stem in stems)
     is_counted = min(texts.values()) > 1 and (len(stems) != 2 or count <= _LEAST)
-    are_classes = not any(texts) and not are_numbered(folders[-1] for folders in inner)
+    are_classes = not any(texts) and len(counted(folders[-1] for folders in inner)) < 2
     if len(stems) + len(files) < 2 or are_classes or ("" in texts and is_counted):
         return None  # class folders whose images are counted
     return (names, count) if files or not is_counted else None

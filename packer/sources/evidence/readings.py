@@ -27,7 +27,7 @@ from packer.sources.scanners.templates.lines import ListTemplate
 from packer.sources.scanners.templates.lists import read_lists
 from packer.sources.tables.classes import separator_of
 from packer.sources.tables.names import LABEL as LABELS
-from packer.sources.tables.names import are_numbered, may_be_split
+from packer.sources.tables.names import counted, may_be_split
 from packer.sources.tables.splits import SplitSurvey
 from packer.sources.tables.texts import Evidence
 from packer.sources.trees.find import tree_at
@@ -63,7 +63,7 @@ def readings(
             if words in tried or len(tried) == _TRIED or count == _MOST:
                 continue
             tried.add(words)
-            is_doubtful = lists.level < 0 and are_numbered(classes)
+            is_doubtful = lists.level < 0 and bool(counted(classes))
             is_clear = lists.is_clear and is_whole and not (is_doubtful or _leaves_splits(texts))
             reading = Reading(words, is_clear)
             made = scanned(reading, src, options)

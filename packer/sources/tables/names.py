@@ -24,13 +24,13 @@ MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 USUAL = frozenset((*IMAGE, *LABEL, SPLIT))
 
-_NUMBERED = re.compile(r"([^\W\d]{2,})[-_ ]?\d+")
+_NUMBERED = re.compile(r"([^\W\d]+)[-_ ]?\d+")
 
 
-def are_numbered(names: Iterable[str]) -> bool:
-    """Return whether names count one thing, such as patients or scenes, that is no class."""
+def counted(names: Iterable[str]) -> str:
+    """Return the word of names that count one thing, such as patients or scenes, not classes."""
     words = {match[1].lower() if match else "" for match in map(_NUMBERED.fullmatch, names)}
-    return len(words) == 1 and words.isdisjoint(("", *LABEL))
+    return words.pop() if len(words) == 1 and words.isdisjoint(LABEL) else ""
 
 
 def may_be_split(name: str) -> bool:
