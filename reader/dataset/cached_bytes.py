@@ -78,8 +78,9 @@ class CachedBytes(TarBytes):
             if (moved := (before & MOVED) > 0).any():
                 places = self._places[numbers[moved]].astype(np.int64) * BLOCK
                 copy(self._files.window.mapping, np.flatnonzero(moved), places)
-                in_tar = partial(_of_some, copy, np.flatnonzero(~moved))
-                super().copy(rows, begin, end, in_tar)
+                if not moved.all():
+                    in_tar = partial(_of_some, copy, np.flatnonzero(~moved))
+                    super().copy(rows, begin, end, in_tar)
             else:
                 super().copy(rows, begin, end, copy)
             if (self._rows.generations(numbers) == before).all():
