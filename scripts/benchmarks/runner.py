@@ -77,11 +77,11 @@ def interleaved(candidates: Sequence[Candidate], rounds: int) -> Measured:
                 print(f"{one.name}: left out, it failed (see above)", file=sys.stderr)
                 continue
             seconds = time.perf_counter() - began
-            print(f"{one.name}: {dict(found)}", file=sys.stderr)  # kept if the run is stopped
             measured.others.append(max(others, 0) / seconds / (os.cpu_count() or 1))
-            is_row = not any(isinstance(value, Mapping) for value in found.values())
-            for row, figures in ({one.name: found} if is_row else found).items():
-                measured.rows.setdefault(row, {})[number] = figures  # type: ignore[assignment]
+            for row, figures in _by_row(one, found).items():
+                said = (f"{column} {_number(value)}" for column, value in figures.items())
+                print(f"{row}: {', '.join(said)}", file=sys.stderr)  # kept if the run is stopped
+                measured.rows.setdefault(row, {})[number] = figures
     return measured
 
 
@@ -148,6 +148,12 @@ def _in_process(one: Candidate) -> Figures | Mapping[str, Figures] | None:
         return None
     finally:
         process.join()
+
+
+def _by_row(one: Candidate, found: Figures | Mapping[str, Figures]) -> Mapping[str, Figures]:
+    rows = {row: figures for row, figures in found.items() if isinstance(figures, Mapping)}
+    own = {column: value for column, value in found.items() if not isinstance(value, Mapping)}
+    return rows or {one.name: own}
 
 
 def _child(one: Candidate, results: Connection) -> None:
