@@ -3,27 +3,24 @@
 import json
 import re
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
+from packing import files_of
 from PIL import Image
 
 import packer
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
 
 
 def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
-    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
+    tmp_path: Path, source: Path
 ) -> None:
     options = ["--shard-samples", "5", "--split", "train=0.5,val=0.5", "--seed", "3", "--json"]
-    told = json.loads(run_packer("pack", source, tmp_path / "a", *options).stdout)
+    told = json.loads(call_packer("pack", source, tmp_path / "a", *options).stdout)
     report = packer.pack(
         str(source),
         tmp_path / "b",
@@ -162,11 +159,6 @@ def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
     assert told.out == ""
     assert "Read as folders of images" in told.err
     assert "pack: " in told.err
-
-
-def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(packer.UnusableInput, match=r"missing does not exist"):
-        packer.pack(tmp_path / "missing", tmp_path / "dst")
 
 
 def test_none_is_the_default_of_every_option(tmp_path: Path, source: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 from counted import statistics_of
 from other_process import wait_until
-from PIL import Image
 
 from packer.cli.bench import sweep, verdict
 from packer.cli.main import main
@@ -20,14 +19,6 @@ from packer.inspect.bench import Point
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture(autouse=True)
-def handlers_as_before() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def run(*arguments: object) -> Result:
@@ -92,15 +83,6 @@ def test_points_and_verdict_come_as_json(packed: Path) -> None:
     assert report["points"][0]["bottleneck"] in report["verdict"]
 
 
-def test_points_are_drawn_with_their_limit(packed: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
-    path = tmp_path / "rates.png"
-    found = run(packed, "--seconds", 0.1, "--workers", "1,2", "--plot", path)
-    assert found.exit_code == 0, found.output
-    with Image.open(path) as drawn:
-        assert drawn.format == "PNG"
-
-
 def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,12 +90,6 @@ def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
     found = run(packed, "--plot", tmp_path / "rates.png")
     assert found.exit_code == 2
     assert "pip install 'shardfeed[report]'" in found.stderr
-
-
-def test_quietly_only_the_verdict_is_printed(packed: Path) -> None:
-    found = run(packed, "--seconds", 0.1, "--workers", 1, "--quiet")
-    assert found.exit_code == 0, found.output
-    assert len(found.output.splitlines()) == 1
 
 
 @pytest.mark.parametrize("workers", ["many", "0", "1,-2", "1,"])
@@ -157,25 +133,9 @@ def test_a_plot_that_cannot_be_written_is_refused_before_anything_is_measured(
     assert name in found.stderr
 
 
-def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:
-    done = run_packer("bench", packed, "--seconds", 0.1, "--workers", 1)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("workers")
-    assert done.stdout.splitlines()[1].split()[0] == "1"
-    assert "1 worker gave" in done.stdout
-
-
 def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:
     for command in ("bench", "info"):
         assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
-
-
-@pytest.mark.usefixtures("in_process")
-def test_bench_of_what_is_no_dataset_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
-    done = run_packer("bench", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("packer: ")
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow

@@ -3,14 +3,12 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called_packer import call_packer
 
 import packer
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize(
@@ -63,11 +61,7 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
     ],
 )
 def test_a_mistake_is_told_in_a_sentence_and_exits_2(
-    monkeypatch: pytest.MonkeyPatch,
-    own_source: Path,
-    run_packer: RunPacker,
-    arguments: str,
-    message: str,
+    monkeypatch: pytest.MonkeyPatch, own_source: Path, arguments: str, message: str
 ) -> None:
     monkeypatch.chdir(own_source.parent)
     own_source.rename("src")
@@ -75,7 +69,7 @@ def test_a_mistake_is_told_in_a_sentence_and_exits_2(
     Path("loop").symlink_to("loop")
     for name in ("void", "classes/one", "classes/two"):
         Path(name).mkdir(parents=True)
-    done = run_packer(*arguments.split())
+    done = call_packer(*arguments.split())
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -83,33 +77,26 @@ def test_a_mistake_is_told_in_a_sentence_and_exits_2(
     assert not Path("dst").exists()
 
 
-def test_the_list_of_commands_has_whole_sentences(run_packer: RunPacker) -> None:
-    listed = run_packer("--help").stdout.partition("Commands:\n")[2]
+def test_the_list_of_commands_has_whole_sentences() -> None:
+    listed = call_packer("--help").stdout.partition("Commands:\n")[2]
     sentences = re.sub(r"\s+", " ", listed)
     assert "..." not in sentences
     assert "repair Rewrite the damaged shards of DATASET from their source, byte for" in sentences
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])
-def test_the_version_is_told(run_packer: RunPacker, option: str) -> None:
-    assert run_packer(option).stdout == f"packer, version {packer.__version__}\n"
+def test_the_version_is_told(option: str) -> None:
+    assert call_packer(option).stdout == f"packer, version {packer.__version__}\n"
 
 
-def test_the_help_of_pack_has_headings_with_the_options_under_them(run_packer: RunPacker) -> None:
-    shown = run_packer("pack", "--help").stdout
+def test_the_help_of_pack_has_headings_with_the_options_under_them() -> None:
+    shown = call_packer("pack", "--help").stdout
     _, *parts = re.split(r"^(\S.*):$", shown, flags=re.MULTILINE)
     under = dict(zip(parts[::2], parts[1::2], strict=True))
     assert "--label-column" in under["Source"]
     assert "--split " in under["Splits, shards and order"]
     assert "-j, --jobs" in under["This run"]
     assert "--help" in under["This run"]
-
-
-def test_the_help_names_every_option(run_packer: RunPacker) -> None:
-    done = run_packer("pack", "--help")
-    assert done.returncode == 0
-    for option in ("--jobs", "--shard-size", "--seed", "--on-error", "--overwrite", "--json"):
-        assert option in done.stdout
 
 
 def test_the_module_can_be_imported_without_running_it() -> None:

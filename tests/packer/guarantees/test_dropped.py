@@ -2,19 +2,16 @@
 
 import json
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from made_images import make_image
 from PIL import Image
 
 import packer
 from reader.format import Manifest
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 COUNTS = {
     "16 bits a value; the highest 8 are used": 4,
@@ -53,56 +50,48 @@ def dropped(dataset: Path) -> dict[str, int]:
     return dict(Manifest.load(dataset).dropped)
 
 
-def test_a_line_for_each_kind_is_printed_and_kept_in_the_dataset(
-    odd: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
-    done = run_packer("pack", odd, tmp_path / "dst")
+def test_a_line_for_each_kind_is_printed_and_kept_in_the_dataset(odd: Path, tmp_path: Path) -> None:
+    done = call_packer("pack", odd, tmp_path / "dst")
     lines = ["3 images have 3 pages; the first is used", "1 image has several frames; the first"]
-    for printed in (done.stdout, run_packer("info", tmp_path / "dst").stdout):
+    for printed in (done.stdout, call_packer("info", tmp_path / "dst").stdout):
         assert all(line in printed for line in lines), printed
     assert json.loads((tmp_path / "dst" / "dataset.json").read_text())["dropped"] == COUNTS
-    again = run_packer("pack", odd, tmp_path / "dst", "--json")
+    again = call_packer("pack", odd, tmp_path / "dst", "--json")
     assert json.loads(again.stdout)["dropped"] == COUNTS
-    info = run_packer("info", tmp_path / "dst", "--json")
+    info = call_packer("info", tmp_path / "dst", "--json")
     assert json.loads(info.stdout)["dropped"] == COUNTS
 
 
 @pytest.mark.parametrize("options", [["--jobs", 2], ["--quality", 90], ["--raw", "20x20"]])
-def test_the_counts_depend_on_no_option(
-    odd: Path, tmp_path: Path, run_packer: RunPacker, options: list[object]
-) -> None:
-    assert not run_packer("pack", odd, tmp_path / "dst", "--shard-samples", 3, *options).returncode
+def test_the_counts_depend_on_no_option(odd: Path, tmp_path: Path, options: list[object]) -> None:
+    assert not call_packer("pack", odd, tmp_path / "dst", "--shard-samples", 3, *options).returncode
     assert dropped(tmp_path / "dst") == COUNTS
 
 
-def test_parts_and_a_resumed_run_count_the_same(
-    odd: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
+def test_parts_and_a_resumed_run_count_the_same(odd: Path, tmp_path: Path) -> None:
     some = "pack", odd, tmp_path / "dst", "--shard-samples", 3
     for part in ("1/2", "2/2"):
-        assert not run_packer(*some, "--part", part).returncode
-    assert not run_packer(*some).returncode  # commits what the parts have written
+        assert not call_packer(*some, "--part", part).returncode
+    assert not call_packer(*some).returncode  # commits what the parts have written
     assert dropped(tmp_path / "dst") == COUNTS
 
 
-def test_an_append_adds_its_own(odd: Path, tmp_path: Path, run_packer: RunPacker) -> None:
+def test_an_append_adds_its_own(odd: Path, tmp_path: Path) -> None:
     later = tmp_path / "later"
     shutil.move(odd / "a" / "pages0.tif", later)
-    run_packer("pack", odd, tmp_path / "dst")
+    call_packer("pack", odd, tmp_path / "dst")
     assert dropped(tmp_path / "dst") == COUNTS | {"3 pages; the first is used": 2}
     shutil.move(later, odd / "a" / "pages0.tif")
-    assert not run_packer("pack", odd, tmp_path / "dst", "--append").returncode
+    assert not call_packer("pack", odd, tmp_path / "dst", "--append").returncode
     assert dropped(tmp_path / "dst") == COUNTS
 
 
-def test_tars_that_are_indexed_count_the_same(
-    odd: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
-    run_packer("pack", odd, tmp_path / "dst", "--shard-samples", 3)
+def test_tars_that_are_indexed_count_the_same(odd: Path, tmp_path: Path) -> None:
+    call_packer("pack", odd, tmp_path / "dst", "--shard-samples", 3)
     (tmp_path / "tars").mkdir()
     for path in (tmp_path / "dst").glob("*.tar"):
         shutil.copy(path, tmp_path / "tars")
-    assert not run_packer("index", tmp_path / "tars").returncode
+    assert not call_packer("index", tmp_path / "tars").returncode
     assert dropped(tmp_path / "tars") == COUNTS
 
 

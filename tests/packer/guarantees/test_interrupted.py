@@ -15,13 +15,12 @@ from pathlib import Path
 import psutil
 import pytest
 from other_process import wait_until
-from packing import run_pack
+from packing import files_of, run_pack
 
 import packer
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 # Enough shards of the fixture `many` to be interrupted among.
@@ -29,9 +28,7 @@ SMALL_SHARDS = ("--shard-samples", 1, "--jpeg", "verbatim")
 
 
 @pytest.fixture(scope="module")
-def packed_many(
-    tmp_path_factory: pytest.TempPathFactory, many: Path, files_of: FilesOf
-) -> dict[str, bytes]:
+def packed_many(tmp_path_factory: pytest.TempPathFactory, many: Path) -> dict[str, bytes]:
     """The files of `many` packed with SMALL_SHARDS and never interrupted."""
     dst = tmp_path_factory.mktemp("packed") / "many"
     run_pack(many, dst, jobs=2, shard_samples=1, jpeg="verbatim")
@@ -89,7 +86,6 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
     packed_many: dict[str, bytes],
     start_packer: StartPacker,
     run_packer: RunPacker,
-    files_of: FilesOf,
     jobs: int,
     number: signal.Signals,
     send: Callable[[int, int], None],
@@ -113,7 +109,7 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
-    tmp_path: Path, many: Path, start_packer: StartPacker, files_of: FilesOf, jobs: int
+    tmp_path: Path, many: Path, start_packer: StartPacker, jobs: int
 ) -> None:
     dst = tmp_path / "dst"
     with start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS) as process:
@@ -140,7 +136,6 @@ def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
     many: Path,
     packed_many: dict[str, bytes],
     start_packer: StartPacker,
-    files_of: FilesOf,
     number: signal.Signals,
     jobs: int,
 ) -> None:
@@ -174,7 +169,6 @@ def test_runs_killed_at_random_moments_lead_to_the_same_files(
     packed_many: dict[str, bytes],
     start_packer: StartPacker,
     run_packer: RunPacker,
-    files_of: FilesOf,
 ) -> None:
     dst = tmp_path / "dst"
     command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
@@ -279,7 +273,6 @@ def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
     packed_many: dict[str, bytes],
     start_packer: StartPacker,
     run_packer: RunPacker,
-    files_of: FilesOf,
 ) -> None:
     dst = tmp_path / "dst"
     command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
@@ -296,7 +289,7 @@ def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
-    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf, jobs: int
+    tmp_path: Path, source: Path, run_packer: RunPacker, jobs: int
 ) -> None:
     dst = tmp_path / "dst"
     command = ("pack", source, dst, "--shard-samples", 10, "--jpeg", "verbatim", "--jobs", jobs)

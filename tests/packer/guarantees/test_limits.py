@@ -2,27 +2,24 @@
 
 import importlib
 import re
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 from finished import extract, info, verify
-from PIL import Image
+from made_images import encode, make_image
+from packing import run_pack
 
 import packer
 from packer.errors import BadImage, Rejected
 from packer.images.probe import probe
 from packer.inspect.index import index
-from packer.run.pack import PackReport
 from reader import Dataset
 from reader.format import FormatError, Limits, Manifest
 from reader.format.tar import MAX_MEMBER
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-RunPack = Callable[..., PackReport]
 
 _DOCUMENT = Path(packer.__file__).parent.parent / "docs" / "limits.md"
 _ROW = re.compile(r"^\| .*? \| ([\d,]+) [^|]*\| .*?`([\w.]+)` \|", re.MULTILINE)
@@ -30,7 +27,7 @@ _NASTY = "\x1b]0;owned\x07\x1b[2J"
 
 
 @pytest.fixture
-def jpeg(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+def jpeg() -> bytes:
     return encode(make_image(1, 30, 40), "JPEG")
 
 
@@ -48,20 +45,20 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
 
 
 def test_an_image_of_more_pixels_than_allowed_is_rejected_by_name_and_option(
-    tmp_path: Path, jpeg: bytes, run_packer: RunPacker
+    tmp_path: Path, jpeg: bytes
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
-    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--max-pixels", 1199)
+    done = call_packer("pack", tmp_path / "src", tmp_path / "dst", "--max-pixels", 1199)
     assert done.returncode == 2
     reason = "it has 40 x 30 pixels; 1199 are the most (to allow more, pass a larger --max-pixels)"
     assert f"rejected: a.jpg: {reason}" in done.stderr
-    done = run_packer("pack", tmp_path / "src", tmp_path / "other", "--max-pixels", 1200)
+    done = call_packer("pack", tmp_path / "src", tmp_path / "other", "--max-pixels", 1200)
     assert done.returncode == 0
 
 
 def test_a_sample_of_more_bytes_than_allowed_is_rejected_with_its_members(
-    tmp_path: Path, jpeg: bytes, run_pack: RunPack
+    tmp_path: Path, jpeg: bytes
 ) -> None:
     folder = tmp_path / "src"
     folder.mkdir()
@@ -79,9 +76,7 @@ def test_a_sample_of_more_bytes_than_allowed_is_rejected_with_its_members(
         run_pack(folder, tmp_path / "other", limits=limits)
 
 
-def test_what_becomes_larger_than_allowed_is_rejected(
-    tmp_path: Path, jpeg: bytes, run_pack: RunPack
-) -> None:
+def test_what_becomes_larger_than_allowed_is_rejected(tmp_path: Path, jpeg: bytes) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
     with pytest.raises(Rejected) as caught:
@@ -90,7 +85,7 @@ def test_what_becomes_larger_than_allowed_is_rejected(
 
 
 def test_a_small_file_that_declares_more_pixels_than_a_worker_holds_is_rejected(
-    tmp_path: Path, jpeg: bytes, run_pack: Callable[..., Any]
+    tmp_path: Path, jpeg: bytes
 ) -> None:
     (tmp_path / "src").mkdir()
     at = jpeg.index(b"\xff\xc0") + 5
@@ -102,14 +97,14 @@ def test_a_small_file_that_declares_more_pixels_than_a_worker_holds_is_rejected(
 
 
 def test_a_dataset_with_the_former_default_of_pixels_is_up_to_date_and_grows(
-    tmp_path: Path, jpeg: bytes, run_pack: RunPack, run_packer: RunPacker
+    tmp_path: Path, jpeg: bytes
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.jpg").write_bytes(jpeg)
     run_pack(tmp_path / "src", tmp_path / "dst", limits=Limits(pixels=1 << 29))
     assert run_pack(tmp_path / "src", tmp_path / "dst").shards_written == 0
     (tmp_path / "src" / "b.jpg").write_bytes(jpeg)
-    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--append")
+    done = call_packer("pack", tmp_path / "src", tmp_path / "dst", "--append")
     assert done.returncode == 0, done.stderr
 
 
@@ -134,8 +129,8 @@ def test_indexing_and_verifying_have_the_same_limits(
     assert "2 are looked at (--max-bytes)" in str(damages[0])
 
 
-def test_a_limit_beyond_the_format_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
-    done = run_packer("pack", tmp_path, tmp_path / "dst", "--max-bytes", "9GB")
+def test_a_limit_beyond_the_format_is_refused(tmp_path: Path) -> None:
+    done = call_packer("pack", tmp_path, tmp_path / "dst", "--max-bytes", "9GB")
     assert done.returncode == 2
     assert str(MAX_MEMBER) in done.stderr
 
@@ -161,7 +156,7 @@ def test_counts_that_do_not_fit_their_file_are_refused(
 
 
 def test_names_reach_the_terminal_without_their_control_characters(
-    tmp_path: Path, jpeg: bytes, run_packer: RunPacker
+    tmp_path: Path, jpeg: bytes
 ) -> None:
     folder = tmp_path / "src" / f"class{_NASTY}"
     folder.mkdir(parents=True)
@@ -169,18 +164,18 @@ def test_names_reach_the_terminal_without_their_control_characters(
     (folder / f"good{_NASTY}\u202egpj.jpg").write_bytes(jpeg)
     dst = tmp_path / "dst"
     runs = [
-        run_packer("pack", tmp_path / "src", dst, "--as", "folder", "--dry-run"),
-        run_packer("pack", tmp_path / "src", dst, "--as", "folder", "--on-error", "skip"),
-        run_packer("info", dst),
-        run_packer("extract", dst, tmp_path / "out"),
+        call_packer("pack", tmp_path / "src", dst, "--as", "folder", "--dry-run"),
+        call_packer("pack", tmp_path / "src", dst, "--as", "folder", "--on-error", "skip"),
+        call_packer("info", dst),
+        call_packer("extract", dst, tmp_path / "out"),
     ]
     (tmp_path / "out" / folder.name / f"good{_NASTY}\u202egpj.jpg").write_text("other")
     shard = dst / "shard-000000.tar"
     shard.write_bytes(shard.read_bytes()[:700] + b"damage" + shard.read_bytes()[706:])
     runs += [
-        run_packer("extract", dst, tmp_path / "out"),
-        run_packer("verify", dst),
-        run_packer("repair", dst, "--from", tmp_path / "src"),
+        call_packer("extract", dst, tmp_path / "out"),
+        call_packer("verify", dst),
+        call_packer("repair", dst, "--from", tmp_path / "src"),
     ]
     assert [run.returncode for run in runs] == [0, 1, 0, 0, 1, 1, 0]
     for run in runs:

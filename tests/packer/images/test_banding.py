@@ -3,7 +3,6 @@
 import io
 import struct
 import zlib
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +17,6 @@ from PIL.PngImagePlugin import PngInfo
 from packer.errors import Unbandable
 from packer.images import banding
 from packer.images.banding import band
-
-ToBytes = Callable[..., bytes]
 
 MODES = ("L", "LA", "RGB", "RGBA", "P")
 

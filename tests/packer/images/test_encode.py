@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import simplejpeg
 from made_images import encode, make_image
 from PIL import Image, ImageOps
 from png_chunks import chunk
@@ -21,20 +20,6 @@ ToBytes = Callable[..., bytes]
 def pixels(data: bytes) -> np.ndarray:
     with Image.open(io.BytesIO(data)) as image:
         return np.asarray(image.convert("RGB"), dtype=np.int64)
-
-
-def test_verbatim_keeps_every_byte() -> None:
-    data = encode(make_image(1), "JPEG")
-    stored = encoding.encode(data, Policy(tiled=False))
-    assert (stored.data, stored.tiles, stored.untiled) == (data, None, None)
-
-
-def test_tiled_keeps_every_pixel() -> None:
-    data = encode(make_image(2, 120, 200), "JPEG")
-    stored = encoding.encode(data, Policy(check=True))
-    assert stored.tiles is not None
-    assert stored.untiled is None
-    assert np.array_equal(simplejpeg.decode_jpeg(data), simplejpeg.decode_jpeg(stored.data))
 
 
 def test_other_formats_are_stored_as_they_are() -> None:
@@ -276,14 +261,6 @@ def test_numbers_above_a_palette_keep_their_values_and_what_pillow_shows(
     with Image.open(io.BytesIO(encoding.encode(picture, Policy()).data)) as stored:
         assert np.array_equal(stored, numbers)
         assert np.array_equal(stored.convert("RGBA"), picture.convert("RGBA"))
-
-
-@pytest.mark.parametrize("channels", [1, 3])
-def test_pixels_stay_as_they_are(channels: int) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
-    stored = encoding.encode(pixels, Policy())
-    assert stored.data == pixels.tobytes()
-    assert stored.info == ImageInfo("raw", 5, 7, channels, 1)
 
 
 @pytest.mark.parametrize("channels", [1, 3])

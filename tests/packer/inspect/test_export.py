@@ -3,7 +3,6 @@
 import json
 import shutil
 import sqlite3
-import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from finished import export
+from packing import run_pack
 
 from packer.errors import UnusableInput
 from packer.inspect.index import index
 from packer.progress import Progress
-from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 from reader.format.safetensors import serialize
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 QUIET = Progress(quiet=True)
 SHARDS = ("train/shard-000000.tar", "val/shard-000000.tar")
 
@@ -144,9 +141,7 @@ def test_energon_s_descriptions_name_shards_splits_and_fields(with_sidecars: Pat
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
-def test_what_was_exported_is_a_source_as_before(
-    short: Path, tmp_path: Path, tool: str, run_pack: Callable[..., PackReport]
-) -> None:
+def test_what_was_exported_is_a_source_as_before(short: Path, tmp_path: Path, tool: str) -> None:
     export(short, tool, False, QUIET)
     report = run_pack(short, tmp_path / "again")
     assert (report.splits, report.rejected) == ({"train": 2, "val": 1}, [])
@@ -154,10 +149,8 @@ def test_what_was_exported_is_a_source_as_before(
     assert (".nv-meta" in ignored) == (tool == "energon")
 
 
-def test_indexes_beside_shards_are_ignored_on_one_line(
-    short: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
-    done = run_packer("pack", short, tmp_path / "again")
+def test_indexes_beside_shards_are_ignored_on_one_line(short: Path, tmp_path: Path) -> None:
+    done = call_packer("pack", short, tmp_path / "again")
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("ignored")]
     names = ", ".join(name.replace(".tar", ".safetensors") for name in SHARDS)
     assert line == f"ignored: 3 files: it is an index (dataset.json, {names})"
@@ -180,7 +173,7 @@ def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Pa
 
 
 def test_a_key_of_two_tars_is_refused_for_energon_with_what_makes_it_unique(
-    tmp_path: Path, items: list[Any], run_packer: RunPacker
+    tmp_path: Path, items: list[Any]
 ) -> None:
     image = tmp_path / "x.jpg"
     image.write_bytes(items[0].image)
@@ -192,7 +185,7 @@ def test_a_key_of_two_tars_is_refused_for_energon_with_what_makes_it_unique(
     index(tars, 1)
     with pytest.raises(UnusableInput, match=r"train-001\.tar: .* the key 'x', too.*`packer pack`"):
         export(tars, "energon", False, QUIET)
-    assert run_packer("pack", tars, tmp_path / "packed").returncode == 0
+    assert call_packer("pack", tars, tmp_path / "packed").returncode == 0
     assert export(tmp_path / "packed", "energon", False, QUIET)
 
 
@@ -229,21 +222,21 @@ def test_a_description_for_energon_that_was_changed_is_kept(short: Path) -> None
     assert (short / ".nv-meta" / "dataset.yaml").read_text() == "mine"
 
 
-def test_the_command_names_the_files(packed: Path, short: Path, run_packer: RunPacker) -> None:
-    done = run_packer("export", short, "--to", "dali")
+def test_the_command_names_the_files(packed: Path, short: Path) -> None:
+    done = call_packer("export", short, "--to", "dali")
     assert (done.returncode, done.stdout) == (
         0,
         f"{short}: 2 files for dali: train/shard-000000.idx, val/shard-000000.idx\n",
     )
-    assert run_packer("export", short, "--to", "nobody").returncode == 2
+    assert call_packer("export", short, "--to", "nobody").returncode == 2
 
 
 @pytest.mark.parametrize("out", [(), ("--out", "elsewhere")])
 def test_files_that_hugging_face_datasets_takes_for_tars_are_named_with_what_reads_the_tars(
-    short: Path, tmp_path: Path, run_packer: RunPacker, out: tuple[str, ...]
+    short: Path, tmp_path: Path, out: tuple[str, ...]
 ) -> None:
     folder = tmp_path / out[1] if out else short
-    done = run_packer("export", short, "--to", "energon", *out[:1], *[folder] * bool(out))
+    done = call_packer("export", short, "--to", "energon", *out[:1], *[folder] * bool(out))
     assert done.stdout.splitlines()[1:] == [
         "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
         f"tars: load_dataset('{folder}', "

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,19 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from finished import extract
+from made_images import encode, make_image
+from packing import files_of, run_pack
 from PIL import Image
 
 from packer.errors import UnusableInput
 from packer.progress import Progress
-from packer.run.pack import PackReport
 from reader.format import Limits, Manifest
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -42,18 +39,14 @@ def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Call
 
 
 @pytest.fixture
-def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+def jpegs() -> list[bytes]:
     """Two images."""
     return [encode(make_image(seed), "JPEG") for seed in range(2)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_files_packed_as_they_are_come_back_byte_for_byte(
-    tmp_path: Path,
-    source: Path,
-    run_pack: Callable[..., PackReport],
-    files_of: FilesOf,
-    jobs: int,
+    tmp_path: Path, source: Path, jobs: int
 ) -> None:
     run_pack(source, tmp_path / "shards", shard_samples=10, jpeg="verbatim")
     report = extract(tmp_path / "shards", tmp_path / "out", jobs)
@@ -62,7 +55,7 @@ def test_files_packed_as_they_are_come_back_byte_for_byte(
 
 
 def test_tiled_images_come_back_with_the_same_pixels(
-    tmp_path: Path, source: Path, packed: Path, files_of: FilesOf
+    tmp_path: Path, source: Path, packed: Path
 ) -> None:
     report = extract(packed, tmp_path, 2)
     out, originals = files_of(tmp_path), files_of(source)
@@ -74,7 +67,7 @@ def test_tiled_images_come_back_with_the_same_pixels(
 
 
 def test_sidecars_lie_beside_their_images(
-    with_sidecars: Path, tmp_path: Path, items: list[Any], files_of: FilesOf
+    with_sidecars: Path, tmp_path: Path, items: list[Any]
 ) -> None:
     extract(with_sidecars, tmp_path / "out", 1)
     expected = {}
@@ -150,7 +143,7 @@ def test_a_class_that_no_folder_can_be_called_is_in_no_name(
     ],
 )
 def test_a_name_that_leads_outside_is_refused(
-    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf, name: str
+    tmp_path: Path, named: Callable[..., Path], name: str
 ) -> None:
     dst = named(name, "good.jpg")
     report = extract(dst, tmp_path / "in" / "out", 1)
@@ -159,9 +152,7 @@ def test_a_name_that_leads_outside_is_refused(
     assert not Path("/x.jpg").exists()
 
 
-def test_no_symbolic_link_is_followed(
-    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf
-) -> None:
+def test_no_symbolic_link_is_followed(tmp_path: Path, named: Callable[..., Path]) -> None:
     dst = named("folder/a.jpg", "file.jpg", "good.jpg")
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     out.mkdir()
@@ -191,7 +182,7 @@ def test_a_file_has_its_content_on_the_disk_before_it_has_its_name(
 
 
 def test_a_file_with_other_content_is_replaced_only_when_told(
-    tmp_path: Path, named: Callable[..., Path], items: list[Any], files_of: FilesOf
+    tmp_path: Path, named: Callable[..., Path], items: list[Any]
 ) -> None:
     dst, out = named("a.jpg", "b.jpg", "c.jpg"), tmp_path / "out"
     out.mkdir()
@@ -220,14 +211,12 @@ def test_the_second_of_two_files_with_one_name_is_refused(
     assert (tmp_path / "out" / one.name).read_bytes() == one.image
 
 
-def test_a_damaged_file_is_not_given_back(
-    packed: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
+def test_a_damaged_file_is_not_given_back(packed: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
     tar = bytearray((copy / "shard-000000.tar").read_bytes())
     tar[1000] ^= 1
     (copy / "shard-000000.tar").write_bytes(tar)
-    done = run_packer("extract", copy, tmp_path / "out", "--json")
+    done = call_packer("extract", copy, tmp_path / "out", "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert report["written"] == 38
@@ -251,12 +240,12 @@ def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("suffix", [".tar", ".safetensors"])
 def test_a_missing_shard_is_named_and_the_others_are_given_back(
-    packed: Path, tmp_path: Path, run_packer: RunPacker, suffix: str, jobs: int
+    packed: Path, tmp_path: Path, suffix: str, jobs: int
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
     first, *others = Manifest.load(copy).shards
     (copy / first.file).with_suffix(suffix).unlink()
-    done = run_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
+    done = call_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
     assert done.returncode == 1
     report = json.loads(done.stdout)
     [refused] = report["refused"]
@@ -267,12 +256,12 @@ def test_a_missing_shard_is_named_and_the_others_are_given_back(
     assert report["written"] == sum(shard.samples for shard in others)
 
 
-def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:
-    done = run_packer("extract", packed, tmp_path / "out", "--jobs", 2)
+def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path) -> None:
+    done = call_packer("extract", packed, tmp_path / "out", "--jobs", 2)
     assert done.returncode == 0
     assert "39 files written, 0 were there, 0 not written" in done.stdout
     assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
-    assert "39 were there" in run_packer("extract", packed, tmp_path / "out").stdout
+    assert "39 were there" in call_packer("extract", packed, tmp_path / "out").stdout
 
 
 def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
@@ -287,7 +276,7 @@ def test_a_split_of_an_undivided_dataset_is_told_so(packed: Path, tmp_path: Path
 
 
 def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
-    tmp_path: Path, jpegs: list[bytes], run_pack: Callable[..., PackReport], files_of: FilesOf
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     flat, folders = tmp_path / "flat", tmp_path / "folders"
     for number in (0, 1):
@@ -304,22 +293,22 @@ def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
 
 
 def test_classes_and_splits_that_no_name_tells_are_counted(
-    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     (tmp_path / "x.jpg").write_bytes(jpegs[0])
     (tmp_path / "list.csv").write_text("path,label,split\nx.jpg,dog,train\n")
-    assert run_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
-    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert call_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
+    spoken = call_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (
         "1 sample without the class in the file's name; 1 sample without the split "
         "in the file's name" in spoken
     )
-    report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
+    report = json.loads(call_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
     assert (report["unlabelled"], report["unsplit"]) == (1, 1)
 
 
 def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_packing_reads_it(
-    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     for split, image in zip(("train2017", "val2017"), jpegs, strict=True):
         for kind, name, content in (("images", "1.jpg", image), ("labels", "1.txt", b"0 1 1 1 1")):
@@ -328,8 +317,8 @@ def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_pack
             path.write_bytes(content)
     names = "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
     (tmp_path / "yolo" / "data.yaml").write_text(names)
-    assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
-    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert call_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
+    spoken = call_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
     assert (
         "; 2 members written by the keys of their samples (folders of labels and lists of" in spoken

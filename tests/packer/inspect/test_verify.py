@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from damage import flip
 from finished import verify
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_images import make_folder
+from packing import run_pack
 from PIL import Image
 from s3_server import S3Server
 
@@ -47,12 +48,6 @@ def test_a_sound_dataset_has_no_damage(packed: Path, jobs: int, decode: bool) ->
     assert report.damages == []
     assert (report.samples, report.shards) == (39, 4)
     assert report.bytes == sum(shard.bytes for shard in Manifest.load(packed).shards)
-
-
-def test_sidecars_and_splits_are_sound(with_sidecars: Path) -> None:
-    report = verify(with_sidecars, 1, decode=True)
-    assert report.damages == []
-    assert report.samples == 4
 
 
 @given(st.data())
@@ -208,12 +203,7 @@ def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
-    tmp_path: Path,
-    make_folder: Callable[..., Path],
-    run_pack: Callable[..., object],
-    run_packer: RunPacker,
-    faulty_decoder: bytes,
-    jobs: int,
+    tmp_path: Path, run_packer: RunPacker, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]
@@ -271,25 +261,6 @@ def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, run_packer: RunP
     with pytest.raises(FormatError, match="is not a dataset"):
         verify(tmp_path, 1)
     assert run_packer("verify", tmp_path).returncode == 2
-
-
-def test_the_command_names_damage_and_exits_1(copy: Path, run_packer: RunPacker) -> None:
-    assert run_packer("verify", copy, "-q").returncode == 0
-    flip(copy / "shard-000003.tar", 600)
-    done = run_packer("verify", copy, "--json", "--jobs", 2)
-    key = Index(copy / "shard-000003.safetensors").key(0)
-    assert done.returncode == 1
-    assert f"damaged: shard-000003.tar, sample {key!r}, member .jpg, bytes 512 to" in done.stderr
-    (damage,) = json.loads(done.stdout)["damages"]
-    assert damage["key"] == key
-    assert "; 1 sample damaged in 1 shard\n" in run_packer("verify", copy).stdout
-
-
-def test_a_manifest_in_other_bytes_is_found(copy: Path) -> None:
-    manifest = copy / "dataset.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text())))
-    assert Manifest.load(copy) == replace(Manifest.load(copy))
-    assert [damage.file for damage in verify(copy, 1).damages] == ["dataset.json"]
 
 
 def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(

@@ -9,6 +9,7 @@ from called_packer import call_packer
 from hypothesis import given
 from hypothesis import strategies as st
 from made_images import encode, make_image
+from packing import files_of
 
 import packer
 import reader
@@ -116,7 +117,7 @@ def counts(dst: Path) -> dict[str, tuple[int, ...]]:
     }
 
 
-def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path, files_of: Any) -> None:
+def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path) -> None:
     src = folder(tmp_path / "src", {"cat": 10, "cow": 2, "dog": 25})
     options = ["--split", "train=0.8,val=0.2", "--stratify", "--jobs", 2, "--shard-samples", 4]
     done = call_packer("pack", src, tmp_path / "a", *options)

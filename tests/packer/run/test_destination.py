@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import make_folder
+from packing import files_of
 from s3_server import S3Server
 
 import packer
@@ -17,11 +19,10 @@ import reader
 from packer import PackReport
 
 Upload = Callable[..., PackReport]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 def test_a_dataset_in_a_store_has_the_bytes_of_one_in_a_folder_and_nothing_else(
-    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path
+    store: S3Server, upload: Upload, packed: Path, tmp_path: Path
 ) -> None:
     report = upload()
     assert (report.dataset, report.samples, report.shards_written) == ("s3://bucket/shards", 39, 4)
@@ -47,13 +48,7 @@ def test_dataset_json_comes_last_and_each_index_after_its_tar(
     "at", [1, 4, 9, *(pytest.param(at, marks=pytest.mark.slow) for at in (2, 3, 5, 6, 7, 8))]
 )
 def test_a_run_that_is_cut_off_continues_and_uploads_nothing_anew(
-    store: S3Server,
-    upload: Upload,
-    packed: Path,
-    files_of: FilesOf,
-    tmp_path: Path,
-    at: int,
-    lost: bool,
+    store: S3Server, upload: Upload, packed: Path, tmp_path: Path, at: int, lost: bool
 ) -> None:
     left = [at + 1]  # what says which run it is comes first
 
@@ -75,9 +70,7 @@ def test_a_run_that_is_cut_off_continues_and_uploads_nothing_anew(
     assert max(n for name, n in store.written.items() if not name.endswith(".json")) == 1
 
 
-def test_a_folder_by_its_url_is_made(
-    upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path
-) -> None:
+def test_a_folder_by_its_url_is_made(upload: Upload, packed: Path, tmp_path: Path) -> None:
     upload(dst=f"file://{tmp_path}/not%20there/shards", storage_options=None)
     assert files_of(tmp_path / "not there" / "shards") == files_of(packed)
     (tmp_path / "file").touch()
@@ -88,7 +81,7 @@ def test_a_folder_by_its_url_is_made(
 
 
 def test_a_lost_answer_to_a_create_is_no_failure(
-    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf
+    store: S3Server, upload: Upload, packed: Path
 ) -> None:
     lost: set[str] = set()
 
@@ -153,7 +146,7 @@ def test_a_shard_that_another_has_written_meanwhile_stays_and_is_named(
 
 
 def test_overwrite_removes_the_dataset_and_nothing_else(
-    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf
+    store: S3Server, upload: Upload, packed: Path
 ) -> None:
     upload(shard_samples=3)
     (store.folder / "shards" / "notes.txt").write_text("mine")
@@ -164,12 +157,7 @@ def test_overwrite_removes_the_dataset_and_nothing_else(
 @pytest.mark.parametrize("lost", [False, True], ids=["scratch is kept", "scratch is lost"])
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_overwrite_that_is_cut_off_at_any_request_is_finished_by_the_same_command(
-    store: S3Server,
-    upload: Upload,
-    make_folder: Callable[..., Path],
-    tmp_path: Path,
-    stride: int,
-    lost: bool,
+    store: S3Server, upload: Upload, tmp_path: Path, stride: int, lost: bool
 ) -> None:
     images = make_folder(tmp_path / "images", classes=2, images=3)
     upload(images, shard_samples=2, split={"train": 0.5, "val": 0.5})
@@ -202,7 +190,7 @@ def test_an_overwrite_that_is_cut_off_at_any_request_is_finished_by_the_same_com
 
 @pytest.mark.parametrize("size", [0, 100])
 def test_an_index_that_a_kill_has_cut_short_in_the_scratch_folder_is_fetched_again(
-    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path, size: int
+    store: S3Server, upload: Upload, packed: Path, tmp_path: Path, size: int
 ) -> None:
     store.fault = lambda handler: 403 if handler.path.endswith("dataset.json") else None
     with pytest.raises(packer.ShardfeedError):
@@ -215,11 +203,7 @@ def test_an_index_that_a_kill_has_cut_short_in_the_scratch_folder_is_fetched_aga
 
 
 def test_append_adds_shards_and_replaces_dataset_json(
-    store: S3Server,
-    upload: Upload,
-    make_folder: Callable[..., Path],
-    tmp_path: Path,
-    files_of: FilesOf,
+    store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
     images = make_folder(tmp_path / "images", classes=2, images=4)
     upload(images)
@@ -258,11 +242,7 @@ def test_an_append_that_is_refused_names_the_url_and_leaves_nothing_here(
 
 
 def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
-    store: S3Server,
-    upload: Upload,
-    packed: Path,
-    files_of: FilesOf,
-    capsys: pytest.CaptureFixture[str],
+    store: S3Server, upload: Upload, packed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store.heeds_conditions = False
     upload(progress=True)
@@ -274,7 +254,7 @@ def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
 
 
 def test_what_is_rejected_is_uploaded_when_it_is_mended(
-    store: S3Server, upload: Upload, make_folder: Callable[..., Path], tmp_path: Path
+    store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
     images = make_folder(tmp_path / "images", classes=1, images=6)
     bad = images / "class0" / "image003.jpg"
@@ -289,7 +269,7 @@ def test_what_is_rejected_is_uploaded_when_it_is_mended(
 
 
 def test_nothing_is_uploaded_of_a_run_that_the_scan_refuses(
-    store: S3Server, upload: Upload, make_folder: Callable[..., Path], tmp_path: Path
+    store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
     images = make_folder(tmp_path / "images", classes=1, images=6)
     empty, damaged = (images / "class0" / f"image00{number}.jpg" for number in (0, 3))
@@ -330,7 +310,6 @@ def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_pa
     store: S3Server,
     source: Path,
     packed: Path,
-    files_of: FilesOf,
     tmp_path: Path,
     run_packer: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,

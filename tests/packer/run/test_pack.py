@@ -1,6 +1,5 @@
 import errno
 import gc
-import io
 import json
 import os
 import re
@@ -20,7 +19,8 @@ from finished import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_folder import image_folder
-from packing import pack
+from made_images import encode, make_image
+from packing import files_of, pack, run_pack, samples_of
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
@@ -35,9 +35,6 @@ from packer.progress import Progress
 from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 
-RunPack = Callable[..., PackReport]
-FilesOf = Callable[[Path], dict[str, bytes]]
-SamplesOf = Callable[[Path], list[Any]]
 Zoo = tuple[Path, dict[str, bytes], dict[str, str]]
 
 WRONG_EXTENSIONS = {
@@ -59,11 +56,7 @@ ODD_NAMES = [
 
 
 @pytest.fixture(scope="module")
-def zoo(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> Zoo:
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     """A folder with everything that people's folders hold: it, its good files, its bad files."""
     root = tmp_path_factory.mktemp("zoo") / "images"
     image = make_image(7, 40, 50)
@@ -96,9 +89,7 @@ def zoo(
 
 
 @pytest.fixture(scope="module")
-def packed_zoo(
-    tmp_path_factory: pytest.TempPathFactory, zoo: Zoo, run_pack: RunPack
-) -> tuple[Path, PackReport]:
+def packed_zoo(tmp_path_factory: pytest.TempPathFactory, zoo: Zoo) -> tuple[Path, PackReport]:
     dst = tmp_path_factory.mktemp("packed") / "zoo"
     report = run_pack(zoo[0], dst, jobs=2, skip_rejected=True, shard_samples=5, jpeg="verbatim")
     return dst, report
@@ -124,7 +115,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_every_good_file_is_packed_with_its_own_bytes(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
 ) -> None:
     samples = samples_of(packed_zoo[0])
     assert len(samples) == len(zoo[1])
@@ -142,14 +133,8 @@ def test_every_bad_file_is_named_with_its_reason(
     assert Manifest.load(packed_zoo[0]).rejected == len(rejected)
 
 
-def test_the_litter_of_operating_systems_is_no_error(
-    packed_zoo: tuple[Path, PackReport],
-) -> None:
-    assert [name for name, _ in packed_zoo[1].ignored] == ["cat/.DS_Store"]
-
-
 def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
-    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+    packed_zoo: tuple[Path, PackReport],
 ) -> None:
     samples = samples_of(packed_zoo[0])
     assert len({sample.key for sample in samples}) == len(samples)
@@ -157,26 +142,12 @@ def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
         assert unescape(sample.key) in (sample.name, os.path.splitext(sample.name)[0])
 
 
-def test_the_kind_is_told_by_content_and_not_by_extension(
-    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
-) -> None:
-    kinds = {sample.name: sample.kind for sample in samples_of(packed_zoo[0])}
-    assert {kinds[name] for name in ODD_NAMES} == {"jpg"}
-    assert {name: kinds[name] for name in WRONG_EXTENSIONS.values()} == {
-        name: Path(name).stem.replace("jpeg", "jpg") for name in WRONG_EXTENSIONS.values()
-    }
-
-
-def test_the_index_tells_orientation_and_size(
-    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
-) -> None:
+def test_the_index_tells_orientation_and_size(packed_zoo: tuple[Path, PackReport]) -> None:
     turned = [sample for sample in samples_of(packed_zoo[0]) if "turned" in sample.name]
     assert [(sample.orientation, sample.size) for sample in turned] == [(6, (40, 50))] * 2
 
 
-def test_stock_webdataset_reads_every_sample(
-    zoo: Zoo, packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
-) -> None:
+def test_stock_webdataset_reads_every_sample(zoo: Zoo, packed_zoo: tuple[Path, PackReport]) -> None:
     classes = ["cat", "dog v1.0", "狗"]
     expected = {
         sample.key: (zoo[1][sample.name], classes.index(sample.name.split("/")[0]))
@@ -186,9 +157,7 @@ def test_stock_webdataset_reads_every_sample(
     assert read_with_webdataset(packed_zoo[0]) == expected
 
 
-def test_tiling_changes_no_pixel_and_nothing_but_jpegs(
-    tmp_path: Path, zoo: Zoo, run_pack: RunPack, samples_of: SamplesOf
-) -> None:
+def test_tiling_changes_no_pixel_and_nothing_but_jpegs(tmp_path: Path, zoo: Zoo) -> None:
     run_pack(zoo[0], tmp_path / "dst", skip_rejected=True, jpeg="tiled")
     samples = samples_of(tmp_path / "dst")
     assert len(samples) == len(zoo[1])
@@ -220,7 +189,7 @@ def test_the_library_of_safetensors_reads_every_index(
 
 @pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
 def test_the_files_are_identical_for_any_number_of_processes(
-    tmp_path: Path, zoo: Zoo, run_pack: RunPack, files_of: FilesOf, jpeg: str
+    tmp_path: Path, zoo: Zoo, jpeg: str
 ) -> None:
     packed = []
     for jobs in (1, 3):
@@ -232,7 +201,7 @@ def test_the_files_are_identical_for_any_number_of_processes(
 
 
 def test_a_copy_of_the_source_gives_the_same_files(
-    tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+    tmp_path: Path, own_source: Path, packed: Path
 ) -> None:
     for path in own_source.rglob("*.jpg"):
         os.utime(path, ns=(0, 10**18))
@@ -249,7 +218,7 @@ def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Pat
 
 
 def test_without_a_shuffle_samples_come_in_the_order_of_imagefolder(
-    tmp_path: Path, own_source: Path, run_pack: RunPack, samples_of: SamplesOf
+    tmp_path: Path, own_source: Path
 ) -> None:
     deep = own_source / "class1"
     for folder, number in (("b", 3), ("a-b", 4), ("a", 5), ("a/c", 6)):
@@ -261,9 +230,7 @@ def test_without_a_shuffle_samples_come_in_the_order_of_imagefolder(
     assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
 
 
-def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(
-    source: Path, packed: Path, samples_of: SamplesOf
-) -> None:
+def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(source: Path, packed: Path) -> None:
     samples = samples_of(packed)
     labels = [sample.label for sample in samples]
     assert sorted((s.name, s.label) for s in samples) == sorted(image_folder(source))
@@ -271,42 +238,8 @@ def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(
     assert all(sample.label_data == b"%d" % sample.label for sample in samples)
 
 
-def test_a_flat_folder_has_samples_without_labels(
-    tmp_path: Path, source: Path, run_pack: RunPack, samples_of: SamplesOf
-) -> None:
-    report = run_pack(source / "class0", tmp_path / "dst")
-    samples = samples_of(tmp_path / "dst")
-    assert len(samples) == 13
-    assert {(sample.label, sample.label_data) for sample in samples} == {(-1, None)}
-    assert {label for _, label in read_with_webdataset(tmp_path / "dst").values()} == {-1}
-    manifest = Manifest.load(tmp_path / "dst")
-    assert (report.classes, manifest.classes, manifest.fields) == (0, (), ("jpg",))
-
-
-def test_classes_of_any_name_are_read_by_webdataset(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
-) -> None:
-    names = ["__init__", "__", "a.b", "two words", "%"]
-    for name in names:
-        shutil.copytree(own_source / "class1", own_source / name)
-    run_pack(own_source, tmp_path / "dst", jpeg="verbatim")
-    expected = tuple(sorted(["class0", "class1", "class2", *names]))
-    assert Manifest.load(tmp_path / "dst").classes == expected
-    assert len(read_with_webdataset(tmp_path / "dst")) == 13 * len(expected)
-
-
-def test_a_class_may_have_a_name_that_is_no_utf8(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
-) -> None:
-    name = os.fsdecode(b"caf\xe9")
-    (own_source / "class1").rename(own_source / name)
-    run_pack(own_source, tmp_path / "dst")
-    assert Manifest.load(tmp_path / "dst").classes == (name, "class0", "class2")
-    assert run_pack(own_source, tmp_path / "dst").shards_written == 0
-
-
 def test_class_folders_without_images_are_refused_before_anything_is_written(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
+    tmp_path: Path, own_source: Path
 ) -> None:
     for name in ("empty", "void"):
         (own_source / name).mkdir()
@@ -317,20 +250,8 @@ def test_class_folders_without_images_are_refused_before_anything_is_written(
     assert not (tmp_path / "dst").exists()
 
 
-def test_a_class_folder_without_images_is_kept_by_a_list_of_classes(
-    tmp_path: Path, own_source: Path
-) -> None:
-    (own_source / "an empty class").mkdir()
-    with pytest.raises(Rejected, match="leave out the classes") as refused:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
-    assert {"on_error", "classes"} <= set(re.findall(r"\w+", str(refused.value)))
-    names = ["an empty class", "class0", "class1", "class2"]
-    packer.pack(own_source, tmp_path / "dst", progress=False, classes=names)
-    assert Manifest.load(tmp_path / "dst").classes == tuple(names)
-
-
 def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
-    tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+    tmp_path: Path, own_source: Path, packed: Path
 ) -> None:
     (own_source / "an empty class").mkdir()
     (own_source / "class01" / "deep").mkdir(parents=True)
@@ -350,7 +271,7 @@ def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
 
 
 def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number(
-    tmp_path: Path, own_source: Path, run_pack: RunPack, samples_of: SamplesOf
+    tmp_path: Path, own_source: Path
 ) -> None:
     (own_source / "class00").mkdir()
     (own_source / "class00" / "a.jpg").write_text("text")
@@ -366,7 +287,7 @@ def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number
     assert {sample.label for sample in samples_of(tmp_path / "other")} == {0, 2, 3}
 
 
-def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
+def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     for number in range(12):
         (tmp_path / "src" / f"{number:02}.jpg").write_text("text")
@@ -374,23 +295,6 @@ def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path, run_pack: Ru
         run_pack(tmp_path / "src", tmp_path / "dst", skip_rejected=True)
     assert len(caught.value.files) == 12
     assert not (tmp_path / "dst" / "dataset.json").exists()
-
-
-def test_notes_beside_the_images_are_ignored_and_images_of_other_kinds_are_not(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
-) -> None:
-    for name in ("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store"):
-        (own_source / name).parent.mkdir(exist_ok=True)
-        (own_source / name).write_text("notes")
-    report = run_pack(own_source, tmp_path / "dst")
-    assert (report.samples, report.rejected) == (39, [])
-    assert {name for name, _ in report.ignored} == {
-        *("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store")
-    }
-    for name in ("class0/a.heic", "class0/b.jpg"):
-        (own_source / name).write_text("no image that can be packed")
-    report = run_pack(own_source, tmp_path / "other", skip_rejected=True)
-    assert [name for name, _ in report.rejected] == ["class0/a.heic", "class0/b.jpg"]
 
 
 def test_what_the_scan_rejects_is_told_before_anything_is_packed(
@@ -409,7 +313,7 @@ def test_what_the_scan_rejects_is_told_before_anything_is_packed(
 
 
 def test_a_folder_that_may_not_be_read_is_named_as_such(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, run_pack: RunPack
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path
 ) -> None:
     scandir = os.scandir
 
@@ -427,28 +331,7 @@ def test_a_folder_that_may_not_be_read_is_named_as_such(
         run_pack(own_source / "class1", tmp_path / "dst")
 
 
-def test_a_source_without_files_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
-    (tmp_path / "src").mkdir()
-    with pytest.raises(UnusableInput, match="no file to pack"):
-        run_pack(tmp_path / "src", tmp_path / "dst")
-    (tmp_path / "src" / "empty.jpg").touch()
-    with pytest.raises(UnusableInput, match=r"empty\.jpg: it is empty"):
-        run_pack(tmp_path / "src", tmp_path / "dst")
-    assert not (tmp_path / "dst").exists()
-
-
-def test_the_report_counts_what_is_there(
-    tmp_path: Path, source: Path, run_pack: RunPack, files_of: FilesOf
-) -> None:
-    report = run_pack(source, tmp_path / "dst", shard_samples=10)
-    files = files_of(tmp_path / "dst")
-    del files["dataset.json"]
-    assert (report.samples, report.classes, report.shards, report.shards_written) == (39, 3, 4, 4)
-    assert report.bytes == sum(map(len, files.values()))
-    assert (report.rejected, report.ignored) == ([], [])
-
-
-def test_a_second_run_does_nothing(tmp_path: Path, source: Path, run_pack: RunPack) -> None:
+def test_a_second_run_does_nothing(tmp_path: Path, source: Path) -> None:
     first = run_pack(source, tmp_path / "dst", shard_samples=10)
     before = stamps(tmp_path / "dst")
     second = run_pack(source, tmp_path / "dst", jobs=2, shard_samples=10)
@@ -466,7 +349,7 @@ def test_a_second_run_does_nothing(tmp_path: Path, source: Path, run_pack: RunPa
     ids=str,
 )
 def test_other_options_are_refused_and_nothing_is_touched(
-    source: Path, packed: Path, run_pack: RunPack, options: dict[str, Any]
+    source: Path, packed: Path, options: dict[str, Any]
 ) -> None:
     before = stamps(packed)
     (name,) = options
@@ -493,7 +376,7 @@ def rewrite(root: Path) -> None:
     ids=["removed", "added", "class renamed", "file renamed", "rewritten"],
 )
 def test_a_changed_source_is_refused_and_nothing_is_touched(
-    tmp_path: Path, own_source: Path, run_pack: RunPack, change: Callable[[Path], object]
+    tmp_path: Path, own_source: Path, change: Callable[[Path], object]
 ) -> None:
     dst = tmp_path / "dst"
     run_pack(own_source, dst)
@@ -505,7 +388,7 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
 
 
 def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
-    tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+    tmp_path: Path, source: Path, packed: Path
 ) -> None:
     dst = tmp_path / "dst"
     run_pack(source, dst, shard_samples=1, seed=5)
@@ -518,7 +401,7 @@ def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
 
 
 def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
-    tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+    tmp_path: Path, source: Path, packed: Path
 ) -> None:
     dst = shutil.copytree(packed, tmp_path / "dst")
     (dst / "dataset.json").write_text("{")
@@ -528,57 +411,16 @@ def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
     assert files_of(dst) == files_of(packed)
 
 
-def test_shards_of_another_hand_are_refused(
-    tmp_path: Path, source: Path, run_pack: RunPack
-) -> None:
-    (tmp_path / "shard-000000.tar").write_bytes(b"theirs")
-    with pytest.raises(UnusableInput, match=r"shard-000000\.tar"):
-        run_pack(source, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["shard-000000.tar"]
-    assert (tmp_path / "shard-000000.tar").read_bytes() == b"theirs"
-
-
 @pytest.mark.parametrize("where", [".", "dst", "class0/dst", "../linked/dst"])
-def test_a_destination_within_the_source_is_refused(
-    own_source: Path, run_pack: RunPack, where: str
-) -> None:
+def test_a_destination_within_the_source_is_refused(own_source: Path, where: str) -> None:
     (own_source.parent / "linked").symlink_to(own_source)
     with pytest.raises(UnusableInput, match=r"(is|is inside .*,) the folder to pack"):
         run_pack(own_source, own_source / where)
     assert sorted(path.name for path in own_source.iterdir()) == ["class0", "class1", "class2"]
 
 
-def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
-    tmp_path: Path, zoo: Zoo, run_pack: RunPack, samples_of: SamplesOf
-) -> None:
-    root, good, bad = zoo
-    dst = tmp_path / "dst"
-    with pytest.raises(
-        Rejected, match="do not belong to it"
-    ) as caught:  # an image beside the classes
-        run_pack(root, dst, shard_samples=5, jpeg="verbatim")
-    assert {name for name, _ in caught.value.files} < bad.keys()
-    assert not dst.exists(), "the scan alone has shown it"
-    report = run_pack(root, dst, shard_samples=5, jpeg="verbatim", skip_rejected=True)
-    assert {name for name, _ in report.rejected} == bad.keys()
-    assert {sample.name for sample in samples_of(dst)} == good.keys()
-
-
-def test_a_missing_member_is_refused_with_the_command_that_makes_it_optional(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
-) -> None:
-    shutil.copytree(own_source, tmp_path / "masks")
-    min((tmp_path / "masks").rglob("*.jpg")).unlink()
-    pairs = {"mask": tmp_path / "masks"}
-    with pytest.raises(Rejected) as caught:
-        packer.pack(own_source, tmp_path / "dst", pairs=pairs, jobs=1)
-    assert f'pairs={{"mask?": "{tmp_path / "masks"}"}}' in str(caught.value)
-    assert 'on_error="skip"' in str(caught.value)
-    assert "another folder" not in str(caught.value)
-
-
 def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
+    tmp_path: Path, own_source: Path
 ) -> None:
     table = tmp_path / "t.csv"
     names = sorted(str(path) for path in own_source.rglob("*.jpg"))
@@ -594,7 +436,7 @@ def test_a_repeated_record_is_refused_with_both_lines_and_not_to_be_appended(
 
 
 def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
+    tmp_path: Path, own_source: Path
 ) -> None:
     def refusal() -> str:
         with pytest.raises(Rejected) as caught:
@@ -667,10 +509,7 @@ def a_voc_folder(root: Path, image: bytes) -> tuple[Path, str]:
 
 @pytest.mark.parametrize("layout", [a_yolo_folder, a_coco_folder, a_voc_folder])
 def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
-    tmp_path: Path,
-    own_source: Path,
-    run_pack: RunPack,
-    layout: Callable[[Path, bytes], tuple[Path, str]],
+    tmp_path: Path, own_source: Path, layout: Callable[[Path, bytes], tuple[Path, str]]
 ) -> None:
     root, dst = tmp_path / "root", tmp_path / "dst"
     image = (own_source / "class0" / "image000.jpg").read_bytes()
@@ -692,12 +531,7 @@ def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_sk
 @pytest.mark.parametrize("mended", ["in place", "removed"])
 @pytest.mark.parametrize("cap", [{"shard_samples": 4}, {"shard_size": 20_000}], ids=str)
 def test_a_run_that_was_stopped_keeps_what_is_right_once_its_files_are_mended(
-    tmp_path: Path,
-    own_source: Path,
-    run_pack: RunPack,
-    files_of: FilesOf,
-    mended: str,
-    cap: dict[str, int],
+    tmp_path: Path, own_source: Path, mended: str, cap: dict[str, int]
 ) -> None:
     dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
     image = own_source / "class0" / "image000.jpg"
@@ -727,12 +561,7 @@ def test_a_run_that_was_stopped_keeps_what_is_right_once_its_files_are_mended(
 )
 @settings(deadline=None, max_examples=12)
 def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one(
-    source: Path,
-    run_pack: RunPack,
-    files_of: FilesOf,
-    changes: dict[int, str],
-    added: int,
-    cap: dict[str, int],
+    source: Path, changes: dict[int, str], added: int, cap: dict[str, int]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, dst = shutil.copytree(source, Path(folder, "src")), Path(folder, "dst")
@@ -759,7 +588,7 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
 
 
 def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
-    tmp_path: Path, own_source: Path, run_pack: RunPack, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, own_source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
     bad.write_bytes(bytes(100) + b"\xff\xd8")
@@ -775,9 +604,7 @@ def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
     assert not verify(dst, 1).damages
 
 
-def test_what_looks_at_every_image_is_named_with_its_version(
-    tmp_path: Path, source: Path, run_pack: RunPack
-) -> None:
+def test_what_looks_at_every_image_is_named_with_its_version(tmp_path: Path, source: Path) -> None:
     run_pack(source, tmp_path / "verbatim", jpeg="verbatim", png="verbatim")
     run_pack(source, tmp_path / "raw", raw=(8, 8))
     used = {"Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
@@ -785,21 +612,9 @@ def test_what_looks_at_every_image_is_named_with_its_version(
     assert Manifest.load(tmp_path / "raw").transcoders == used
 
 
-def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
-    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = io.StringIO()
-    monkeypatch.setattr(compiling, "is_complete", lambda: False)
-    for number, jpeg in enumerate(("tiled", "verbatim")):
-        shown = Progress(stream=said)
-        pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
-    assert said.getvalue().count("Compiling the code that tiles JPEGs, once") == 1
-
-
 def test_compiling_is_announced_only_where_there_are_jpegs(
     tmp_path: Path,
     source: Path,
-    make_image: Callable[..., Image.Image],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -817,26 +632,7 @@ def test_compiling_is_announced_only_where_there_are_jpegs(
     assert capsys.readouterr().err.count("Compiling the code that tiles JPEGs, once") == 1
 
 
-def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:
-    vanish = DuringPacking((own_source / "class0" / "image000.jpg").unlink)
-    with pytest.raises(Rejected) as caught:
-        pack(own_source, tmp_path / "dst", PackOptions(), 1, progress=vanish)  # type: ignore
-    assert [name for name, _ in caught.value.files] == ["class0/image000.jpg"]
-
-
-@pytest.mark.parametrize("shard_size", [20_000, 50_000])
-def test_no_shard_is_larger_than_it_may_be(
-    tmp_path: Path, source: Path, run_pack: RunPack, shard_size: int
-) -> None:
-    run_pack(source, tmp_path / "dst", shard_size=shard_size, jpeg="verbatim")
-    sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
-    assert len(sizes) > 1
-    assert max(sizes) <= shard_size
-
-
-def test_no_shard_is_larger_than_it_may_be_where_names_are_long(
-    tmp_path: Path, encode: Callable[..., bytes], run_pack: RunPack
-) -> None:
+def test_no_shard_is_larger_than_it_may_be_where_names_are_long(tmp_path: Path) -> None:
     folder = tmp_path / "src" / ("很长的名字" * 15) / ("很长的名字" * 15)
     folder.mkdir(parents=True)
     for number in range(40):
@@ -864,13 +660,7 @@ class DuringPacking(Progress):
 
 @pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])
 def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    own_source: Path,
-    packed: Path,
-    run_pack: RunPack,
-    files_of: FilesOf,
-    harm: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, packed: Path, harm: str
 ) -> None:
     path, dst = own_source / "class0" / "image000.jpg", tmp_path / "dst"
     content, status = path.read_bytes(), path.stat()
@@ -900,12 +690,7 @@ def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
 
 @pytest.mark.parametrize("put", [None, "an empty folder, as a mount leaves it"])
 def test_no_file_is_rejected_because_the_source_has_gone(
-    tmp_path: Path,
-    own_source: Path,
-    packed: Path,
-    run_pack: RunPack,
-    files_of: FilesOf,
-    put: str | None,
+    tmp_path: Path, own_source: Path, packed: Path, put: str | None
 ) -> None:
     dst, gone = tmp_path / "dst", tmp_path / "gone"
 
@@ -928,7 +713,7 @@ def test_no_file_is_rejected_because_the_source_has_gone(
 
 
 def test_a_disk_that_fails_in_the_scan_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path, run_pack: RunPack
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path
 ) -> None:
     """If the file were left out, the next run would find another source, and be refused."""
     stat = os.stat
@@ -951,8 +736,6 @@ def test_a_full_disk_is_named_and_the_next_run_finishes(
     tmp_path: Path,
     source: Path,
     packed: Path,
-    run_pack: RunPack,
-    files_of: FilesOf,
     call: str,
     what: str,
 ) -> None:

@@ -1,11 +1,11 @@
 """The bounds of the images' sizes in dataset.json, which a Loader reads instead of the indexes."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_images import encode, make_image
 from PIL import Image
 
 import packer
@@ -18,9 +18,7 @@ LYING, TURNED = (30, 50), 6  # as stored, and the EXIF orientation that swaps he
 
 
 @pytest.fixture
-def images(
-    tmp_path: Path, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> Path:
+def images(tmp_path: Path) -> Path:
     """Images of several sizes in train, one of them turned, and of one in val."""
     exif = Image.Exif()
     exif[0x0112] = TURNED

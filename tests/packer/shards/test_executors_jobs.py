@@ -9,7 +9,7 @@ from typing import Any
 
 import PIL
 import pytest
-from packing import pack
+from packing import files_of, pack
 
 from packer.errors import PackingFailed, ProcessDied, Rejected
 from packer.options.declared import PackOptions
@@ -17,8 +17,6 @@ from packer.progress import Advance, Progress
 from packer.run.report import PackReport
 from packer.shards import executors
 from reader.format import Manifest
-
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 EIGHT = PackOptions(shard_samples=20)  # shards of `many`
 
@@ -99,7 +97,7 @@ def packed_by(
 
 
 def test_processes_and_threads_of_an_executor_write_the_same_bytes(
-    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
+    tmp_path: Path, many: Path, here: Path
 ) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         assert packed_by(processes, many, tmp_path / "processes").shards_written == 8
@@ -109,7 +107,7 @@ def test_processes_and_threads_of_an_executor_write_the_same_bytes(
 
 
 def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
-    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
+    tmp_path: Path, many: Path, here: Path
 ) -> None:
     dst = tmp_path / "dst"
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -151,7 +149,7 @@ def test_progress_counts_the_samples_of_finished_shards(tmp_path: Path, many: Pa
 
 
 def test_what_a_job_rejects_and_has_written_comes_back_with_it(
-    tmp_path: Path, own_source: Path, files_of: FilesOf
+    tmp_path: Path, own_source: Path
 ) -> None:
     (own_source / "class0" / "bad.jpg").write_bytes(bytes(100))
     with pytest.raises(Rejected) as caught:
@@ -195,7 +193,7 @@ def test_a_machine_that_does_not_share_the_folders_is_named(
 
 
 def test_a_job_that_comes_after_its_run_is_over_writes_nothing(
-    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
+    tmp_path: Path, many: Path, here: Path
 ) -> None:
     late: list[Callable[[], Any]] = []
 

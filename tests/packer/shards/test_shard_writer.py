@@ -3,11 +3,12 @@ import io
 import os
 import tarfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import xxhash
+from made_images import encode, make_image
 from PIL import Image
 
 from packer.files.atomic import remove_leavings
@@ -22,9 +23,7 @@ AS_THEY_ARE = Policy(tiled=False)
 
 
 @pytest.fixture(scope="module")
-def images(
-    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> list[tuple[Sample, bytes]]:
+def images() -> list[tuple[Sample, bytes]]:
     """A JPEG, a PNG and a GIF, with a name for each that is odd in its own way."""
     names = [("cat/a.jpg", "cat/a"), (os.fsdecode(b"dog/\xff.png"), "dog/%FF")]
     names += [("猫" * 60 + "/" + "y" * 90 + ".gif", "猫" * 60 + "/" + "y" * 90)]

@@ -5,7 +5,7 @@ import shutil
 import struct
 import subprocess
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
@@ -20,8 +20,6 @@ from packer.images.jpeg import read_header
 from packer.images.tiling import records
 from packer.images.tiling import transcode as transcoding
 from reader.format.tiles import TileTable
-
-Encode = Callable[..., bytes]
 
 SIZES = [(1, 1), (7, 9), (8, 8), (9, 17), (33, 17), (16, 200), (200, 16), (61, 83)]
 needs_jpegtran = pytest.mark.skipif(
@@ -274,31 +272,6 @@ def test_codes_of_16_bits_are_read_and_written() -> None:
 def made_again_is_the_same(data: bytes) -> bool:
     once, _ = tiled(data, 4)
     return tiled(once, 4)[0] == once
-
-
-@needs_jpegtran
-def test_what_libjpeg_would_not_write_is_written_as_it_would() -> None:
-    # Runs of 16 zeros before the end of a block, as some cameras write them.
-    codes = {0x00: "00", 0xF0: "01", 0x01: "100"}
-    table = b"\x10" + bytes([0, 2, 1, *[0] * 13, *codes])
-    dc = b"\x00" + bytes([1, 1, *[0] * 14, 0, 1])  # codes 0 and 10
-    blocks = ["010100", "10010100", "00", "01" * 4, "10000100", "100100"]
-    bits = "".join(f"10{number % 2}{block}" for number, block in enumerate(blocks))
-    scan = int(bits + "1" * (-len(bits) % 8), 2).to_bytes(-(-len(bits) // 8), "big")
-    data = b"".join(
-        [
-            b"\xff\xd8",
-            segment(0xDB, b"\0" + bytes([1] * 64)),
-            segment(0xC0, b"\x08\0\x10\0\x18\1\1\x11\0"),
-            segment(0xC4, dc),
-            segment(0xC4, table),
-            segment(0xDA, b"\1\1\0\0\x3f\0"),
-            scan.replace(b"\xff", b"\xff\0"),
-            b"\xff\xd9",
-        ]
-    )
-    for interval in (1, 2, 4):
-        check_same(data, interval)
 
 
 @needs_jpegtran
