@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -41,12 +39,9 @@ def test_half_a_surrogate_pair_out_of_json_is_told_as_an_escape(
     assert "\\ud800" in shown.stdout
 
 
-@pytest.mark.parametrize("json", [(), ("--json",)], ids=["plain", "json"])
-def test_a_report_that_cannot_be_written_is_told_and_exits_2(
-    packed: Path, tmp_path: Path, json: tuple[str, ...]
-) -> None:
+def test_a_report_that_cannot_be_written_is_told_and_exits_2(packed: Path) -> None:
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "packer", "info", str(packed), *json]
+        command = [sys.executable, "-m", "packer", "info", str(packed)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
     assert done.returncode == 2
     assert "standard output: No space left on device" in done.stderr
@@ -55,11 +50,11 @@ def test_a_report_that_cannot_be_written_is_told_and_exits_2(
 
 def test_a_full_disk_under_the_log_does_not_stop_the_work(tmp_path: Path, source: Path) -> None:
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "packer", "pack", str(source), str(tmp_path / "dst")]
+        command = [sys.executable, "-m", "packer", "pack", source / "class0", tmp_path / "dst"]
         command += ["--jobs", "1", "--jpeg", "verbatim"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, timeout=300)
     assert done.returncode == 0
-    assert "39 samples" in done.stdout
+    assert "13 samples" in done.stdout
 
 
 def test_a_long_name_is_told_by_its_ends_and_is_whole_in_the_json(

@@ -45,6 +45,9 @@ def test_only_what_is_new_is_written_and_into_new_shards(
     assert set(after) - set(before) == {"shard-000004.tar", "shard-000004.safetensors"}
     assert all(after[name] == before[name] for name in before if name != "dataset.json")
     assert samples_of(tmp_path / "dst")[-1].key == "class1/new"
+    assert run(own_source, append=True).shards_written == 0
+    assert run(own_source).shards_written == 0
+    assert files_of(tmp_path / "dst") == after
 
 
 def test_what_packing_has_found_to_need_is_not_another_option(own_source: Path, run: Any) -> None:
@@ -215,26 +218,20 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
 
 
 @pytest.mark.parametrize("divided_first", [True, False])
-def test_appending_never_mixes_samples_with_and_without_a_split(
+def test_appending_adds_splits_and_never_mixes_samples_with_and_without_one(
     own_source: Path, tmp_path: Path, run: Any, divided_first: bool
 ) -> None:
-    divided = tmp_path / "divided"
-    shutil.copytree(own_source, divided / "train")
-    first, second = (divided, own_source) if divided_first else (own_source, divided)
+    train, val = tmp_path / "with_train", tmp_path / "with_val"
+    shutil.copytree(own_source, train / "train")
+    first, second = (train, own_source) if divided_first else (own_source, train)
     run(first)
     before = files_of(tmp_path / "dst")
     with pytest.raises(UnusableInput, match="is not divided into splits"):
         run(second, append=True)
     assert files_of(tmp_path / "dst") == before
-
-
-def test_appending_a_further_split_is_no_mixture(
-    own_source: Path, tmp_path: Path, run: Any
-) -> None:
-    for split in ("train", "val"):
-        shutil.copytree(own_source, tmp_path / f"with_{split}" / split)
-    run(tmp_path / "with_train")
-    assert run(tmp_path / "with_val", append=True).splits == {"train": 39, "val": 39}
+    if divided_first:
+        shutil.copytree(own_source, val / "val")
+        assert run(val, append=True).splits == {"train": 39, "val": 39}
 
 
 def test_both_versions_are_told_where_a_tiler_has_changed_since(

@@ -136,7 +136,7 @@ def test_twice_a_source_takes_at_most_twice_the_work(
 @pytest.mark.parametrize(
     ("row", "direction"),
     [  # what one module recognises lies beside each other, so that some have some of each
-        pytest.param(*grows, marks=pytest.mark.slow if number % 5 else ())
+        pytest.param(*grows, marks=pytest.mark.slow if number % 10 else ())
         for number, grows in enumerate(rows_that_grow())
     ],
     ids=lambda value: getattr(value, "name", value),

@@ -28,9 +28,11 @@ from reader.order import shuffle
 
 Grown = Callable[[str, int], Path]
 
+# Splits have shards of their own, and as many classes as many samples.
 DIRECTIONS = [
-    *("samples", "splits", "classes"),
-    pytest.param("shards", marks=pytest.mark.slow),  # splits have shards of their own
+    "splits",
+    "classes",
+    *(pytest.param(more, marks=pytest.mark.slow) for more in ("samples", "shards")),
 ]
 N = 16  # a small shuffle is a table for fewer samples
 

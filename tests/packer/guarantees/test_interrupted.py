@@ -76,7 +76,7 @@ def shards(dst: Path) -> int:
         (2, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
         pytest.param(1, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
         pytest.param(2, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
-        (1, signal.SIGHUP, os.killpg),  # so does the end of a terminal
+        pytest.param(1, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),  # so does its end
         pytest.param(2, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),
     ],
 )
@@ -126,7 +126,7 @@ def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
     ("number", "jobs"),
     [
         (signal.SIGHUP, 2),
-        (signal.SIGINT, 1),
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
         pytest.param(signal.SIGHUP, 1, marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
     ],

@@ -19,7 +19,6 @@ from packer.images.probe import probe
 from packer.inspect.index import index
 from reader import Dataset
 from reader.format import FormatError, Limits, Manifest
-from reader.format.tar import MAX_MEMBER
 
 _DOCUMENT = Path(packer.__file__).parent.parent / "docs" / "limits.md"
 _ROW = re.compile(r"^\| .*? \| ([\d,]+) [^|]*\| .*?`([\w.]+)` \|", re.MULTILINE)
@@ -127,12 +126,6 @@ def test_indexing_and_verifying_have_the_same_limits(
     damages = verify(tmp_path, 1, limits=Limits(bytes=2)).damages
     assert len(damages) == len(Dataset(tmp_path))
     assert "2 are looked at (--max-bytes)" in str(damages[0])
-
-
-def test_a_limit_beyond_the_format_is_refused(tmp_path: Path) -> None:
-    done = call_packer("pack", tmp_path, tmp_path / "dst", "--max-bytes", "9GB")
-    assert done.returncode == 2
-    assert str(MAX_MEMBER) in done.stderr
 
 
 def test_a_jpeg_of_12_bits_is_told_from_what_is_no_image(jpeg: bytes) -> None:
