@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from damage import flip
 from finished import repair, verify
 from made_images import make_folder
@@ -60,12 +61,10 @@ def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == times
 
 
-def test_what_a_program_has_packed_only_that_can_make_again(
-    tmp_path: Path, run_packer: RunPacker, source: Path
-) -> None:
+def test_what_a_program_has_packed_only_that_can_make_again(tmp_path: Path, source: Path) -> None:
     packer.pack([np.zeros((4, 4), np.uint8)], tmp_path / "dst", progress=False)
     flip(tmp_path / "dst" / "shard-000000.tar", 700)
-    done = run_packer("repair", tmp_path / "dst", "--from", source)
+    done = call_packer("repair", tmp_path / "dst", "--from", source)
     assert done.returncode == 2
     assert "packed from Python, and `packer repair` cannot run that program" in done.stderr
 
@@ -168,9 +167,9 @@ def test_the_leavings_of_a_killed_repair_are_removed(copy: Path, source: Path) -
     assert not list(copy.glob(".*"))
 
 
-def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: RunPacker) -> None:
+def test_the_command_names_what_it_did(copy: Path, source: Path) -> None:
     flip(copy / "shard-000001.tar", 700)
-    done = run_packer("repair", copy, "--from", source, "--json")
+    done = call_packer("repair", copy, "--from", source, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 from damage import flip
 from finished import verify
 from hypothesis import HealthCheck, given, settings
@@ -250,48 +251,46 @@ def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:
     assert report.samples == 39
 
 
-def test_what_is_not_decoded_is_not_told_as_decoded(copy: Path, run_packer: RunPacker) -> None:
+def test_what_is_not_decoded_is_not_told_as_decoded(copy: Path) -> None:
     (copy / "dataset.json").write_text("{")
-    said = run_packer("verify", copy, "--jobs", 1).stderr
+    said = call_packer("verify", copy, "--jobs", 1).stderr
     assert "compare: 39 of 39 samples" in said
     assert "decode:" not in said
 
 
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="is not a dataset"):
         verify(tmp_path, 1)
-    assert run_packer("verify", tmp_path).returncode == 2
+    assert call_packer("verify", tmp_path).returncode == 2
 
 
-def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(
-    copy: Path, run_packer: RunPacker
-) -> None:
-    assert run_packer("verify", copy).stdout.endswith("; nothing is damaged\n")
+def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(copy: Path) -> None:
+    assert call_packer("verify", copy).stdout.endswith("; nothing is damaged\n")
     damaged = [("shard-000000.tar", 0), ("shard-000000.tar", 3), ("shard-000002.tar", 1)]
     for file, row in damaged:
         index = Index(copy / Path(file).with_suffix(".safetensors"))
         first, size = index.span("jpg", row) or (0, 0)
         for at in (first - 300, first + 1, first + size - 1):  # in its header, and twice in it
             flip(copy / file, at)
-    done = run_packer("verify", copy, "--decode")
+    done = call_packer("verify", copy, "--decode")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) > 5
     assert "; 3 samples damaged in 2 shards" in done.stdout
-    assert json.loads(run_packer("verify", copy, "--json").stdout)["damaged_samples"] == 3
+    assert json.loads(call_packer("verify", copy, "--json").stdout)["damaged_samples"] == 3
     (copy / "shard-000001.tar").unlink()
-    said = run_packer("verify", copy).stdout
+    said = call_packer("verify", copy).stdout
     assert said.startswith(f"{copy}: 39 samples in 4 shards, ")
     assert "; 10 of 39 samples lost, 3 samples damaged in 2 shards, 1 finding outside" in said
-    assert json.loads(run_packer("verify", copy, "--json").stdout)["lost"] == 10
+    assert json.loads(call_packer("verify", copy, "--json").stdout)["lost"] == 10
 
 
-def test_shards_that_no_dataset_json_lists_are_named(copy: Path, run_packer: RunPacker) -> None:
+def test_shards_that_no_dataset_json_lists_are_named(copy: Path) -> None:
     shutil.copytree(copy, copy / "nested")
     left = [copy / "val" / name for name in ("shard-000000.tar", "shard-000000.safetensors")]
     for path in (*left, copy / "val" / "notes.tar"):
         path.parent.mkdir(exist_ok=True)
         path.touch()
-    done = run_packer("verify", copy)
+    done = call_packer("verify", copy)
     assert done.returncode == 1
     assert "nothing is damaged, 2 files not in dataset.json" in done.stdout
     assert "unlisted: val/shard-000000.tar: dataset.json does not list it" in done.stderr
@@ -299,18 +298,18 @@ def test_shards_that_no_dataset_json_lists_are_named(copy: Path, run_packer: Run
     assert "notes.tar" not in done.stderr
     assert "nested" not in done.stderr
     (copy / ".packing.json").touch()  # they may be those of an append
-    assert run_packer("verify", copy).returncode == 0
+    assert call_packer("verify", copy).returncode == 0
 
 
 def test_shards_in_a_store_that_no_dataset_json_lists_are_named(
-    store: S3Server, packed: Path, run_packer: RunPacker, monkeypatch: pytest.MonkeyPatch
+    store: S3Server, packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
     shutil.copytree(packed, store.folder / "shards")
-    assert run_packer("verify", "s3://bucket/shards").returncode == 0
+    assert call_packer("verify", "s3://bucket/shards").returncode == 0
     (store.folder / "shards" / "val").mkdir()
     (store.folder / "shards" / "val" / "shard-000000.tar").touch()
-    done = run_packer("verify", "s3://bucket/shards", "--json")
+    done = call_packer("verify", "s3://bucket/shards", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["unlisted"] == ["val/shard-000000.tar"]

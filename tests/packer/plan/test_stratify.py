@@ -165,22 +165,6 @@ def test_an_append_still_refuses_a_sample_of_another_class(tmp_path: Path) -> No
         pack(src, tmp_path / "dst", append=True)
 
 
-def test_a_train_beside_a_test_is_divided_and_the_test_stays(tmp_path: Path) -> None:
-    src = tmp_path / "src"
-    folder(src / "train", {"cat": 5, "dog": 10})
-    folder(src / "test", {"cat": 3, "dog": 3})
-    assert pack(src, tmp_path / "dst").splits == {"test": 6, "train": 12, "val": 3}
-    assert counts(tmp_path / "dst") == {"cat": (4, 1), "dog": (8, 2)}
-
-
-def test_samples_without_a_label_are_divided_like_a_class(tmp_path: Path) -> None:
-    src = folder(tmp_path, {"src": 16}) / "src"
-    rows = ["file_name,label", *(f"{n}.png,{'cat' if n < 10 else ''}" for n in range(16))]
-    (src / "list.csv").write_text("\n".join(rows))
-    report = pack(src, tmp_path / "dst")
-    assert report.splits == {"train": 8 + 5, "val": 2 + 1}
-
-
 def test_it_is_refused_without_labels_or_shares_and_for_items_of_python(tmp_path: Path) -> None:
     src = folder(tmp_path, {"src": 3}) / "src"
     with pytest.raises(packer.UnusableInput, match="no sample of the source has a label"):

@@ -5,12 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import PIL
 import pytest
-from called_packer import call_packer
 from packing import files_of, pack, pack_part
-from PIL import Image
 
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
@@ -99,10 +96,6 @@ def test_a_scan_that_was_cut_short_is_made_again(
     assert progress.names == ["scan", "pack"]
     pack(many, dst, EIGHT, 1)
     assert files_of(dst) == files_of(whole)
-
-
-def test_a_part_of_many_has_no_shard_and_does_no_harm(tmp_path: Path, many: Path) -> None:
-    assert counts(packed(many, tmp_path / "dst", "9/9")) == (0, 0, 8)
 
 
 def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: Path) -> None:
@@ -263,15 +256,6 @@ def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
     pack(own_source, dst, EIGHT, 1)
     pack(own_source, tmp_path / "whole", EIGHT, 1)
     assert files_of(dst) == files_of(tmp_path / "whole")
-
-
-def test_a_part_names_the_pngs_that_are_not_banded(tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    Image.fromarray(np.zeros((90, 90), np.uint16)).save(tmp_path / "images" / "deep.png")
-    report = packed(tmp_path / "images", tmp_path / "dst", "1/1")
-    assert report.unbanded == [("deep.png", "its values have 16 bits, not 8")]
-    done = call_packer("pack", tmp_path / "images", tmp_path / "again", "--part", "1/1")
-    assert "not banded: deep.png: its values have 16 bits" in done.stderr
 
 
 def test_a_scan_that_somebody_else_could_have_written_is_not_opened(

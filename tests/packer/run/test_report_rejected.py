@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from called_packer import call_packer
-from finished import info, repair, verify
+from finished import info, repair
 from packing import files_of, pack, pack_part, run_pack
 from PIL import Image
 
@@ -104,17 +104,6 @@ def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(
     assert info(dst).rejected == 8
     assert "class2/last.jpg" in names(info(dst))
     assert "class0/empty0.jpg" in names(info(dst))
-
-
-def test_verify_and_repair_keep_it(dirty: Path, tmp_path: Path) -> None:
-    dst = tmp_path / "dst"
-    run_pack(dirty, dst, skip_rejected=True)
-    before = files_of(dst)
-    tar = dst / "shard-000000.tar"
-    tar.write_bytes(tar.read_bytes()[:-1] + b"x")
-    assert repair(dst, dirty, 1).repaired == ["shard-000000.tar"]
-    assert not verify(dst, 1).damages
-    assert files_of(dst) == before
 
 
 def test_items_of_a_dataset_and_of_a_loop_are_named_also_where_no_shard_is_left(

@@ -124,13 +124,6 @@ def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
     assert files_of(dst) == files_of(here)
 
 
-def test_an_executor_that_is_shut_down_is_said(tmp_path: Path, many: Path) -> None:
-    with ThreadPoolExecutor(1) as threads:
-        pass
-    with pytest.raises(ProcessDied, match="accepts no more work: RuntimeError, cannot schedule"):
-        packed_by(threads, many, tmp_path / "dst")
-
-
 @pytest.mark.parametrize(("workers", "jobs", "most"), [(3, 1, 6), (None, 2, 4)])
 def test_two_jobs_a_worker_are_under_way(
     tmp_path: Path, many: Path, workers: int | None, jobs: int, most: int

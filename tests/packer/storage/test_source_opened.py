@@ -92,14 +92,6 @@ def test_every_command_prints_the_same_reading_and_leaves_nothing_behind(
     assert not list((tmp_path / "scratch").glob("*"))
 
 
-def test_a_dataset_of_python_s_comes_in_by_the_same_door(tmp_path: Path, source: Path) -> None:
-    paths = sorted(source.rglob("*.jpg"))
-    items = [(path.read_bytes(), int(path.parent.name.removeprefix("class"))) for path in paths]
-    report = packer.pack(items, tmp_path / "shards", progress=False, jobs=1)
-    assert report.reading.startswith("Read as ")
-    assert "39 images; labels" in report.reading
-
-
 def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
     tmp_path: Path, source: Path
 ) -> None:
@@ -113,16 +105,6 @@ def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
     assert tar.stat().st_ino == before.st_ino
     assert call_packer("pack", src, dst).returncode == 0
     assert not tar.parent.exists()
-
-
-def test_a_part_of_a_dataset_that_is_there_leaves_no_tar_behind(
-    tmp_path: Path, source: Path
-) -> None:
-    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
-    assert call_packer("pack", src, dst).returncode == 0
-    done = call_packer("pack", src, dst, "--part", "1/2")
-    assert "the dataset is committed" in done.stdout, done.stderr
-    assert not (tmp_path / ".shards.unpacked").exists()
 
 
 def test_a_run_that_is_refused_before_it_begins_leaves_nothing_beside_the_destination(
