@@ -151,16 +151,6 @@ def test_a_keyword_that_is_no_option_is_an_error_of_the_program(tmp_path: Path) 
         packer.Writer(tmp_path / "dst", kind="flat")  # type: ignore[call-arg]
 
 
-def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
-    tmp_path: Path, source: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    packer.pack(source, tmp_path / "dst", jobs=1)
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert "Read as folders of images" in told.err
-    assert "pack: " in told.err
-
-
 def test_none_is_the_default_of_every_option(tmp_path: Path, source: Path) -> None:
     unset: Any = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
     assert packer.pack(source, tmp_path / "dst", **unset, progress=False).samples

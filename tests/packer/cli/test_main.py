@@ -21,7 +21,7 @@ import packer
         ("pack src file/dst", "file"),
         ("pack src loop/dst", "loop"),
         ("pack src /proc/dst", "/proc/dst"),
-        ("pack void dst", "no file to pack"),
+        ("pack void dst", "Pass the folder or archive that holds the images"),
         ("pack classes dst", "one/: it is a class folder without images"),
         ("pack src dst --jobs 0", "is not an integer of at least 1"),
         ("pack src dst --on-error maybe", "is not one of"),

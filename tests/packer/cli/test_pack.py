@@ -14,9 +14,6 @@ from PIL import Image
 
 from packer.cli.main import main
 from packer.run import write_missing
-from packer.run.destination import Destination
-from packer.run.log import JOURNAL
-from packer.run.run import Run
 from reader.format import Manifest
 
 
@@ -34,11 +31,6 @@ def test_packing_tells_what_it_did_and_exits_0(tmp_path: Path, source: Path) -> 
         done.stdout,
     )
     assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
-
-
-def test_quiet_prints_nothing(tmp_path: Path, source: Path) -> None:
-    done = call_packer("pack", source, tmp_path / "dst", "--quiet")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_quiet_still_names_what_is_wrong(tmp_path: Path, bad_source: Path) -> None:
@@ -85,26 +77,6 @@ def test_bad_files_stop_and_can_then_be_skipped(tmp_path: Path, bad_source: Path
     for path, stat in before.items():
         assert (path.stat().st_ino, path.stat().st_mtime_ns) == (stat.st_ino, stat.st_mtime_ns)
     assert call_packer(*command, "--on-error", "skip").returncode == 1
-
-
-def test_many_strange_files_take_a_few_lines_and_all_of_the_json(
-    tmp_path: Path, own_source: Path
-) -> None:
-    for number in range(300):
-        (own_source / "class0" / f"{number}.txt").write_text("notes")
-        (own_source / "class1" / f"{number}.jpg").touch()
-    stopped = call_packer("pack", own_source, tmp_path / "dst", "--json")
-    assert stopped.returncode == 2
-    assert "rejected: 300 files: it is empty\n  class1/0.jpg\n" in stopped.stderr
-    assert len(stopped.stderr.splitlines()) < 20
-    assert len(json.loads(stopped.stdout)["rejected"]) == 300
-    assert not (tmp_path / "dst").exists()
-    done = call_packer("pack", own_source, tmp_path / "dst", "--on-error", "skip")
-    assert done.returncode == 1
-    assert done.stderr.index("300 files: it is empty") < done.stderr.index("pack: ")
-    assert done.stderr.count("300 files: it is empty") == 1
-    assert "ignored: 300 files: it is not an image" in done.stderr
-    assert len((done.stderr + done.stdout).splitlines()) < 40
 
 
 def test_a_source_of_nothing_that_can_be_packed_is_told_as_json_too(tmp_path: Path) -> None:
@@ -177,19 +149,6 @@ def test_remarks_on_a_source_are_printed_before_packing_and_once(
     assert done.stdout.count("'kind' (--label-column)") == 1
 
 
-@pytest.mark.parametrize("names", [[], ["README.md"]])
-def test_a_folder_without_images_is_refused_with_what_is_packed(
-    tmp_path: Path, names: list[str]
-) -> None:
-    (tmp_path / "src").mkdir()
-    for name in names:
-        (tmp_path / "src" / name).touch()
-    done = call_packer("pack", tmp_path / "src", tmp_path / "dst")
-    assert done.returncode == 2
-    assert "Pass the folder or archive that holds the images" in done.stderr
-    assert ".jpg, " in done.stderr
-
-
 def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(tmp_path: Path, source: Path) -> None:
     for number in range(12):
         folder = tmp_path / "src" / f"class{number:02}"
@@ -215,17 +174,6 @@ def test_one_of_a_kind_is_told_in_the_singular(tmp_path: Path, source: Path) -> 
     assert "1 file was rejected" in call_packer(*command).stderr
     done = call_packer(*command, "--on-error", "skip")
     assert re.search(r"1 sample in 1 class, 1 shard \(.* 1 file rejected, 1 ignored\n", done.stdout)
-
-
-@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["plain", "overwrite"])
-def test_a_destination_at_which_another_packer_works_is_refused(
-    tmp_path: Path, source: Path, overwrite: tuple[str, ...]
-) -> None:
-    with Destination(tmp_path / "dst").hold(Run({"of": "another"}), overwrite=False):
-        done = call_packer("pack", source, tmp_path / "dst", *overwrite)
-    assert done.returncode == 2
-    assert "another packer is at work" in done.stderr
-    assert [path.name for path in (tmp_path / "dst").iterdir()] == [JOURNAL]
 
 
 def test_a_part_says_what_it_has_written_and_what_is_left(tmp_path: Path, source: Path) -> None:

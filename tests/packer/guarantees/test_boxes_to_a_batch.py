@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import turned
 from packing import run_pack
 from PIL import Image
 
@@ -26,8 +27,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
             path = root / "src" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, int):  # an EXIF orientation
-                exif = Image.Exif()
-                exif[0x0112] = content
+                exif = turned(content)
                 Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
             else:
                 path.write_text(content if isinstance(content, str) else json.dumps(content))

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 import simplejpeg
-from made_images import encode, make_image
+from made_images import encode, make_image, turned
 from PIL import Image
 
 from packer.errors import Untileable
@@ -159,8 +159,7 @@ def test_a_restart_interval_of_the_source_changes_nothing(sampling: str) -> None
 def with_metadata() -> dict[str, bytes]:
     """JPEGs with other segments than those that every one has."""
     image = make_image(4)
-    exif = Image.Exif()
-    exif[0x0112] = 6
+    exif = turned(6)
     plain = encode(image, "JPEG")
     cmyk = encode(image.convert("CMYK"), "JPEG")
     ids = encode(image, "JPEG", keep_rgb=True)
