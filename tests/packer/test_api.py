@@ -21,26 +21,13 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
 ) -> None:
     options = ["--shard-samples", "5", "--split", "train=0.5,val=0.5", "--seed", "3", "--json"]
     told = json.loads(call_packer("pack", source, tmp_path / "a", *options).stdout)
-    report = packer.pack(
-        str(source),
-        tmp_path / "b",
-        shard_samples=5,
-        split={"train": 0.5, "val": 0.5},
-        seed=3,
-        jobs=1,
-        progress=False,
-    )
+    given: Any = {"shard_samples": 5, "split": {"train": 0.5, "val": 0.5}, "seed": 3}
+    report = packer.pack(str(source), tmp_path / "b", **given, jobs=1, progress=False)
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     for name in ("samples", "classes", "splits", "shards", "bytes", "reading", "rejected"):
         assert getattr(report, name) == told[name]
-    again = packer.pack(
-        source,
-        tmp_path / "b",
-        shard_samples=5,
-        split={"train": 0.5, "val": 0.5},
-        seed=3,
-        progress=False,
-    )
+    unset = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
+    again = packer.pack(source, tmp_path / "b", **given, **unset, progress=False)
     assert again.shards_written == 0
 
 
@@ -149,8 +136,3 @@ def test_a_keyword_that_is_no_option_is_an_error_of_the_program(tmp_path: Path) 
         packer.pack(tmp_path, tmp_path / "dst", **wrong)
     with pytest.raises(TypeError, match="Unknown keyword argument 'kind'"):
         packer.Writer(tmp_path / "dst", kind="flat")  # type: ignore[call-arg]
-
-
-def test_none_is_the_default_of_every_option(tmp_path: Path, source: Path) -> None:
-    unset: Any = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
-    assert packer.pack(source, tmp_path / "dst", **unset, progress=False).samples

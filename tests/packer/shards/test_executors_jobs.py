@@ -99,7 +99,7 @@ def packed_by(
 def test_processes_and_threads_of_an_executor_write_the_same_bytes(
     tmp_path: Path, many: Path, here: Path
 ) -> None:
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         assert packed_by(processes, many, tmp_path / "processes").shards_written == 8
     with ThreadPoolExecutor(3) as threads:
         packed_by(threads, many, tmp_path / "threads")
