@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from called_packer import call_packer
+from damage import flip
 from finished import extract
 from made_images import encode, make_image
 from packing import files_of, run_pack
@@ -54,16 +55,19 @@ def test_files_packed_as_they_are_come_back_byte_for_byte(
     assert (report.written, report.present, report.tiled, report.refused) == (39, 0, 0, [])
 
 
-def test_tiled_images_come_back_with_the_same_pixels(
+def test_tiled_images_come_back_with_the_same_pixels_and_the_command_says_so(
     tmp_path: Path, source: Path, packed: Path
 ) -> None:
-    report = extract(packed, tmp_path, 2)
+    done = call_packer("extract", packed, tmp_path, "--jobs", 2)
+    assert done.returncode == 0
+    assert "39 files written, 0 were there, 0 not written" in done.stdout
+    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
     out, originals = files_of(tmp_path), files_of(source)
     assert out.keys() == originals.keys()
-    assert report.tiled == 39
     for name, data in out.items():
         one, other = (np.asarray(Image.open(io.BytesIO(d))) for d in (data, originals[name]))
         assert np.array_equal(one, other)
+    assert "39 were there" in call_packer("extract", packed, tmp_path).stdout
 
 
 def test_sidecars_lie_beside_their_images(
@@ -78,45 +82,39 @@ def test_sidecars_lie_beside_their_images(
     assert files_of(tmp_path / "out") == expected
 
 
-def test_one_split_is_given_back_alone(with_sidecars: Path, tmp_path: Path) -> None:
+def test_a_split_is_given_back_alone_if_there_is_one(
+    with_sidecars: Path, packed: Path, tmp_path: Path
+) -> None:
     assert extract(with_sidecars, tmp_path / "out", 1, split="val").written == 3
     with pytest.raises(UnusableInput, match="no split 'test'; it has 'train', 'val'"):
         extract(with_sidecars, tmp_path / "out", 1, split="test")
+    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
+        extract(packed, tmp_path / "out", 1, split="train")
+    with pytest.raises(UnusableInput, match="is inside the dataset"):
+        extract(packed, packed / "out", 1)
 
 
-def test_raw_images_become_png(
-    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
-) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
-    grey = pixels[:, :, 0].copy()
-    colour = items[0]._replace(image=pixels.tobytes(), raw=(5, 7, 3), members={})
-    other = colour._replace(name="b.png", key="b", image=grey.tobytes(), raw=(5, 7, 1))
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [colour, other]}, classes=2)
-    assert extract(folder, tmp_path / "out", 1).raw == 2
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
-
-
-def test_raw_pixels_of_another_number_than_their_size_are_refused(
-    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
-) -> None:
-    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 8, 3), members={})
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
-    report = extract(folder, tmp_path / "out", 1)
-    assert report.refused == [("a.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
-
-
-def test_raw_pixels_beyond_the_limit_are_refused_unread(
+def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
     tmp_path: Path,
     items: list[Any],
     write_dataset: WriteDataset,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
+    grey = pixels[:, :, 0].copy()
+    colour = items[0]._replace(image=pixels.tobytes(), raw=(5, 7, 3), members={})
+    other = colour._replace(name="b.png", key="b", image=grey.tobytes(), raw=(5, 7, 1))
+    lying = colour._replace(name="c.png", key="c", raw=(5, 8, 3))
+    shards = {"shard-000000.tar": [colour, other, lying]}
+    folder = write_dataset(tmp_path / "raw", shards, classes=2)
+    report = extract(folder, tmp_path / "out", 1)
+    assert report.raw == 2
+    assert report.refused == [("c.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
     monkeypatch.setattr("packer.inspect.extract.Limits", lambda: Limits(bytes=100))
-    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 7, 3), members={})
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
-    (refused,) = extract(folder, tmp_path / "out", 1).refused
-    assert refused == ("a.png", "its pixels have 105 bytes; 100 are the most that become a PNG")
+    reasons = {reason for _, reason in extract(folder, tmp_path / "few", 1).refused}
+    assert "its pixels have 105 bytes; 100 are the most that become a PNG" in reasons
 
 
 def test_a_class_that_no_folder_can_be_called_is_in_no_name(
@@ -211,19 +209,6 @@ def test_the_second_of_two_files_with_one_name_is_refused(
     assert (tmp_path / "out" / one.name).read_bytes() == one.image
 
 
-def test_a_damaged_file_is_not_given_back(packed: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(packed, tmp_path / "copy")
-    tar = bytearray((copy / "shard-000000.tar").read_bytes())
-    tar[1000] ^= 1
-    (copy / "shard-000000.tar").write_bytes(tar)
-    done = call_packer("extract", copy, tmp_path / "out", "--json")
-    report = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert report["written"] == 38
-    assert "damaged" in report["refused"][0]["reason"]
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".part"]
-
-
 def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
     packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
 ) -> None:
@@ -239,40 +224,24 @@ def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("suffix", [".tar", ".safetensors"])
-def test_a_missing_shard_is_named_and_the_others_are_given_back(
+def test_a_missing_shard_and_a_damaged_file_are_named_and_the_others_are_given_back(
     packed: Path, tmp_path: Path, suffix: str, jobs: int
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
-    first, *others = Manifest.load(copy).shards
+    first, second, *others = Manifest.load(copy).shards
     (copy / first.file).with_suffix(suffix).unlink()
+    flip(copy / second.file, 1000)
     done = call_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
     assert done.returncode == 1
     report = json.loads(done.stdout)
-    [refused] = report["refused"]
-    assert refused["file"] == first.file
-    assert f"none of its {first.samples} samples is written" in refused["reason"]
-    assert "No such file" in refused["reason"]
+    damaged, missing = sorted(report["refused"], key=lambda refused: str(refused["file"]))
+    assert missing["file"] == first.file
+    assert f"none of its {first.samples} samples is written" in missing["reason"]
+    assert "No such file" in missing["reason"]
     assert f"not written: {first.file}: " in done.stderr
-    assert report["written"] == sum(shard.samples for shard in others)
-
-
-def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path) -> None:
-    done = call_packer("extract", packed, tmp_path / "out", "--jobs", 2)
-    assert done.returncode == 0
-    assert "39 files written, 0 were there, 0 not written" in done.stdout
-    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
-    assert "39 were there" in call_packer("extract", packed, tmp_path / "out").stdout
-
-
-def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
-    with pytest.raises(UnusableInput, match="is inside the dataset"):
-        extract(packed, packed / "out", 1)
-    assert Manifest.load(packed)
-
-
-def test_a_split_of_an_undivided_dataset_is_told_so(packed: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
-        extract(packed, tmp_path / "out", 1, split="train")
+    assert "damaged" in damaged["reason"]
+    assert report["written"] == second.samples - 1 + sum(shard.samples for shard in others)
+    assert not list((tmp_path / "out").rglob("*.part"))
 
 
 def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(

@@ -84,10 +84,8 @@ def test_shards_with_rejected_files_are_the_same_again(own_source: Path, tmp_pat
 def test_appended_shards_are_made_again(own_source: Path, tmp_path: Path) -> None:
     options, dst = PackOptions(shard_samples=10), tmp_path / "dst"
     pack(own_source, dst, options, 1)
-    more = make_folder(tmp_path / "more", images=2)
-    for label in range(3):
-        for path in (more / f"class{label}").iterdir():
-            path.rename(own_source / f"class{label}" / f"more-{path.name}")
+    for path in make_folder(tmp_path / "more", images=2).rglob("*.jpg"):
+        path.rename(own_source / path.parent.name / f"more-{path.name}")
     pack(own_source, dst, options, 1, append=True)
     before = files_of(dst)
     for name in ("shard-000000.tar", "shard-000002.safetensors", "shard-000004.tar"):
@@ -113,7 +111,7 @@ def test_another_source_repairs_nothing(copy: Path, own_source: Path, change: st
     assert files_of(copy) == before
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar", "gztar", "a part"])
+@pytest.mark.parametrize("kind", ["tar", "a part"])
 def test_any_source_repairs_the_shards_whose_bytes_it_gives(
     copy: Path, packed: Path, own_source: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -159,21 +157,21 @@ def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
     assert files_of(copy) == files_of(packed)
 
 
-def test_the_leavings_of_a_killed_repair_are_removed(copy: Path, source: Path) -> None:
+def test_the_command_names_what_it_did_and_leaves_nothing_of_a_killed_one(
+    copy: Path, source: Path
+) -> None:
     (copy / ".repair-old").mkdir()
     (copy / ".repair-old" / "shard.tar").touch()
-    flip(copy / "shard-000001.tar", 700)
-    repair(copy, source, 1)
-    assert not list(copy.glob(".*"))
-
-
-def test_the_command_names_what_it_did(copy: Path, source: Path) -> None:
     flip(copy / "shard-000001.tar", 700)
     done = call_packer("repair", copy, "--from", source, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr
     assert verify(copy, 1).damages == []
+    assert not list(copy.glob(".*"))
+    (copy / ".repair-killed" / "0").mkdir(parents=True)
+    repair(copy, source, jobs=1)  # where nothing is damaged any more
+    assert not list(copy.glob(".*"))
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
