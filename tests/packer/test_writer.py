@@ -129,10 +129,15 @@ with packer.Writer(sys.argv[1], **options) as writer:
 """
 
 
-def kill(*arguments: object) -> None:
+def in_a_process(script: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run a program of somebody's."""
     environment = os.environ | {"PYTHONPATH": str(Path(packer.__file__).parents[1])}
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), *map(str, arguments)]
-    assert subprocess.run(command, env=environment).returncode == -9
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def kill(*arguments: object) -> None:
+    assert in_a_process(KILLED, *arguments).returncode == -9
 
 
 def test_what_a_killed_writer_left_is_discarded_by_the_next(tmp_path: Path, source: Path) -> None:
@@ -292,9 +297,7 @@ def test_a_fork_of_the_process_neither_writes_nor_commits(tmp_path: Path) -> Non
         os._exit(0)
     print(writer.report.samples)
     """
-    environment = os.environ | {"PYTHONPATH": str(Path(packer.__file__).parents[1])}
-    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "dst")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = in_a_process(script, tmp_path / "dst")
     told, count = done.stdout.splitlines()
     assert told == "Call write() inside the with block of the Writer, in the same process."
     assert count == "2", done.stderr

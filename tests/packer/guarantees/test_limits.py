@@ -2,14 +2,12 @@
 
 import importlib
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from called_packer import call_packer
-from finished import extract, info, verify
+from finished import verify
 from made_images import encode, make_image
 from packing import run_pack
 
@@ -159,28 +157,6 @@ def test_names_reach_the_terminal_without_their_control_characters(
         assert "Traceback" not in shown
         assert not re.search("^rejected: other", shown, re.MULTILINE)
     assert r"\x1b]0;owned\x07" in runs[1].stderr
-
-
-@pytest.mark.parametrize("name", ["../out.jpg", "/abs.jpg", "a/../../b.jpg", "a\0b.jpg", "x" * 300])
-@pytest.mark.parametrize("where", ["name", "key"])
-def test_a_hostile_name_ends_in_a_report_and_not_outside(
-    tmp_path: Path,
-    items: list[Any],
-    write_dataset: Callable[..., Path],
-    name: str,
-    where: str,
-) -> None:
-    item = items[0]._replace(**{where: name.removesuffix(".jpg") if where == "key" else name})
-    folder = write_dataset(tmp_path / "deep" / "set", {"shard-000000.tar": [item]}, classes=1)
-    before = {path for path in tmp_path.rglob("*") if "out" not in path.parts}
-    report = extract(folder, tmp_path / "deep" / "out", 1)
-    # The image has the name; the members beside it have the key.
-    assert len(report.refused) == (1 if where == "name" else 2)
-    assert Dataset(folder)[0][0].shape == (20, 30, 3)
-    verify(folder, 1)
-    info(folder)
-    after = {path for path in tmp_path.rglob("*") if "out" not in path.parts}
-    assert after == before
 
 
 @pytest.mark.parametrize("file", ["a\\..\\b.tar", "x" * 300 + ".tar", "C:x.tar", "a\x1bb.tar"])

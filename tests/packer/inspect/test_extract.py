@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from called_packer import call_packer
 from damage import flip
-from finished import extract
+from finished import extract, info, verify
 from made_images import encode, make_image
 from packing import files_of, run_pack
 from PIL import Image
@@ -126,28 +126,39 @@ def test_a_class_that_no_folder_can_be_called_is_in_no_name(
     assert extract(folder, tmp_path / "out", 1).unlabelled == 1
 
 
+OUTSIDE = [
+    "../x.jpg",
+    "/x.jpg",
+    "a/../../x.jpg",
+    "a//x.jpg",
+    "./x.jpg",
+    "a\0b.jpg",
+    "",
+    "..",
+    "a/" * 2048,
+]
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        "../x.jpg",
-        "/x.jpg",
-        "a/../../x.jpg",
-        "a//x.jpg",
-        "./x.jpg",
-        "a\0b.jpg",
-        "",
-        "..",
-        "a/" * 2048,
-    ],
+    ("where", "name"),
+    [*(("name", name) for name in OUTSIDE), ("key", "../x"), ("key", "/x"), ("key", "a\0b")],
 )
-def test_a_name_that_leads_outside_is_refused(
-    tmp_path: Path, named: Callable[..., Path], name: str
+def test_a_name_or_key_that_leads_outside_is_refused(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset, where: str, name: str
 ) -> None:
-    dst = named(name, "good.jpg")
+    hostile = items[0]._replace(**{where: name})
+    good = items[1]._replace(name="good.jpg", key="good", members={})
+    dst = write_dataset(tmp_path / "dst", {"shard-000000.tar": [hostile, good]}, classes=2)
+    before = set(tmp_path.rglob("*"))
     report = extract(dst, tmp_path / "in" / "out", 1)
-    assert [refused[0] for refused in report.refused] == [name]
-    assert list(files_of(tmp_path / "in")) == ["out/good.jpg"]
+    # The image has the name; the members beside it have the key.
+    assert len(report.refused) == (1 if where == "name" else 2)
+    found = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert found <= {*(tmp_path / "in" / "out").rglob("*")}
+    assert tmp_path / "in" / "out" / "good.jpg" in found
     assert not Path("/x.jpg").exists()
+    verify(dst, 1)
+    info(dst)
 
 
 def test_no_symbolic_link_is_followed(tmp_path: Path, named: Callable[..., Path]) -> None:

@@ -105,19 +105,17 @@ def test_the_entry_measures_the_files(tmp_path: Path, images: list[tuple[Sample,
     assert entry_of(Index(index_of(tar))) == entry
 
 
-def test_what_was_rejected_is_kept_in_the_index(
+def test_what_was_rejected_is_kept_in_the_index_also_where_nothing_is_left(
     tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     rejected = [(os.fsdecode(b"cat/\xff.jpg"), "it is empty"), ("猫.jpg", "it is damaged")]
-    write(tmp_path / "shard.tar", images, rejected)
-    assert Index(tmp_path / "shard.safetensors").rejected == rejected
-
-
-def test_a_shard_whose_every_file_was_rejected_is_a_shard_of_no_samples(tmp_path: Path) -> None:
-    entry = write(tmp_path / "shard.tar", [], [("a.jpg", "it is empty")])
-    assert entry.samples == len(Index(tmp_path / "shard.safetensors")) == 0
-    with tarfile.open(tmp_path / "shard.tar") as archive:
-        assert archive.getnames() == []
+    for packed in (images, []):
+        entry = write(tmp_path / "shard.tar", packed, rejected)
+        index = Index(tmp_path / "shard.safetensors")
+        assert index.rejected == rejected
+        assert entry.samples == len(index) == len(packed)
+        with tarfile.open(tmp_path / "shard.tar") as archive:
+            assert len(archive.getnames()) == 2 * len(packed)
 
 
 def test_an_unfinished_shard_leaves_nothing(
