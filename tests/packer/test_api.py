@@ -72,17 +72,6 @@ def test_a_wrong_argument_is_refused_in_pythons_words_before_anything_is_written
     assert not (tmp_path / "dst").exists()
 
 
-def test_what_is_rejected_is_named_with_the_argument_that_goes_on_without_it(
-    tmp_path: Path, own_source: Path
-) -> None:
-    (own_source / "class0" / "bad.jpg").write_bytes(b"nothing")
-    with pytest.raises(packer.Rejected, match=r'Or leave it out: .*on_error="skip"') as error:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
-    assert error.value.files == [("class0/bad.jpg", "it is not an image of a known format")]
-    report = packer.pack(own_source, tmp_path / "dst", on_error="skip", progress=False)
-    assert report.rejected == error.value.files
-
-
 def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
     tmp_path: Path, own_source: Path
 ) -> None:

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-import shlex
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from called_packer import call_packer
-from PIL import Image
 
 from packer.cli.main import main
 from packer.run import write_missing
@@ -134,20 +132,6 @@ def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(tmp_path: Path, sou
     assert len(json.loads(call_packer(*command, "--json").stdout)["classes"]) == 12
 
 
-def test_one_of_a_kind_is_told_in_the_singular(tmp_path: Path, source: Path) -> None:
-    one = tmp_path / "src" / "cat"
-    one.mkdir(parents=True)
-    shutil.copy(next(source.rglob("*.jpg")), one)
-    (one / ".DS_Store").touch()
-    (one / "broken.jpg").touch()
-    command = ("pack", tmp_path / "src", tmp_path / "dst", "--as", "folder")
-    plan = json.loads(call_packer(*command, "--dry-run", "--json").stdout)
-    assert [len(plan[kind]) for kind in ("rejected", "ignored")] == [1, 1]
-    assert "1 file was rejected" in call_packer(*command).stderr
-    done = call_packer(*command, "--on-error", "skip")
-    assert re.search(r"1 sample in 1 class, 1 shard \(.* 1 file rejected, 1 ignored\n", done.stdout)
-
-
 def test_a_part_says_what_it_has_written_and_what_is_left(tmp_path: Path, source: Path) -> None:
     command = ["pack", source, tmp_path / "dst", "--shard-samples", "10", "--jobs", "1"]
     done = call_packer(*command, "--part", "1/2")
@@ -162,27 +146,6 @@ def test_a_part_says_what_it_has_written_and_what_is_left(tmp_path: Path, source
             refused = call_packer(*command, *wrong, *only)
             assert refused.returncode == 2
             assert wrong[0] in refused.stderr
-
-
-def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
-    tmp_path: Path, source: Path
-) -> None:
-    shutil.copytree(source / "class0", tmp_path / "src" / "images")
-    first = min((tmp_path / "src" / "images").glob("*.jpg"))
-    (tmp_path / "src" / "masks").mkdir()
-    Image.new("L", (8, 8)).save(tmp_path / "src" / "masks" / f"{first.stem}.png")
-    dst = tmp_path / "the dst"
-    given = ["--shard-samples", "7", "--jobs", "1", "--no-shuffle", "--raw", "8x8", "-q"]
-    refused = call_packer("pack", tmp_path / "src", dst, *given)
-    assert refused.returncode == 2
-    commands = dict(re.findall(r"^  (.*): packer (pack .*)$", refused.stderr, re.MULTILINE))
-    assert [*commands] == ["Images in images have mask"]
-    for command in commands.values():
-        words = shlex.split(command)
-        assert words[1:3] == [str(tmp_path / "src"), str(dst)]
-        assert {"--no-shuffle", "--quiet", "8x8", "7", "--jobs"} <= set(words)
-    assert call_packer(*shlex.split(commands["Images in images have mask"])).returncode == 0
-    assert len(Manifest.load(dst).shards) == -(-len(list(first.parent.iterdir())) // 7)
 
 
 def test_what_an_engine_prints_is_not_in_the_json(

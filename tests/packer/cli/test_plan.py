@@ -38,14 +38,6 @@ def test_a_folder_here_is_asked_for_nothing_unless_a_store_is_meant(packed: Path
     assert "not known   --latency, --bandwidth, --gpu-rate" in found
 
 
-def test_a_table_has_no_row_alone_and_no_column_without_a_value(packed: Path) -> None:
-    assert "as planned" not in run(packed, "--epochs", 2).output
-    several = ("--batch-size", 4, "--nodes", 2, "--ranks", 2)
-    table = run(packed, *several).output.split("\n\n")[1]
-    assert table.splitlines()[0].split() == ["epoch", "2", "shards", "a", "batch"]
-    assert "--shuffle block:4" in table
-
-
 def test_a_plan_is_made_for_train_unless_another_split_is_named(
     tmp_path: Path, own_source: Path
 ) -> None:

@@ -128,16 +128,3 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
         "2.jpg": [[5.5, 6, 7, 8, 0]],
         "3.jpg": [[HEIGHT - 40, 4, HEIGHT - 8, 20, 0]],
     }
-
-
-def test_a_crop_keeps_the_boxes_over_their_image(read: Callable[..., Any]) -> None:
-    found = read(
-        {
-            "classes.txt": "car\n",
-            "images/1.jpg": 1,
-            "labels/1.txt": "0 0.5 0.5 0.25 0.5\n0 0.0625 0.5 0.125 0.5\n",
-        },
-        transforms=[reader.CenterCrop((48, 48)), reader.Resize((96, 96))],
-    )
-    assert rows(found["images/1.jpg"]) == [[48, 48, 32, 48, 0]]
-    assert found["images/1.jpg"]["kept"].tolist() == [0]

@@ -165,25 +165,6 @@ def test_indexes_that_a_kill_has_cut_short_in_the_scratch_folder_are_fetched_aga
     assert store.objects("shards") == files_of(packed)
 
 
-def test_append_adds_shards_and_replaces_dataset_json(
-    store: S3Server, upload: Upload, tmp_path: Path
-) -> None:
-    images = make_folder(tmp_path / "images", classes=2, images=4)
-    upload(images)
-    before = store.objects("shards")
-    local = tmp_path / "local"
-    packer.pack(images, local, shard_samples=10, jobs=1, progress=False)
-    shutil.copy(images / "class0" / "image000.jpg", images / "class1" / "new.jpg")
-    assert upload(images, append=True).samples == 9
-    packer.pack(images, local, shard_samples=10, jobs=1, append=True, progress=False)
-    after = store.objects("shards")
-    assert after == files_of(local)
-    assert {name: after[name] for name in before if name != "dataset.json"} == {
-        name: content for name, content in before.items() if name != "dataset.json"
-    }
-    assert upload(images, append=True).shards_written == 0
-
-
 @pytest.mark.parametrize("what", ["other options", "other splits", "no dataset", "a loop"])
 def test_an_append_that_is_refused_names_the_url_and_leaves_nothing_here(
     store: S3Server, upload: Upload, source: Path, tmp_path: Path, what: str

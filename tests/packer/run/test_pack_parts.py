@@ -77,13 +77,6 @@ def test_parts_and_a_last_command_write_what_one_command_writes(
     assert files_of(dst) == files_of(whole)
 
 
-def test_the_source_is_scanned_once_for_all_parts(tmp_path: Path, many: Path) -> None:
-    noted = [Phases() for _ in range(4)]
-    for number, progress in enumerate(noted, 1):
-        packed(many, tmp_path / "dst", f"{number}/4", progress=progress)
-    assert [progress.names for progress in noted] == [["scan", "pack"], *[["pack"]] * 3]
-
-
 @pytest.mark.parametrize("cut", [0, 1, 100, -1])
 def test_a_scan_that_was_cut_short_is_made_again(
     tmp_path: Path, many: Path, whole: Path, cut: int
@@ -159,13 +152,6 @@ def test_a_part_with_other_options_or_versions_is_refused_by_name(
     with pytest.raises(UnusableInput, match=told):
         packed(many, dst, "2/2", **other)
     assert files_of(dst) == before
-
-
-def test_another_source_is_refused(tmp_path: Path, many: Path) -> None:
-    other = shutil.copytree(many, tmp_path / "other")
-    packed(many, tmp_path / "dst", "1/2")
-    with pytest.raises(UnusableInput, match="unfinished run of another source"):
-        packed(other, tmp_path / "dst", "2/2")
 
 
 def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_again(

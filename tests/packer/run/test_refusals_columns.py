@@ -163,22 +163,6 @@ def test_a_sample_with_a_list_where_others_have_a_number_is_rejected_by_name(
     assert (report.samples, len(Dataset(tmp_path / "shards"))) == (29, 29)
 
 
-def test_fields_of_templates_are_columns(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
-    for number in range(8):
-        path = tmp_path / "made" / f"{number % 4}" / "ab"[number // 4] / f"{number}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("L", (8, 8)).save(path)
-    packer.pack(
-        tmp_path / "made",
-        tmp_path / "shards",
-        images="{severity}/{label}/{key}",
-        columns=["severity"],
-        progress=False,
-    )
-    hard = Dataset(tmp_path / "shards", subset=lambda columns: columns["severity"] >= 2)
-    assert len(hard) == 4
-
-
 def test_a_loop_writes_columns_and_refuses_a_field_that_it_never_wrote(tmp_path: Path) -> None:
     def write(folder: str, **options: Any) -> None:
         with packer.Writer(tmp_path / folder, progress=False, **options) as writer:

@@ -45,20 +45,6 @@ def test_the_dataset_names_what_the_scan_rejects_and_what_pixels_show(
     assert list(found.rejected_reasons.items()) == list(reasons.items())
 
 
-def test_a_thousand_files_are_named_and_all_are_counted(own_source: Path, tmp_path: Path) -> None:
-    for number in range(1100):
-        (own_source / "class2" / f"{number:04}.jpg").touch()
-    (own_source / "class2" / "text.jpg").write_text("text")
-    run_pack(own_source, tmp_path / "dst", skip_rejected=True)
-    found = info(tmp_path / "dst")
-    assert names(found) == [f"class2/{number:04}.jpg" for number in range(1000)]
-    assert found.rejected == 1101
-    assert dict(found.rejected_reasons) == {
-        "it is empty": 1100,
-        "it is not an image of a known format": 1,
-    }
-
-
 def test_what_is_kept_has_a_limit_whatever_names_and_reasons_there_are() -> None:
     words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(1200))
     found = kept_rejections(

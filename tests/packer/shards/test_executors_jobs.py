@@ -1,8 +1,7 @@
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from packing import files_of, pack
 
 from packer.errors import PackingFailed, ProcessDied, Rejected
 from packer.options.declared import PackOptions
-from packer.progress import Advance, Progress
 from packer.run.report import PackReport
 from packer.shards import executors
 from reader.format import Manifest
@@ -70,18 +68,6 @@ class Hoarding(Executor):
         return future
 
 
-class Counting(Progress):
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=True)
-        self.counts: list[int] = []
-
-    @contextmanager
-    def phase(self, name: str, *_: object) -> Iterator[Advance]:
-        yield self.counts.append if name == "pack" else lambda count: None
-
-
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:
     """`many` as it is packed in this process."""
@@ -133,12 +119,6 @@ def test_two_jobs_a_worker_are_under_way(
         executor.workers = workers  # type: ignore[attr-defined]
     packed_by(executor, many, tmp_path / "dst", jobs)
     assert executor.sizes == [most, 8 - most]
-
-
-def test_progress_counts_the_samples_of_finished_shards(tmp_path: Path, many: Path) -> None:
-    progress = Counting()
-    packed_by(Within(), many, tmp_path / "dst", progress=progress)
-    assert progress.counts == [20] * 8
 
 
 def test_what_a_job_rejects_and_has_written_comes_back_with_it(

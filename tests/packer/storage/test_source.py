@@ -57,17 +57,6 @@ def test_what_is_packed_is_neither_fetched_nor_packed_again(
     assert not store.asked
 
 
-def test_a_source_that_was_found_to_have_annotations_is_up_to_date_once_it_is_read(
-    store: S3Server, raw: Path, fetch: Fetch
-) -> None:
-    images = [str(path.relative_to(raw)) for path in sorted(raw.rglob("*.jpg"))]
-    captions = {name: f"photograph {number}" for number, name in enumerate(images)}
-    (raw / "captions.json").write_text(json.dumps(captions))
-    assert "captions.json" in fetch().reading
-    report = fetch()
-    assert (report.samples, report.shards_written) == (39, 0)
-
-
 @pytest.mark.parametrize("at", [1, pytest.param(38, marks=pytest.mark.slow)])
 def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
     store: S3Server,
