@@ -13,8 +13,6 @@ from PIL import Image
 
 import packer
 
-VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
-
 
 def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
     tmp_path: Path, source: Path

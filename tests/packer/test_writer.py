@@ -19,8 +19,6 @@ from PIL import Image
 import packer
 import reader
 
-VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
-
 
 def pixels(number: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, (9, 12, 3), np.uint8)

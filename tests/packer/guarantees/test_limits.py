@@ -92,9 +92,7 @@ def test_a_dataset_with_the_former_default_of_pixels_is_up_to_date_and_grows(
     assert done.returncode == 0, done.stderr
 
 
-def test_indexing_and_verifying_have_the_same_limits(
-    tmp_path: Path, packed: Path, jpeg: bytes
-) -> None:
+def test_indexing_and_verifying_have_the_same_limits(tmp_path: Path, packed: Path) -> None:
     for path in packed.glob("*.tar"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     few = Limits(pixels=64 * 60)

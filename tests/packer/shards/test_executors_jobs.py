@@ -165,9 +165,7 @@ def test_a_machine_that_does_not_share_the_folders_is_named(
         pack(own_source, dst, PackOptions(shard_samples=10), 1, executor=Within(unmount))
 
 
-def test_a_job_that_comes_after_its_run_is_over_writes_nothing(
-    tmp_path: Path, many: Path, here: Path
-) -> None:
+def test_a_job_that_comes_after_its_run_is_over_writes_nothing(tmp_path: Path, many: Path) -> None:
     late: list[Callable[[], Any]] = []
 
     class Late(Within):

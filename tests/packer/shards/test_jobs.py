@@ -105,5 +105,5 @@ def test_a_write_error_names_the_shard_and_ends_every_process(
     assert {child.pid for child in left} <= servers
 
 
-def test_no_job_is_no_work(tmp_path: Path) -> None:
+def test_no_job_is_no_work() -> None:
     assert list(run_jobs([], 1, lambda count: pytest.fail("nothing can advance"))) == []

@@ -193,7 +193,7 @@ def test_source_and_destination_may_be_stores_with_credentials_of_their_own(
 
 
 def test_a_dataset_of_ours_is_repacked_and_one_below_the_source_is_refused(
-    store: S3Server, packed: Path, fetch: Fetch, is_packed: Any, tmp_path: Path
+    store: S3Server, packed: Path, fetch: Fetch
 ) -> None:
     shutil.copytree(packed, store.folder / "ours")
     report = fetch("s3://bucket/ours/", shuffle=False)
@@ -203,7 +203,7 @@ def test_a_dataset_of_ours_is_repacked_and_one_below_the_source_is_refused(
 
 
 def test_names_that_no_folder_can_have_are_named_and_go_nowhere(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path
+    store: S3Server, raw: Path, fetch: Fetch
 ) -> None:
     marker = raw / "class0" / ("n" * 200)
     marker.mkdir()
@@ -219,9 +219,7 @@ def test_names_that_no_folder_can_have_are_named_and_go_nowhere(
     assert {name for name, _ in report.rejected} == set(reasons)
 
 
-def test_odd_names_that_files_can_have_are_packed(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path
-) -> None:
+def test_odd_names_that_files_can_have_are_packed(raw: Path, fetch: Fetch) -> None:
     odd = ["a b.jpg", "100%.jpg", "x#y.jpg", "ü.jpg", "p%2fq.jpg", "c\\d.jpg", "q&a.jpg"]
     for number, name in enumerate(odd):
         shutil.copy(raw / "class0" / f"image{number:03d}.jpg", raw / "class0" / name)

@@ -1,6 +1,5 @@
 """Tiling in process: the very bytes that jpegtran writes, or a refusal."""
 
-import io
 import shutil
 import struct
 import subprocess
@@ -25,9 +24,6 @@ SIZES = [(1, 1), (7, 9), (8, 8), (9, 17), (33, 17), (16, 200), (200, 16), (61, 8
 needs_jpegtran = pytest.mark.skipif(
     shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
 )
-needs_cjpeg = pytest.mark.skipif(
-    shutil.which("cjpeg") is None, reason="cjpeg is not installed (libjpeg-turbo-progs)"
-)
 
 
 def tiled(data: bytes, interval: int) -> tuple[bytes, TileTable]:
@@ -37,13 +33,6 @@ def tiled(data: bytes, interval: int) -> tuple[bytes, TileTable]:
 def by_jpegtran(data: bytes, interval: int) -> bytes:
     command = ["jpegtran", "-copy", "all", "-optimize", "-restart", f"{interval}B"]
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout
-
-
-def by_cjpeg(image: Image.Image, *options: str) -> bytes:
-    file = io.BytesIO()
-    image.save(file, "PPM")
-    command = ["cjpeg", *options]
-    return subprocess.run(command, input=file.getvalue(), capture_output=True, check=True).stdout
 
 
 def check_same(data: bytes, interval: int) -> None:
@@ -121,38 +110,6 @@ def test_a_progressive_jpeg_without_its_last_scans_is_refused() -> None:
             tiled(b"\xff\xda".join(scans[:count]).rpartition(b"\xff\xc4")[0] + b"\xff\xd9", 2)
     with pytest.raises(Untileable, match="do not follow each other"):
         tiled(b"\xff\xda".join([*scans[:2], *scans[3:]]), 2)
-
-
-@needs_jpegtran
-@needs_cjpeg
-@pytest.mark.parametrize(
-    "factors",
-    [
-        "4x1,1x1,1x1",
-        "1x2,1x1,1x1",
-        "2x1,1x1,2x1",
-        "1x1,2x2,2x2",
-        "3x1,1x1,1x1",
-        "4x2,1x1,1x1",
-        "1x4,1x1,1x2",
-    ],
-)
-def test_rare_samplings_give_the_bytes_of_jpegtran(factors: str) -> None:
-    for size in SIZES:
-        check_same(by_cjpeg(make_image(2, *size), "-quality", "85", "-sample", factors), 2)
-
-
-@needs_jpegtran
-@pytest.mark.parametrize("sampling", ["4:4:4", "4:2:0", "grey"])
-def test_a_restart_interval_of_the_source_changes_nothing(sampling: str) -> None:
-    image = make_image(3, 45, 72, "L" if sampling == "grey" else "RGB")
-    options = {} if sampling == "grey" else {"subsampling": sampling}
-    plain = encode(image, "JPEG", **options)
-    for target in range(1, 10):
-        expected = by_jpegtran(plain, target)
-        for source in range(1, 10):
-            data = encode(image, "JPEG", restart_marker_blocks=source, **options)
-            assert tiled(data, target)[0] == expected, (source, target)
 
 
 @pytest.fixture(scope="module")
@@ -265,12 +222,6 @@ def test_codes_of_16_bits_are_read_and_written() -> None:
         check_same(data, 4)
     counts = [data[begin + 5 : begin + 21] for begin, _ in spans(data, 0xC4)]
     assert any(count[15] for count in counts)
-    assert made_again_is_the_same(data)
-
-
-def made_again_is_the_same(data: bytes) -> bool:
-    once, _ = tiled(data, 4)
-    return tiled(once, 4)[0] == once
 
 
 @needs_jpegtran
