@@ -41,9 +41,9 @@ class Fault:
     Attributes:
         effect: the name of an errno; "short" (half of what was asked for is read or written);
             "interrupt" (by a signal every 2 ms, so that calls that wait end with EINTR);
-            "memory" (a MemoryError); "kill", "stop" (the process, by a signal), "orphan" (its
-            parent is killed), "wait" (two seconds); "truncate", "rewrite", "remove" (the file,
-            before it is read on); "vanish NAME" (a watched folder is moved away).
+            "memory" (a MemoryError); "kill" (the process), "orphan" (its parent is killed);
+            "truncate", "rewrite", "remove" (the file, before it is read on); "vanish NAME" (a
+            watched folder is moved away).
         site: where; None: at every call, which "short" and "interrupt" are for.
         lasting: from then on whatever takes room in the destination fails alike.
     """

@@ -1,25 +1,15 @@
-"""Every fault at every call of the commands that write: ``python tests/faults/packing.py``.
-
-Arguments: the commands to try (without any, all), and a number N to try each N-th fault alone.
-It prints what came of the faults in numbers, and those that did not end as they should.
-"""
+"""Every fault at every call of the commands that write."""
 
 import contextlib
 import io
 import re
 import shutil
-import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
-
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[2])
 
 from packer.cli.main import main
 from tests.faults.injected.sitecustomize import harm
@@ -306,38 +296,3 @@ def _names_a_place(said: str) -> bool:
     lines = [line for line in said.splitlines() if not re.match(r"\w+: \d+ ", line)]
     named = r"/|\.tar|\.json|\.jpg|Out of memory|not enough memory|No process"
     return bool(re.search(named, "\n".join(lines)))
-
-
-def kind_of(outcome: Outcome) -> str:
-    """The class of an outcome."""
-    if not outcome.happened:
-        return "not reached"
-    return {None: "hung", -9: "killed"}.get(outcome.code, f"exit {outcome.code}")
-
-
-def _try(name: str, stride: int) -> tuple[Counter[str], int]:
-    """Each `stride`-th fault of a case; how they ended, and how many not as they should.
-
-    Ctrl-C ends it early.
-    """
-    ends: Counter[str] = Counter()
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
-        bench = Bench(CASES[name], Path(folder))
-        short, interrupt, *others = bench.faults()
-        for fault in [short, interrupt, *others[stride // 2 :: stride]]:
-            outcome, wrong = bench.attempt(fault)
-            ends[kind_of(outcome)] += 1
-            if wrong:
-                failed += 1
-                print(f"{name}: {fault}: exit {outcome.code}: {'; '.join(wrong)}", flush=True)
-    return ends, failed
-
-
-if __name__ == "__main__":
-    chosen = [name for name in sys.argv[1:] if name in CASES] or list(CASES)
-    stride = next((int(word) for word in sys.argv[1:] if word.isdigit()), 1)
-    for name in chosen:
-        ends, failed = _try(name, stride)
-        told = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-        print(f"{name}: {sum(ends.values())} faults: {told}; {failed} wrong", flush=True)

@@ -1,14 +1,8 @@
-"""Every fault at every call that the reader makes: ``python tests/faults/reading.py [N]``.
-
-With N, each N-th fault alone. It prints what came of the faults in numbers, and those that did not
-end as they should: in the exact result, or in an error that names the shard.
-"""
+"""Every fault at every call that the reader makes, which ends exactly or names the shard."""
 
 import os
 import runpy
 import shutil
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,18 +11,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
-from PIL import Image
 
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[2])
-
-from packer.options.declared import PackOptions, RunOptions
-from packer.run.destination import Destination
-from packer.run.pack import run as pack
-from packer.run.scopes import scope_of
-from packer.storage.source import LocalSource
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
 from reader.processes import fork_server
 
@@ -334,20 +318,6 @@ class Bench:
         return outcome.kind, complaint
 
 
-def make_data(root: Path) -> Path:
-    """Two dozen images in 3 shards."""
-    rng = np.random.default_rng(0)
-    (root / "images").mkdir()
-    for number in range(24):
-        waves = np.sin(np.arange(64)[:, None] / (3 + number) + np.arange(80) / 7)
-        pixels = (127 + 100 * waves + rng.normal(0, 5, (64, 80))).clip(0, 255).astype(np.uint8)
-        Image.fromarray(pixels).convert("RGB").save(root / f"images/{number:02d}.jpg")
-    options = PackOptions(shard_samples=8, seed=None)
-    scope = scope_of(Destination(root / "packed"), options, RunOptions(jobs=1))
-    pack(LocalSource.at(root / "images"), scope)
-    return root / "packed"
-
-
 def run(folder: Path, scratch: Path, step: int) -> tuple[Counter[str], list[str]]:
     """Try each `step`-th fault; counts of outcomes, and the trials that ended badly."""
     bench = Bench(folder, scratch)
@@ -362,19 +332,3 @@ def run(folder: Path, scratch: Path, step: int) -> tuple[Counter[str], list[str]
     finally:
         bench.close()
     return kinds, bad
-
-
-def _main(arguments: list[str]) -> int:
-    with tempfile.TemporaryDirectory() as root:
-        scratch = Path(root) / "scratch"
-        scratch.mkdir()
-        kinds, bad = run(make_data(Path(root)), scratch, int(arguments[0]) if arguments else 1)
-    for kind, count in kinds.most_common():
-        print(f"{count:6} {kind}")
-    print(f"{sum(kinds.values()):6} faults in all, {len(bad)} ended badly")
-    print("\n".join(bad))
-    return bool(bad)
-
-
-if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """What fails under the packer ends in the right files, or in a sentence and a run that goes on.
 
-`python tests/faults/packing.py` tries every fault at every call; here it is a sample of them.
+Of the faults at single calls this is a sample: `Bench.faults` has them all.
 """
 
 from pathlib import Path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import packing
 import pytest
 import xxhash
 from called_packer import call_packer
@@ -22,22 +23,9 @@ import packer
 from packer.images.probe import ImageInfo, probe
 from packer.keys import escape
 from packer.progress import Advance, Progress
-from reader.format import FORMATS, Index, Manifest, ShardEntry, index, safetensors, tar
+from reader.format import FORMATS, Manifest, ShardEntry, index, safetensors, tar
 
 ROOT = Path(packer.__file__).parent.parent
-
-
-class Packed(NamedTuple):
-    """One sample as it lies in the shards."""
-
-    name: str
-    key: str
-    label: int
-    kind: str
-    orientation: int
-    size: tuple[int, int]
-    data: bytes
-    label_data: bytes | None
 
 
 class _Cutting(Progress):
@@ -118,46 +106,14 @@ def in_process(monkeypatch: pytest.MonkeyPatch, forked_packer: ForkedPacker) -> 
 
 @pytest.fixture(scope="session")
 def files_of() -> Callable[[Path], dict[str, bytes]]:
-    """`files_of(folder)`: the contents of every file in it, hidden ones too."""
-
-    def files(folder: Path) -> dict[str, bytes]:
-        return {
-            str(path.relative_to(folder)): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
-
-    return files
+    """`packing.files_of`."""
+    return packing.files_of
 
 
 @pytest.fixture(scope="session")
-def samples_of() -> Callable[[Path], list[Packed]]:
-    """`samples_of(dst)`: every sample in the order of the shards, by the indexes' offsets."""
-
-    def samples(dst: Path) -> list[Packed]:
-        found = []
-        for shard in Manifest.load(dst).shards:
-            opened, content = Index(dst / shard.index), (dst / shard.file).read_bytes()
-            columns = opened.columns
-            for row in range(len(opened)):
-                kind = FORMATS[columns["format"][row]]
-                image, label = opened.span(kind, row), opened.span("cls", row)
-                assert image is not None
-                found.append(
-                    Packed(
-                        os.fsdecode(opened.bytes_of("name", row)),
-                        opened.key(row),
-                        int(columns["label"][row]),
-                        kind,
-                        int(columns["orientation"][row]),
-                        (int(columns["height"][row]), int(columns["width"][row])),
-                        content[image[0] : sum(image)],
-                        content[label[0] : sum(label)] if label else None,
-                    )
-                )
-        return found
-
-    return samples
+def samples_of() -> Callable[[Path], list[packing.Packed]]:
+    """`packing.samples_of`."""
+    return packing.samples_of
 
 
 @pytest.fixture

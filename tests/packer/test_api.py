@@ -3,47 +3,29 @@
 import json
 import re
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
+from packing import files_of
 from PIL import Image
 
 import packer
 
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
-
-VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
-
 
 def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
-    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
+    tmp_path: Path, source: Path
 ) -> None:
     options = ["--shard-samples", "5", "--split", "train=0.5,val=0.5", "--seed", "3", "--json"]
-    told = json.loads(run_packer("pack", source, tmp_path / "a", *options).stdout)
-    report = packer.pack(
-        str(source),
-        tmp_path / "b",
-        shard_samples=5,
-        split={"train": 0.5, "val": 0.5},
-        seed=3,
-        jobs=1,
-        progress=False,
-    )
+    told = json.loads(call_packer("pack", source, tmp_path / "a", *options).stdout)
+    given: Any = {"shard_samples": 5, "split": {"train": 0.5, "val": 0.5}, "seed": 3}
+    report = packer.pack(str(source), tmp_path / "b", **given, jobs=1, progress=False)
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     for name in ("samples", "classes", "splits", "shards", "bytes", "reading", "rejected"):
         assert getattr(report, name) == told[name]
-    again = packer.pack(
-        source,
-        tmp_path / "b",
-        shard_samples=5,
-        split={"train": 0.5, "val": 0.5},
-        seed=3,
-        progress=False,
-    )
+    unset = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
+    again = packer.pack(source, tmp_path / "b", **given, **unset, progress=False)
     assert again.shards_written == 0
 
 
@@ -86,17 +68,6 @@ def test_a_wrong_argument_is_refused_in_pythons_words_before_anything_is_written
         packer.pack(source, tmp_path / "dst", progress=False, **options)
     assert told in str(error.value)
     assert not (tmp_path / "dst").exists()
-
-
-def test_what_is_rejected_is_named_with_the_argument_that_goes_on_without_it(
-    tmp_path: Path, own_source: Path
-) -> None:
-    (own_source / "class0" / "bad.jpg").write_bytes(b"nothing")
-    with pytest.raises(packer.Rejected, match=r'Or leave it out: .*on_error="skip"') as error:
-        packer.pack(own_source, tmp_path / "dst", progress=False)
-    assert error.value.files == [("class0/bad.jpg", "it is not an image of a known format")]
-    report = packer.pack(own_source, tmp_path / "dst", on_error="skip", progress=False)
-    assert report.rejected == error.value.files
 
 
 def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
@@ -152,23 +123,3 @@ def test_a_keyword_that_is_no_option_is_an_error_of_the_program(tmp_path: Path) 
         packer.pack(tmp_path, tmp_path / "dst", **wrong)
     with pytest.raises(TypeError, match="Unknown keyword argument 'kind'"):
         packer.Writer(tmp_path / "dst", kind="flat")  # type: ignore[call-arg]
-
-
-def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
-    tmp_path: Path, source: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    packer.pack(source, tmp_path / "dst", jobs=1)
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert "Read as folders of images" in told.err
-    assert "pack: " in told.err
-
-
-def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(packer.UnusableInput, match=r"missing does not exist"):
-        packer.pack(tmp_path / "missing", tmp_path / "dst")
-
-
-def test_none_is_the_default_of_every_option(tmp_path: Path, source: Path) -> None:
-    unset: Any = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
-    assert packer.pack(source, tmp_path / "dst", **unset, progress=False).samples

@@ -68,16 +68,19 @@ def test_keys_stay_readable(stem: str, key: str) -> None:
     assert escape(stem) == key
 
 
-def test_names_that_differ_without_their_extension_do_not_clash() -> None:
-    assert clashing(["a.jpg", "b.jpg", "a.b.jpg", "a.c.jpg", "A.jpg"]) == set()
-
-
-def test_names_that_differ_in_their_extension_alone_clash() -> None:
-    assert clashing(["x.jpg", "x.png", "y.jpg"]) == {"x.jpg", "x.png"}
-
-
-def test_a_name_that_another_one_takes_by_keeping_its_extension_clashes() -> None:
-    assert clashing(["x.jpg", "x.png", "x.jpg.png"]) == {"x.jpg", "x.png", "x.jpg.png"}
+@pytest.mark.parametrize(
+    ("names", "clash"),
+    [
+        (["a.jpg", "b.jpg", "a.b.jpg", "a.c.jpg", "A.jpg"], set()),
+        (["x.jpg", "x.png", "y.jpg"], {"x.jpg", "x.png"}),
+        (["x.jpg", "x.png", "x.jpg.png"], {"x.jpg", "x.png", "x.jpg.png"}),
+    ],
+    ids=["they differ without it", "they differ in it alone", "another keeps it, too"],
+)
+def test_names_clash_that_would_be_the_same_without_their_extension(
+    names: list[str], clash: set[str]
+) -> None:
+    assert clashing(names) == clash
 
 
 @given(st.sets(st.text("x.jp", min_size=1, max_size=6), max_size=12))

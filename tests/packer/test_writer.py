@@ -6,21 +6,18 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from packing import files_of
 from PIL import Image
 
 import packer
 import reader
-
-FilesOf = Callable[[Path], dict[str, bytes]]
-
-VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
 
 
 def pixels(number: int) -> np.ndarray:
@@ -42,7 +39,7 @@ def write(dst: Path, samples: Any, **options: Any) -> packer.PackReport:
 
 
 def test_what_a_loop_writes_comes_back_in_its_order_for_any_number_of_threads(
-    tmp_path: Path, files_of: FilesOf
+    tmp_path: Path,
 ) -> None:
     report = write(tmp_path / "one", rows(20), jobs=1, shard_samples=8)
     assert (report.samples, report.classes, report.shards) == (20, 3, 3)
@@ -89,7 +86,7 @@ def test_a_loop_that_raises_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "dst").exists()
 
 
-def test_a_loop_that_raises_leaves_what_was_there_before(tmp_path: Path, files_of: FilesOf) -> None:
+def test_a_loop_that_raises_leaves_what_was_there_before(tmp_path: Path) -> None:
     write(tmp_path / "dst", rows(5, split="train"))
     (tmp_path / "dst" / "notes.txt").write_text("mine")
     before = files_of(tmp_path / "dst")
@@ -130,15 +127,18 @@ with packer.Writer(sys.argv[1], **options) as writer:
 """
 
 
-def kill(*arguments: object) -> None:
+def in_a_process(script: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """Run a program of somebody's."""
     environment = os.environ | {"PYTHONPATH": str(Path(packer.__file__).parents[1])}
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), *map(str, arguments)]
-    assert subprocess.run(command, env=environment).returncode == -9
+    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_what_a_killed_writer_left_is_discarded_by_the_next(
-    tmp_path: Path, source: Path, files_of: FilesOf
-) -> None:
+def kill(*arguments: object) -> None:
+    assert in_a_process(KILLED, *arguments).returncode == -9
+
+
+def test_what_a_killed_writer_left_is_discarded_by_the_next(tmp_path: Path, source: Path) -> None:
     write(tmp_path / "whole", rows(5))
     kill(tmp_path / "dst")
     shutil.copytree(tmp_path / "dst", tmp_path / "other")
@@ -150,18 +150,6 @@ def test_what_a_killed_writer_left_is_discarded_by_the_next(
     assert packer.pack(source, tmp_path / "other", progress=False).samples > 0
     write(tmp_path / "dst", rows(5), append=True)
     assert len(reader.Dataset(tmp_path / "dst")) == 10
-
-
-def test_two_writers_of_one_dataset_do_not_mix(tmp_path: Path) -> None:
-    with packer.Writer(tmp_path / "dst", progress=False) as writer:
-        writer.write(pixels(0))
-        with (
-            pytest.raises(packer.UnusableInput, match="another packer is at work there"),
-            packer.Writer(tmp_path / "dst"),
-        ):
-            pass
-        writer.write(pixels(1))
-    assert len(reader.Dataset(tmp_path / "dst")) == 2
 
 
 def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(
@@ -271,7 +259,7 @@ def test_an_error_that_is_caught_in_the_loop_commits_nothing_all_the_same(tmp_pa
 
 
 def test_an_iterable_is_packed_in_turn_and_says_that_it_cannot_be_continued(
-    tmp_path: Path, files_of: FilesOf, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     report = packer.pack(rows(12), tmp_path / "dst", shard_samples=5)
     assert "pack: 12 samples" in capfd.readouterr().err
@@ -285,27 +273,6 @@ def test_an_iterable_is_packed_in_turn_and_says_that_it_cannot_be_continued(
     for source in (5, object()):
         with pytest.raises(packer.UnusableInput, match="neither a path nor a dataset with __len__"):
             packer.pack(source, tmp_path / "other")
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"jobs": 0}, "jobs must be an integer of at least 1, not 0."),
-        ({"append": True, "overwrite": True}, "append=True and overwrite=True exclude each other"),
-        (
-            {"check": True, "jpeg": "verbatim", "png": "verbatim"},
-            'jpeg="verbatim" and png="verbatim"',
-        ),
-        ({"classes": ["a", "a"]}, "classes must be class names in label order, each once"),
-    ],
-    ids=str,
-)
-def test_wrong_arguments_are_refused_when_they_are_given(
-    tmp_path: Path, options: Any, told: str
-) -> None:
-    with pytest.raises(packer.UnusableInput) as error:
-        packer.Writer(tmp_path / "dst", **options)
-    assert told in str(error.value)
 
 
 def test_a_fork_of_the_process_neither_writes_nor_commits(tmp_path: Path) -> None:
@@ -328,9 +295,7 @@ def test_a_fork_of_the_process_neither_writes_nor_commits(tmp_path: Path) -> Non
         os._exit(0)
     print(writer.report.samples)
     """
-    environment = os.environ | {"PYTHONPATH": str(Path(packer.__file__).parents[1])}
-    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "dst")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = in_a_process(script, tmp_path / "dst")
     told, count = done.stdout.splitlines()
     assert told == "Call write() inside the with block of the Writer, in the same process."
     assert count == "2", done.stderr

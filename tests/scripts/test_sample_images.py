@@ -28,13 +28,13 @@ def test_a_page_packs_what_it_has_made_into_train_and_val(
         if found
     )
     monkeypatch.chdir(tmp_path)
-    made[1] = "20"  # images
+    made[1] = "12"  # images
     monkeypatch.setattr("sys.argv", ["sample_images.py", *made])
     sample_images.main()
     main([*packed, "--jobs", "1", "--quiet"], standalone_mode=False)
     splits = set(Manifest.load(tmp_path / packed[2]).splits)
     assert splits >= {"train", "val"}
-    assert sum(shard.samples for shard in Manifest.load(tmp_path / packed[2]).shards) == 20
+    assert sum(shard.samples for shard in Manifest.load(tmp_path / packed[2]).shards) == 12
 
 
 def test_every_task_is_that_of_a_page() -> None:

@@ -102,11 +102,8 @@ class _Injector:
             raise OSError(number, os.strerror(number), *told)
         if effect == "memory":
             raise MemoryError
-        if effect in ("kill", "stop", "wait"):
-            if effect == "wait":
-                time.sleep(2)
-                return
-            _real["kill"](os.getpid(), signal.SIGKILL if effect == "kill" else signal.SIGSTOP)
+        if effect == "kill":
+            _real["kill"](os.getpid(), signal.SIGKILL)
         elif effect == "orphan":
             if os.getpid() == os.getsid(0):  # it is the parent itself
                 _real["kill"](os.getpid(), signal.SIGKILL)

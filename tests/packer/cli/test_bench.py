@@ -4,34 +4,25 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
-from click.testing import CliRunner, Result
+from called_packer import call_packer
 from counted import statistics_of
 from other_process import wait_until
 from PIL import Image
 
 from packer.cli.bench import sweep, verdict
-from packer.cli.main import main
 from packer.inspect.bench import Point
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(autouse=True)
-def handlers_as_before() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["bench", *map(str, arguments)])
+run = partial(call_packer, "bench")
 
 
 def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
@@ -73,32 +64,57 @@ def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
     assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
 
 
-def test_a_dataset_is_measured_with_each_number_of_workers(packed: Path) -> None:
-    found = run(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1")
-    assert found.exit_code == 0, found.output
-    header, first, second, sentence = found.output.splitlines()
+def test_a_dataset_is_measured_and_drawn_with_each_number_of_workers(
+    packed: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
+    path = tmp_path / "rates.png"
+    found = run(*(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1", "--plot", path))
+    assert found.returncode == 0, found.stderr
+    header, first, second, sentence = found.stdout.splitlines()
     assert header.split() == ["workers", "images/s", "CPU", "share", "bound", "by"]
     assert (first.split()[0], second.split()[0]) == ("1", "2")
     assert float(first.split()[1]) > 0
     assert "images/s" in sentence
+    with Image.open(path) as drawn:
+        assert drawn.format == "PNG"
 
 
 def test_points_and_verdict_come_as_json(packed: Path) -> None:
     found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json")
-    assert found.exit_code == 0, found.output
-    report = json.loads(found.output)
+    assert found.returncode == 0, found.stderr
+    report = json.loads(found.stdout)
     assert [point["workers"] for point in report["points"]] == [1]
     assert report["points"][0]["images_per_second"] > 0
     assert report["points"][0]["bottleneck"] in report["verdict"]
 
 
-def test_points_are_drawn_with_their_limit(packed: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
-    path = tmp_path / "rates.png"
-    found = run(packed, "--seconds", 0.1, "--workers", "1,2", "--plot", path)
-    assert found.exit_code == 0, found.output
-    with Image.open(path) as drawn:
-        assert drawn.format == "PNG"
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--workers", "many"], "Invalid value for '--workers': 'many'"),
+        (["--workers", "0"], "Invalid value for '--workers': '0'"),
+        (["--workers", "1,-2"], "Invalid value for '--workers': '1,-2'"),
+        (["--workers", "1,"], "Invalid value for '--workers': '1,'"),
+        (["--workers", "1,2000000"], "2000000 is too many for this machine: pass at most"),
+        (["--split", "nope"], "nope"),
+        (["--seconds", "600", "--plot", "rates.jpg"], "rates.jpg"),
+        (["--seconds", "600", "--plot", "rates"], "rates"),
+        (["--seconds", "600", "--plot", "nowhere/rates.png"], "nowhere/rates.png"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_measured_or_drawn_is_refused_before_anything_is_measured(
+    packed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = run(packed, *options)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert told in found.stderr
 
 
 def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
@@ -106,63 +122,14 @@ def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
 ) -> None:
     monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
     found = run(packed, "--plot", tmp_path / "rates.png")
-    assert found.exit_code == 2
+    assert found.returncode == 2
     assert "pip install 'shardfeed[report]'" in found.stderr
-
-
-def test_quietly_only_the_verdict_is_printed(packed: Path) -> None:
-    found = run(packed, "--seconds", 0.1, "--workers", 1, "--quiet")
-    assert found.exit_code == 0, found.output
-    assert len(found.output.splitlines()) == 1
-
-
-@pytest.mark.parametrize("workers", ["many", "0", "1,-2", "1,"])
-def test_workers_that_are_no_numbers_are_refused(packed: Path, workers: str) -> None:
-    found = run(packed, "--workers", workers)
-    assert found.exit_code == 2
-    assert "Invalid value for '--workers'" in found.stderr
-    assert repr(workers) in found.stderr
-
-
-@pytest.mark.parametrize("workers", ["1,2000000", "2000000"])
-def test_too_many_workers_are_refused_before_anything_is_measured(
-    packed: Path, workers: str
-) -> None:
-    found = run(packed, "--workers", workers, "--seconds", 0.1)
-    assert found.exit_code == 2
-    assert "2000000 is too many for this machine: pass at most" in found.stderr
-    assert not found.stdout
 
 
 def test_a_folder_that_is_no_dataset_is_named(tmp_path: Path) -> None:
     found = run(tmp_path)
-    assert found.exit_code == 2
+    assert (found.returncode, found.stdout) == (2, "")
     assert "dataset.json" in found.stderr
-    assert found.stdout == ""
-
-
-def test_a_split_that_is_not_there_is_named(packed: Path) -> None:
-    found = run(packed, "--split", "nope")
-    assert found.exit_code == 2
-    assert "nope" in found.stderr
-
-
-@pytest.mark.parametrize("name", ["rates.jpg", "rates", "nowhere/rates.png"])
-def test_a_plot_that_cannot_be_written_is_refused_before_anything_is_measured(
-    packed: Path, tmp_path: Path, name: str
-) -> None:
-    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-    found = run(packed, "--seconds", 600, "--plot", tmp_path / name)
-    assert found.exit_code == 2
-    assert name in found.stderr
-
-
-def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:
-    done = run_packer("bench", packed, "--seconds", 0.1, "--workers", 1)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("workers")
-    assert done.stdout.splitlines()[1].split()[0] == "1"
-    assert "1 worker gave" in done.stdout
 
 
 def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:
@@ -170,23 +137,10 @@ def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> N
         assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
 
 
-@pytest.mark.usefixtures("in_process")
-def test_bench_of_what_is_no_dataset_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
-    done = run_packer("bench", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("packer: ")
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "send"),
-    [
-        (signal.SIGTERM, os.kill),
-        (signal.SIGINT, os.killpg),
-        (signal.SIGHUP, os.kill),
-        (signal.SIGHUP, os.killpg),
-    ],
+    [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg), (signal.SIGHUP, os.killpg)],
 )
 def test_an_interrupted_bench_exits_130_and_leaves_no_process(
     packed: Path,

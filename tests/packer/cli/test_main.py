@@ -3,14 +3,12 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called_packer import call_packer
 
 import packer
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize(
@@ -23,24 +21,12 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src file/dst", "file"),
         ("pack src loop/dst", "loop"),
         ("pack src /proc/dst", "/proc/dst"),
-        ("pack src src", "src is the folder to pack"),
-        ("pack src src/class0/dst", "is inside"),
-        ("pack void dst", "no file to pack"),
+        ("pack void dst", "Pass the folder or archive that holds the images"),
         ("pack classes dst", "one/: it is a class folder without images"),
-        ("pack src dst --shard-size ten", "is not a size"),
         ("pack src dst --jobs 0", "is not an integer of at least 1"),
-        ("pack src dst --shard-samples 0", "is not an integer of at least 1"),
-        ("pack src dst --seed x", "is not an integer"),
         ("pack src dst --on-error maybe", "is not one of"),
-        ("pack src dst --raw 32", "is not a height and width"),
-        ("pack src dst --raw 0x5", "is not a height and width"),
-        ("pack src dst --split train=0.9", "do not add up to 1"),
-        ("pack src dst --split train", "is not of the form"),
-        ("pack src dst --split a=0.5,a=0.5", "is not of the form"),
-        ("pack src dst --split ../a=1", "is not of the form"),
+        ("pack src dst --as guess", "'--as': 'guess' is not one of 'folder', 'flat'"),
         (f"pack src dst --split {256 * 'a'}=1", "names of at most 255"),
-        ("pack src dst --pair mask", "is not of the form"),
-        ("pack src dst --pair mask=missing", "is not a folder"),
         (
             "pack src dst --pair mask=void",
             "class0/: it is a class folder whose images are all rejected",
@@ -48,7 +34,6 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src dst --as coco", "reads: COCO's annotations (.json)"),
         ("pack src dst --pair mask??=src", "is not of the form mask=DIR or mask?=DIR"),
         ("pack src dst --pair mask=src --pair mask?=src", "each NAME has one folder"),
-        ("pack src dst --classes missing", "cannot be read"),
         ("pack src dst --classes file", "not in the list of classes"),
         ("pack src dst --append", "dst has no dataset to add to. Remove --append"),
         ("pack src dst --root void", "require a list of images"),
@@ -58,58 +43,49 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ),
         ("pack src dst --raw 8x8 --quality 9", "--raw stores pixels"),
         ("pack src dst --append --overwrite", "exclude each other"),
+        (
+            "pack src dst --max-bytes 9GB",
+            "--max-bytes 9000000000 is too large: ",
+        ),
         ("pack src dst --fast", "No such option"),
         ("unpack", "No such command"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence_and_exits_2(
-    monkeypatch: pytest.MonkeyPatch,
-    own_source: Path,
-    run_packer: RunPacker,
-    arguments: str,
-    message: str,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path, arguments: str, message: str
 ) -> None:
-    monkeypatch.chdir(own_source.parent)
-    own_source.rename("src")
+    monkeypatch.chdir(tmp_path)
+    Path("src").symlink_to(source)
     Path("file").touch()
     Path("loop").symlink_to("loop")
     for name in ("void", "classes/one", "classes/two"):
         Path(name).mkdir(parents=True)
-    done = run_packer(*arguments.split())
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    done = call_packer(*arguments.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in " ".join(done.stderr.split())
     assert not Path("dst").exists()
 
 
-def test_the_list_of_commands_has_whole_sentences(run_packer: RunPacker) -> None:
-    listed = run_packer("--help").stdout.partition("Commands:\n")[2]
+def test_the_list_of_commands_has_whole_sentences() -> None:
+    listed = call_packer("--help").stdout.partition("Commands:\n")[2]
     sentences = re.sub(r"\s+", " ", listed)
     assert "..." not in sentences
     assert "repair Rewrite the damaged shards of DATASET from their source, byte for" in sentences
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])
-def test_the_version_is_told(run_packer: RunPacker, option: str) -> None:
-    assert run_packer(option).stdout == f"packer, version {packer.__version__}\n"
+def test_the_version_is_told(option: str) -> None:
+    assert call_packer(option).stdout == f"packer, version {packer.__version__}\n"
 
 
-def test_the_help_of_pack_has_headings_with_the_options_under_them(run_packer: RunPacker) -> None:
-    shown = run_packer("pack", "--help").stdout
+def test_the_help_of_pack_has_headings_with_the_options_under_them() -> None:
+    shown = call_packer("pack", "--help").stdout
     _, *parts = re.split(r"^(\S.*):$", shown, flags=re.MULTILINE)
     under = dict(zip(parts[::2], parts[1::2], strict=True))
     assert "--label-column" in under["Source"]
     assert "--split " in under["Splits, shards and order"]
     assert "-j, --jobs" in under["This run"]
     assert "--help" in under["This run"]
-
-
-def test_the_help_names_every_option(run_packer: RunPacker) -> None:
-    done = run_packer("pack", "--help")
-    assert done.returncode == 0
-    for option in ("--jobs", "--shard-size", "--seed", "--on-error", "--overwrite", "--json"):
-        assert option in done.stdout
 
 
 def test_the_module_can_be_imported_without_running_it() -> None:

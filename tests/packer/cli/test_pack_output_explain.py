@@ -1,20 +1,15 @@
 """`packer pack --explain`."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called_packer import call_packer
 from layouts.archives import image
 from layouts.scanned import ROWS
 from PIL import Image
 
 from packer.cli.main import main
-
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -33,18 +28,16 @@ def pets(tmp_path: Path) -> Path:
     return tmp_path / "pets"
 
 
-def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
-    pets: Path, run_packer: RunPacker
-) -> None:
+def test_a_source_is_explained_by_its_samples_and_nothing_is_written(pets: Path) -> None:
     before = sorted(pets.parent.rglob("*"))
-    done = run_packer("pack", "--explain", pets, "--quiet")
+    done = call_packer("pack", "--explain", pets, "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Read as Oxford-IIIT Pet with its official lists: 2 images")
     assert (
         "images/Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
     )
     assert "  mask.png: PNG of 16 x 12, RGB, 8 bits a value\n  xml: {}\n" in done.stdout
-    told = json.loads(run_packer("pack", "--explain", pets, "--json", "--quiet").stdout)
+    told = json.loads(call_packer("pack", "--explain", pets, "--json", "--quiet").stdout)
     assert [sample["split"] for sample in told["samples"]] == ["trainval", "test"]
     assert {
         "file": "images/Abyssinian_34.jpg",
@@ -53,14 +46,12 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
     assert sorted(pets.parent.rglob("*")) == before
 
 
-def test_a_sample_without_a_member_that_others_have_is_marked(
-    tmp_path: Path, run_packer: RunPacker
-) -> None:
+def test_a_sample_without_a_member_that_others_have_is_marked(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for number in range(2):
         (tmp_path / f"a/{number}.jpg").write_bytes(image(number, "JPEG"))
     (tmp_path / "a/1.json").write_text("{}")
-    done = run_packer("pack", "--explain", tmp_path, "--as", "folder", "--quiet")
+    done = call_packer("pack", "--explain", tmp_path, "--as", "folder", "--quiet")
     assert done.stdout.splitlines()[1:] == [
         f"Equivalent command: packer pack {tmp_path} DST --images '{{label}}/{{key}}'",
         "a/0.jpg: class a, JPEG of 16 x 12",
@@ -69,7 +60,7 @@ def test_a_sample_without_a_member_that_others_have_is_marked(
         "  json: {}",
     ]
     told = json.loads(
-        run_packer("pack", "--explain", tmp_path, "--as", "folder", "--json", "--quiet").stdout
+        call_packer("pack", "--explain", tmp_path, "--as", "folder", "--json", "--quiet").stdout
     )
     assert [sample["members"] for sample in told["samples"]] == [{"json": None}, {"json": "{}"}]
 
@@ -92,13 +83,11 @@ def test_of_a_mask_is_told_what_its_pixels_are(
     assert f"  mask.png: PNG of 16 x 12, {told}\n" in capsys.readouterr().out
 
 
-def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(
-    pets: Path, run_packer: RunPacker
-) -> None:
+def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(pets: Path) -> None:
     (pets / "scores.mat").write_bytes(b"x")
-    done = run_packer("pack", "--explain", pets)
+    done = call_packer("pack", "--explain", pets)
     assert done.returncode == 1
     assert "scores.mat: it may have labels or images" in done.stderr
-    done = run_packer("pack", pets)
+    done = call_packer("pack", pets)
     assert done.returncode == 2
     assert "Missing argument 'DST'" in done.stderr

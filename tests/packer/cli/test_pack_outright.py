@@ -1,7 +1,6 @@
 """The command that says outright how a source was read: it gives the very same shards."""
 
 import json
-import re
 import shlex
 from pathlib import Path
 
@@ -46,28 +45,3 @@ def test_the_command_that_is_printed_gives_the_same_shards(row: Row, tmp_path: P
     assert again.returncode == done.returncode, again.stderr
     assert json.loads(again.stdout)["samples"] == json.loads(done.stdout)["samples"]
     assert tars(tmp_path / "b") == tars(tmp_path / "a") != {}
-
-
-REFUSED = [row for row in ROWS if isinstance(row.expected, str)]
-PROPOSED = re.compile(r"^.*?(packer pack .*)$", re.MULTILINE)
-
-
-@pytest.mark.parametrize("row", sampled(REFUSED, every=3), ids=lambda row: row.name)
-def test_each_command_that_a_refusal_proposes_is_accepted(row: Row, tmp_path: Path) -> None:
-    if set(row.options) - set(FLAGS):
-        pytest.skip("its options name what lies at a path")
-    src, dst = lay_out(row, tmp_path / "it's here"), tmp_path / "dst"
-    done = call_packer("pack", src, dst, *options_of(row))
-    assert done.returncode == 2
-    proposed = [(command, done.stderr) for command in PROPOSED.findall(done.stderr)]
-    for number, (command, refusal) in enumerate(proposed):
-        to = f"{tmp_path}/{number}"
-        words = shlex.split(command.replace(shlex.quote(str(dst)), to))
-        again = call_packer(*words[1:], "--on-error", "skip", "--jobs", "1")
-        assert refusal.split(". ")[0] not in again.stderr
-        if again.returncode == 2:  # for another reason, whose advice holds
-            further = PROPOSED.findall(again.stderr.replace(" --on-error skip --jobs 1", ""))
-            assert further, again.stderr
-            proposed += [(one.replace(to, str(tmp_path / "dst")), again.stderr) for one in further]
-        else:
-            assert again.returncode == 0 or "rejected" in again.stderr, again.stderr

@@ -1,9 +1,7 @@
 """The options of packing on the command line."""
 
 import inspect
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,6 @@ import packer
 from packer.cli.pack import pack
 from packer.options.declared import OPTIONS
 
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 _ONLY_PYTHON = {
     *("src", "self", "dst", "progress", "storage_options", "credential_provider"),
     *("source_storage_options", "source_credential_provider"),
@@ -33,25 +30,3 @@ def test_the_command_and_the_call_have_the_same_options() -> None:
     command = {str(parameter.name) for parameter in pack.params}
     call = inspect.signature(packer.pack).parameters.keys()
     assert command - _ONLY_COMMAND == call - _ONLY_PYTHON
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--shard-size", "10"],
-            "'--shard-size': '10' is 10 bytes, which is too small. For megabytes, pass 10",
-        ),
-        (["--quality", "101"], "'--quality': '101' is not an integer from 1 to 100."),
-        (["--as", "guess"], "'--as': 'guess' is not one of 'folder', 'flat'"),
-        (["--pair", "a=.", "--pair", "a?=."], "'--pair': each NAME has one folder."),
-        (["--max-bytes", "1TB"], "--max-bytes 1000000000000 is too large"),
-    ],
-)
-def test_a_wrong_value_is_refused_with_its_option_before_anything_is_written(
-    tmp_path: Path, source: Path, run_packer: RunPacker, options: list[str], message: str
-) -> None:
-    done = run_packer("pack", source, tmp_path / "dst", *options)
-    assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
-    assert not (tmp_path / "dst").exists()

@@ -38,20 +38,6 @@ def test_a_folder_here_is_asked_for_nothing_unless_a_store_is_meant(packed: Path
     assert "not known   --latency, --bandwidth, --gpu-rate" in found
 
 
-def test_a_change_that_shows_no_other_numbers_has_no_row(packed: Path) -> None:
-    found = run(packed, "--epochs", 2).output
-    assert "mixing" in found
-    assert "--shuffle" not in found  # a batch is of all shards, and the cache holds them
-
-
-def test_a_table_has_no_row_alone_and_no_column_without_a_value(packed: Path) -> None:
-    assert "as planned" not in run(packed, "--epochs", 2).output
-    several = ("--batch-size", 4, "--nodes", 2, "--ranks", 2)
-    table = run(packed, *several).output.split("\n\n")[1]
-    assert table.splitlines()[0].split() == ["epoch", "2", "shards", "a", "batch"]
-    assert "--shuffle block:4" in table
-
-
 def test_a_plan_is_made_for_train_unless_another_split_is_named(
     tmp_path: Path, own_source: Path
 ) -> None:
@@ -121,8 +107,3 @@ def test_a_cache_that_is_too_small_is_refused_with_what_would_do(packed: Path) -
     found = run(packed, "--cache-limit", "1kB")
     assert found.exit_code == 2
     assert "Pass at least --cache-limit 1MB" in found.stderr
-
-
-def test_what_is_no_dataset_or_has_no_such_split_is_named(tmp_path: Path, packed: Path) -> None:
-    assert "dataset.json" in run(tmp_path).stderr
-    assert "nope" in run(packed, "--split", "nope").stderr

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from packing import pack
+from packing import files_of, pack, samples_of
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.images import tiling
 from packer.options.declared import PackOptions
 from packer.run.report import PackReport
-from reader.format import FormatError, Manifest
-
-FilesOf = Callable[[Path], dict[str, bytes]]
-SamplesOf = Callable[[Path], list[Any]]
+from reader.format import Manifest
 
 
 @pytest.fixture
@@ -37,7 +34,7 @@ def add(source: Path, name: str, copy_of: str) -> None:
 
 
 def test_only_what_is_new_is_written_and_into_new_shards(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, samples_of: SamplesOf
+    own_source: Path, tmp_path: Path, run: Any
 ) -> None:
     run(own_source)
     before = files_of(tmp_path / "dst")
@@ -48,6 +45,9 @@ def test_only_what_is_new_is_written_and_into_new_shards(
     assert set(after) - set(before) == {"shard-000004.tar", "shard-000004.safetensors"}
     assert all(after[name] == before[name] for name in before if name != "dataset.json")
     assert samples_of(tmp_path / "dst")[-1].key == "class1/new"
+    assert run(own_source, append=True).shards_written == 0
+    assert run(own_source).shards_written == 0
+    assert files_of(tmp_path / "dst") == after
 
 
 def test_what_packing_has_found_to_need_is_not_another_option(own_source: Path, run: Any) -> None:
@@ -65,7 +65,7 @@ def test_what_packing_has_found_to_need_is_not_another_option(own_source: Path, 
 
 
 def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, monkeypatch: pytest.MonkeyPatch
+    own_source: Path, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write_and_crash(path: Path, content: bytes) -> None:
         write_file(path, content)
@@ -86,7 +86,7 @@ def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
 
 
 def test_finding_nothing_new_leaves_an_unfinished_run_of_another_source_as_it_is(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
+    own_source: Path, tmp_path: Path, run: Any
 ) -> None:
     run(own_source)
     journal = tmp_path / "dst" / ".packing.json"
@@ -98,7 +98,7 @@ def test_finding_nothing_new_leaves_an_unfinished_run_of_another_source_as_it_is
 
 
 def test_a_new_class_comes_behind_the_others_and_keeps_their_numbers(
-    own_source: Path, tmp_path: Path, run: Any, samples_of: SamplesOf
+    own_source: Path, tmp_path: Path, run: Any
 ) -> None:
     run(own_source)
     add(own_source, "aardvark/1.jpg", "class1/image000.jpg")
@@ -107,18 +107,6 @@ def test_a_new_class_comes_behind_the_others_and_keeps_their_numbers(
     assert Manifest.load(tmp_path / "dst").classes == classes
     for sample in samples_of(tmp_path / "dst"):
         assert sample.name.startswith(classes[sample.label])
-
-
-def test_appending_again_changes_nothing(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
-) -> None:
-    run(own_source)
-    add(own_source, "class1/new.jpg", "class1/image000.jpg")
-    run(own_source, append=True)
-    before = files_of(tmp_path / "dst")
-    assert run(own_source, append=True).shards_written == 0
-    assert run(own_source).shards_written == 0
-    assert files_of(tmp_path / "dst") == before
 
 
 def test_what_was_packed_stays_when_its_file_is_gone_and_is_named(
@@ -180,13 +168,7 @@ def test_a_copy_of_the_whole_source_has_not_changed(
     ],
 )
 def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
-    own_source: Path,
-    tmp_path: Path,
-    run: Any,
-    files_of: FilesOf,
-    column: str,
-    change: str,
-    told: str,
+    own_source: Path, tmp_path: Path, run: Any, column: str, change: str, told: str
 ) -> None:
     def write(**changed: str) -> None:
         rows = [{"label": "cat", "split": "train"} for _ in range(3)]
@@ -210,26 +192,9 @@ def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
     assert files_of(tmp_path / "dst") == before
 
 
-def test_a_file_that_is_rejected_at_every_run_leaves_no_empty_shards(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
-) -> None:
-    run(own_source)
-    (own_source / "class1/bad.jpg").write_bytes(b"no image")
-    before = set(files_of(tmp_path / "dst"))
-    for _ in range(2):
-        report = run(own_source, append=True, skip_rejected=True)
-        assert [name for name, _ in report.rejected] == ["class1/bad.jpg"]
-        assert set(files_of(tmp_path / "dst")) == before
-
-
 @pytest.mark.parametrize("late", [False, True], ids=["as it was", "a file more"])
 def test_an_interrupted_append_is_continued_by_the_same_command(
-    own_source: Path,
-    tmp_path: Path,
-    run: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    files_of: FilesOf,
-    late: bool,
+    own_source: Path, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, late: bool
 ) -> None:
     run(own_source)
     for number in range(25):
@@ -252,39 +217,21 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
     assert files_of(tmp_path / "dst") == files_of(tmp_path / "other")
 
 
-def test_appending_with_other_options_is_refused(own_source: Path, run: Any) -> None:
-    run(own_source)
-    told = r"other options: shard_samples \(10 in the dataset, 11 now\)"
-    with pytest.raises(UnusableInput, match=told):
-        run(own_source, append=True, policy={"shard_samples": 11})
-
-
 @pytest.mark.parametrize("divided_first", [True, False])
-def test_appending_never_mixes_samples_with_and_without_a_split(
-    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, divided_first: bool
+def test_appending_adds_splits_and_never_mixes_samples_with_and_without_one(
+    own_source: Path, tmp_path: Path, run: Any, divided_first: bool
 ) -> None:
-    divided = tmp_path / "divided"
-    shutil.copytree(own_source, divided / "train")
-    first, second = (divided, own_source) if divided_first else (own_source, divided)
+    train, val = tmp_path / "with_train", tmp_path / "with_val"
+    shutil.copytree(own_source, train / "train")
+    first, second = (train, own_source) if divided_first else (own_source, train)
     run(first)
     before = files_of(tmp_path / "dst")
     with pytest.raises(UnusableInput, match="is not divided into splits"):
         run(second, append=True)
     assert files_of(tmp_path / "dst") == before
-
-
-def test_appending_a_further_split_is_no_mixture(
-    own_source: Path, tmp_path: Path, run: Any
-) -> None:
-    for split in ("train", "val"):
-        shutil.copytree(own_source, tmp_path / f"with_{split}" / split)
-    run(tmp_path / "with_train")
-    assert run(tmp_path / "with_val", append=True).splits == {"train": 39, "val": 39}
-
-
-def test_there_must_be_a_dataset_to_append_to(own_source: Path, run: Any) -> None:
-    with pytest.raises(FormatError, match=r"has no dataset to add to\. Remove --append"):
-        run(own_source, append=True)
+    if divided_first:
+        shutil.copytree(own_source, val / "val")
+        assert run(val, append=True).splits == {"train": 39, "val": 39}
 
 
 def test_both_versions_are_told_where_a_tiler_has_changed_since(

@@ -3,11 +3,10 @@
 import re
 import shlex
 import struct
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from called_packer import call_packer
 from made_images import make_image
 
 import reader
@@ -36,9 +35,7 @@ def tiff(values: np.ndarray, order: str) -> bytes:
     return begin + struct.pack(f"{order}I", 8 + len(body)) + body + ifd + bytes(4)
 
 
-def test_the_command_in_the_reason_packs_the_bands_of_a_tiff(
-    tmp_path: Path, run_packer: Callable[..., "subprocess.CompletedProcess[str]"]
-) -> None:
+def test_the_command_in_the_reason_packs_the_bands_of_a_tiff(tmp_path: Path) -> None:
     values = np.arange(HEIGHT * WIDTH * BANDS, dtype=np.uint16).reshape(HEIGHT, WIDTH, BANDS)
     tiffs, pictures, arrays = (tmp_path / name for name in ("tiffs", "pictures", "arrays"))
     for number, (name, order) in enumerate({"crops": "<", "forest": ">"}.items()):
@@ -47,13 +44,13 @@ def test_the_command_in_the_reason_packs_the_bands_of_a_tiff(
         (tiffs / name / "0.tif").write_bytes(tiff(values, order))
         np.save(arrays / name / "0.npy", values)
         make_image(number, HEIGHT, WIDTH).save(pictures / name / "0.png")
-    done = run_packer("pack", tiffs, tmp_path / "dst")
+    done = call_packer("pack", tiffs, tmp_path / "dst")
     assert "it is a TIFF of 12 bands" in done.stderr
     command = re.search(r"packer (pack PICTURES NEW --pair bands=ARRAYS)", done.stderr)
     assert command is not None
     words = command[1].replace("PICTURES", str(pictures))
     words = words.replace("NEW", str(tmp_path / "new")).replace("ARRAYS", str(arrays))
-    assert not run_packer(*shlex.split(words)).returncode
+    assert not call_packer(*shlex.split(words)).returncode
 
     fields = ("image", "bands.npy")
     with reader.Loader(tmp_path / "new", batch_size=2, fields=fields, workers=0) as loader:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import turned
 from packing import run_pack
 from PIL import Image
 
@@ -26,8 +27,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
             path = root / "src" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, int):  # an EXIF orientation
-                exif = Image.Exif()
-                exif[0x0112] = content
+                exif = turned(content)
                 Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
             else:
                 path.write_text(content if isinstance(content, str) else json.dumps(content))
@@ -128,16 +128,3 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
         "2.jpg": [[5.5, 6, 7, 8, 0]],
         "3.jpg": [[HEIGHT - 40, 4, HEIGHT - 8, 20, 0]],
     }
-
-
-def test_a_crop_keeps_the_boxes_over_their_image(read: Callable[..., Any]) -> None:
-    found = read(
-        {
-            "classes.txt": "car\n",
-            "images/1.jpg": 1,
-            "labels/1.txt": "0 0.5 0.5 0.25 0.5\n0 0.0625 0.5 0.125 0.5\n",
-        },
-        transforms=[reader.CenterCrop((48, 48)), reader.Resize((96, 96))],
-    )
-    assert rows(found["images/1.jpg"]) == [[48, 48, 32, 48, 0]]
-    assert found["images/1.jpg"]["kept"].tolist() == [0]

@@ -2,13 +2,10 @@
 
 `growth` says what is counted and what is not seen. Each kind of source grows in each direction in
 which it may be large; each row of `layouts` in its images and, where folders are classes, in these.
-Run as a script, this prints a table: source, direction, Python calls for n and for 2n, their ratio,
-and the lines of code whose work grew faster.
 """
 
 import itertools
 import os
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -139,7 +136,7 @@ def test_twice_a_source_takes_at_most_twice_the_work(
 @pytest.mark.parametrize(
     ("row", "direction"),
     [  # what one module recognises lies beside each other, so that some have some of each
-        pytest.param(*grows, marks=pytest.mark.slow if number % 5 else ())
+        pytest.param(*grows, marks=pytest.mark.slow if number % 10 else ())
         for number, grows in enumerate(rows_that_grow())
     ],
     ids=lambda value: getattr(value, "name", value),
@@ -194,28 +191,3 @@ def test_work_for_all_that_is_done_for_each_is_found(work: str) -> None:
         AssertionError, match=r"(?s)the work grows faster than its input:.*(shape|labels)\.py"
     ):
         growth.assert_linear(make)
-
-
-def main() -> None:
-    """Print the table."""
-    with tempfile.TemporaryDirectory() as folder:
-        for number, kind in enumerate(KINDS):
-            found = grown_kind(kind, Path(folder, f"kind{number}"))
-            report(f"{kind.source}: {kind.direction}", found, "")
-        for number, (row, direction) in enumerate(rows_that_grow()):
-            here = Path(folder, f"row{number}")
-            here.mkdir()
-            found, is_read = grown_row(row, direction, here)
-            report(f"{row.name}: {direction}", found, "" if is_read else "not grown")
-
-
-def report(name: str, found: growth.Growth, note: str) -> None:
-    """Print a line of the table, and the lines of code that grew."""
-    calls = f"{found.small.calls:7}{found.large.calls:8}{found.ratio:6.2f}"
-    print(f"{name[:88]:90}{found.n:3}{calls}  {note}")
-    for line in found.excess():
-        print(f"    {line}")
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from finished import export, verify
 from growth import SIZE, assert_linear
-from PIL import Image
+from made_images import encode, make_image
+from packing import run_pack
 
 from packer import pack
 from packer.cli.main import main
@@ -19,7 +20,6 @@ from packer.options.declared import PackOptions
 from packer.plan.members import plan_members
 from packer.progress import QUIET
 from packer.run.destination import Destination
-from packer.run.pack import PackReport
 from packer.run.run import Run
 from packer.storage.source import LocalSource
 from reader import Dataset
@@ -28,9 +28,11 @@ from reader.order import shuffle
 
 Grown = Callable[[str, int], Path]
 
+# Splits have shards of their own, and as many classes as many samples.
 DIRECTIONS = [
-    *("samples", "splits", "classes"),
-    pytest.param("shards", marks=pytest.mark.slow),  # splits have shards of their own
+    "splits",
+    "classes",
+    *(pytest.param(more, marks=pytest.mark.slow) for more in ("samples", "shards")),
 ]
 N = 16  # a small shuffle is a table for fewer samples
 
@@ -110,12 +112,7 @@ def test_what_a_report_gathers(direction: str, grown_dataset: Grown) -> None:
     assert_linear(use)
 
 
-def test_packing_and_finding_it_packed(
-    tmp_path: Path,
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    run_pack: Callable[..., PackReport],
-) -> None:
+def test_packing_and_finding_it_packed(tmp_path: Path) -> None:
     image, runs = encode(make_image(1, 16, 16), "PNG"), count()
 
     def use(n: int) -> Callable[[], object]:

@@ -14,28 +14,61 @@ from pathlib import Path
 
 import psutil
 import pytest
+from called_packer import call_packer
 from other_process import wait_until
-from packing import run_pack
+from packing import files_of, run_pack
 
 import packer
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
+
+
+class Packing:
+    """The command that packs `many` into many small shards, to be disturbed and run again."""
+
+    def __init__(
+        self, many: Path, dst: Path, start: StartPacker, expected: dict[str, bytes]
+    ) -> None:
+        self.dst = dst
+        self._start, self._expected = start, expected
+        self._command = ("pack", many, dst, "--shard-samples", 1, "--jpeg", "verbatim")
+
+    def start(self, jobs: int) -> "subprocess.Popen[str]":
+        return self._start(*self._command, "--jobs", jobs)
+
+    def wait_for_shards(self) -> None:
+        wait_until(lambda: len(list(self.dst.glob("shard-*.safetensors"))) > 5)
+
+    def is_whole(self) -> bool:
+        """Whether the files are those of a run that was never interrupted."""
+        return files_of(self.dst) == self._expected
+
+    def finish(self) -> None:
+        """Assert that the same command finishes the dataset."""
+        assert not (self.dst / "dataset.json").exists()
+        assert call_packer(*self._command, "--jobs", 1).returncode == 0
+        assert self.is_whole()
+
+    def has_leavings(self) -> bool:
+        return any(".tmp-" in name for name in files_of(self.dst))
+
+
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
-
-
-# Enough shards of the fixture `many` to be interrupted among.
-SMALL_SHARDS = ("--shard-samples", 1, "--jpeg", "verbatim")
 
 
 @pytest.fixture(scope="module")
-def packed_many(
-    tmp_path_factory: pytest.TempPathFactory, many: Path, files_of: FilesOf
-) -> dict[str, bytes]:
-    """The files of `many` packed with SMALL_SHARDS and never interrupted."""
+def packed_many(tmp_path_factory: pytest.TempPathFactory, many: Path) -> dict[str, bytes]:
+    """The files of `many` packed as `Packing` does, and never interrupted."""
     dst = tmp_path_factory.mktemp("packed") / "many"
     run_pack(many, dst, jobs=2, shard_samples=1, jpeg="verbatim")
     return files_of(dst)
+
+
+@pytest.fixture
+def packing(
+    tmp_path: Path, many: Path, start_packer: StartPacker, packed_many: dict[str, bytes]
+) -> Packing:
+    return Packing(many, tmp_path / "dst", start_packer, packed_many)
 
 
 def packing_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:
@@ -66,10 +99,6 @@ def send_until_it_ends(process: "subprocess.Popen[str]", number: signal.Signals)
         time.sleep(0.002)
 
 
-def shards(dst: Path) -> int:
-    return len(list(dst.glob("shard-*.safetensors")))
-
-
 @pytest.mark.parametrize(
     ("jobs", "number", "send"),
     [
@@ -79,25 +108,14 @@ def shards(dst: Path) -> int:
         (2, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
         pytest.param(1, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
         pytest.param(2, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
-        (1, signal.SIGHUP, os.killpg),  # so does the end of a terminal
-        pytest.param(2, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),
+        pytest.param(1, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),  # so does its end
     ],
 )
 def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
-    tmp_path: Path,
-    many: Path,
-    packed_many: dict[str, bytes],
-    start_packer: StartPacker,
-    run_packer: RunPacker,
-    files_of: FilesOf,
-    jobs: int,
-    number: signal.Signals,
-    send: Callable[[int, int], None],
+    packing: Packing, jobs: int, number: signal.Signals, send: Callable[[int, int], None]
 ) -> None:
-    dst = tmp_path / "dst"
-    command = ("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
-    with start_packer(*command) as process:
-        wait_until(lambda: shards(dst) > 5)
+    with packing.start(jobs) as process:
+        packing.wait_for_shards()
         children = psutil.Process(process.pid).children(recursive=True)
         send(process.pid, number)
         _, stderr = process.communicate()
@@ -105,62 +123,45 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
     assert "Run the same command again" in stderr
     assert "Traceback" not in stderr
     wait_until(lambda: not any(map(is_alive, children)))
-    assert not [name for name in files_of(dst) if ".tmp-" in name]
-    assert not (dst / "dataset.json").exists()
-    assert run_packer(*command).returncode == 0
-    assert files_of(dst) == packed_many
+    assert not packing.has_leavings()
+    packing.finish()
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
-    tmp_path: Path, many: Path, start_packer: StartPacker, files_of: FilesOf, jobs: int
+    packing: Packing, jobs: int
 ) -> None:
-    dst = tmp_path / "dst"
-    with start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS) as process:
-        wait_until(lambda: shards(dst) > 5)
+    with packing.start(jobs) as process:
+        packing.wait_for_shards()
         send_until_it_ends(process, signal.SIGHUP)
         _, stderr = process.communicate()
     assert process.returncode == 130, stderr
     assert "packer: interrupted." in stderr
     assert "Traceback" not in stderr
-    assert not [name for name in files_of(dst) if ".tmp-" in name]
+    assert not packing.has_leavings()
 
 
 @pytest.mark.parametrize(
     ("number", "jobs"),
-    [
-        (signal.SIGHUP, 2),
-        (signal.SIGINT, 1),
-        pytest.param(signal.SIGHUP, 1, marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
-    ],
+    [(signal.SIGHUP, 2), pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow)],
 )
 def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
-    tmp_path: Path,
-    many: Path,
-    packed_many: dict[str, bytes],
-    start_packer: StartPacker,
-    files_of: FilesOf,
-    number: signal.Signals,
-    jobs: int,
+    packing: Packing, number: signal.Signals, jobs: int
 ) -> None:
-    dst = tmp_path / "dst"
     before = signal.signal(number, signal.SIG_IGN)  # which a process that is started inherits
     try:
-        process = start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
+        process = packing.start(jobs)
     finally:
         signal.signal(number, before)
     with process:
         send_until_it_ends(process, number)
         _, stderr = process.communicate()
     assert process.returncode == 0, stderr
-    assert files_of(dst) == packed_many
+    assert packing.is_whole()
 
 
-def test_ctrl_c_while_the_processes_start_shows_no_traceback(
-    tmp_path: Path, many: Path, start_packer: StartPacker
-) -> None:
-    with start_packer("pack", many, tmp_path / "dst", "--jobs", 2, *SMALL_SHARDS) as process:
+def test_ctrl_c_while_the_processes_start_shows_no_traceback(packing: Packing) -> None:
+    with packing.start(2) as process:
         wait_until(lambda: len(packing_processes(process)) == 2)
         os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate()
@@ -168,28 +169,19 @@ def test_ctrl_c_while_the_processes_start_shows_no_traceback(
     assert "Traceback" not in stderr
 
 
-def test_runs_killed_at_random_moments_lead_to_the_same_files(
-    tmp_path: Path,
-    many: Path,
-    packed_many: dict[str, bytes],
-    start_packer: StartPacker,
-    run_packer: RunPacker,
-    files_of: FilesOf,
-) -> None:
-    dst = tmp_path / "dst"
-    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
-    rng = random.Random()
-    interrupted = 0
+def test_runs_killed_at_random_moments_lead_to_the_same_files(packing: Packing) -> None:
+    rng, interrupted = random.Random(), 0
     for _ in range(3):
-        with start_packer(*command) as process:
-            wait_until(lambda: dst.exists() or process.poll() is not None)
+        with packing.start(2) as process:
+            wait_until(lambda: packing.dst.exists() or process.poll() is not None)
             time.sleep(rng.uniform(0, 0.3))
             process.kill()
             process.communicate()
-        interrupted += not (dst / "dataset.json").exists()
+        interrupted += not (packing.dst / "dataset.json").exists()
     assert interrupted
-    assert run_packer(*command).returncode == 0
-    assert files_of(dst) == packed_many
+    if interrupted == 3:
+        packing.finish()
+    assert packing.is_whole()
 
 
 def named_memory(process: psutil.Process) -> set[str]:
@@ -208,11 +200,10 @@ def test_what_a_killed_process_would_leave_is_seen() -> None:
 
 
 def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warning(
-    tmp_path: Path, many: Path, start_packer: StartPacker
+    packing: Packing,
 ) -> None:
-    dst = tmp_path / "dst"
-    with start_packer("pack", many, dst, "--jobs", 2, *SMALL_SHARDS) as process:
-        wait_until(lambda: shards(dst) > 5)
+    with packing.start(2) as process:
+        packing.wait_for_shards()
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(packing_processes(process)) == 2
         assert set().union(*map(named_memory, [psutil.Process(process.pid), *children])) == set()
@@ -273,30 +264,20 @@ def test_an_interrupted_run_ends_though_a_disk_holds_its_processes(
     assert "packer: interrupted." in said.read_text()
 
 
-def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
-    tmp_path: Path,
-    many: Path,
-    packed_many: dict[str, bytes],
-    start_packer: StartPacker,
-    run_packer: RunPacker,
-    files_of: FilesOf,
-) -> None:
-    dst = tmp_path / "dst"
-    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
-    with start_packer(*command) as process:
-        wait_until(lambda: shards(dst) > 5)
+def test_a_killed_packing_process_is_told_and_the_next_run_finishes(packing: Packing) -> None:
+    with packing.start(2) as process:
+        packing.wait_for_shards()
         packing_processes(process)[0].kill()
         _, stderr = process.communicate()
     assert process.returncode == 2
     assert "A process died" in stderr
     assert "Traceback" not in stderr
-    assert run_packer(*command).returncode == 0
-    assert files_of(dst) == packed_many
+    packing.finish()
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
-    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf, jobs: int
+    tmp_path: Path, source: Path, run_packer: RunPacker, jobs: int
 ) -> None:
     dst = tmp_path / "dst"
     command = ("pack", source, dst, "--shard-samples", 10, "--jpeg", "verbatim", "--jobs", jobs)

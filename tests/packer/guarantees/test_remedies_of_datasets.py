@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from called_packer import call_packer
+from damage import flip
 
 OPTIONS = ("--jpeg", "verbatim", "--png", "verbatim", "--jobs", "1", "--shard-samples", "20")
 
@@ -16,14 +17,6 @@ def dataset(source: Path, tmp_path: Path) -> Path:
     """A dataset of `source` with two shards."""
     assert call_packer("pack", source, tmp_path / "dst", *OPTIONS).returncode == 0
     return tmp_path / "dst"
-
-
-def damage(dataset: Path) -> Path:
-    tar = sorted(dataset.glob("*.tar"))[0]
-    content = bytearray(tar.read_bytes())
-    content[700] ^= 255
-    tar.write_bytes(content)
-    return tar
 
 
 def paste(printed: str, pattern: str, **values: object) -> str:
@@ -37,7 +30,7 @@ def paste(printed: str, pattern: str, **values: object) -> str:
 
 
 def test_what_verify_finds_is_repaired_as_it_is_advised(dataset: Path, source: Path) -> None:
-    damage(dataset)
+    flip(dataset / "shard-000000.tar", 700)
     found = call_packer("verify", dataset, "--jobs", 1)
     assert found.returncode == 1
     paste(found.stdout, r"packer repair \S+ --from SRC", SRC=source)
@@ -77,7 +70,7 @@ def test_a_dataset_that_lost_its_manifest_is_packed_again_as_it_is_advised(
 def test_what_extract_does_not_write_is_repaired_as_it_is_advised(
     dataset: Path, source: Path, tmp_path: Path
 ) -> None:
-    damage(dataset)
+    flip(dataset / "shard-000000.tar", 700)
     found = call_packer("extract", dataset, tmp_path / "out", "--jobs", 1)
     assert found.returncode == 1
     assert f"`packer verify {dataset}` lists all damages" in found.stderr
@@ -95,24 +88,6 @@ def test_another_export_is_replaced_as_it_is_advised(dataset: Path) -> None:
             path.write_text("{}")
     assert "or pass --overwrite" in call_packer(*command).stderr
     assert call_packer(*command, "--overwrite").returncode == 0
-
-
-def test_parts_are_committed_as_it_is_advised(source: Path, tmp_path: Path) -> None:
-    command = "pack", source, tmp_path / "dst", *OPTIONS
-    for part in ("1/2", "2/2"):
-        done = call_packer(*command, "--part", part)
-    assert "run the command without --part" in done.stdout
-    assert call_packer(*command).returncode == 0
-
-
-def test_an_unfinished_run_of_other_options_is_discarded_as_it_is_advised(
-    source: Path, tmp_path: Path
-) -> None:
-    command = "pack", source, tmp_path / "dst", *OPTIONS
-    assert call_packer(*command, "--part", "1/2").returncode == 0
-    other = *command, "--quality", "50"
-    assert "pass --overwrite" in call_packer(*other).stderr
-    assert call_packer(*other, "--overwrite").returncode == 0
 
 
 def test_a_source_that_changed_is_added_or_packed_again_as_it_is_advised(
@@ -140,7 +115,7 @@ def test_members_are_packed_as_it_is_advised(dataset: Path, tmp_path: Path) -> N
         assert call_packer(*command, "--image-column", "b", "--overwrite").returncode == 0
     done = call_packer(*command, "--image-column", "b", "--seed", 1)
     assert "Remove --seed." in done.stderr
-    damage(extra)
+    flip(min(extra.glob("*.tar")), 700)
     found = call_packer("verify", extra, "--jobs", 1)
     again = r"packer pack SRC \S+ --keys-of DATASET --overwrite"
     words = re.search(again, found.stdout)

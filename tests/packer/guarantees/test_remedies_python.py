@@ -11,7 +11,6 @@ from PIL import Image
 import packer
 
 PIXELS = np.zeros((8, 9, 3), np.uint8)
-JPEG = np.frombuffer(b"\xff\xd8", np.uint8)
 
 
 def png() -> bytes:

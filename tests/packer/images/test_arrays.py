@@ -10,8 +10,6 @@ import pytest
 
 import packer
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
 SIZE = (40, 60)
 
 

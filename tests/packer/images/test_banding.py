@@ -3,7 +3,6 @@
 import io
 import struct
 import zlib
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -11,15 +10,13 @@ import png_chunks
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_images import encode, make_image
+from made_images import encode, make_image, turned
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from packer.errors import Unbandable
 from packer.images import banding
 from packer.images.banding import band
-
-ToBytes = Callable[..., bytes]
 
 MODES = ("L", "LA", "RGB", "RGBA", "P")
 
@@ -68,8 +65,7 @@ def test_all_other_chunks_stay_in_their_order() -> None:
     info = PngInfo()
     info.add_text("Title", "boats", zip=True)
     info.add_itxt("Author", "Åse")
-    exif = Image.Exif()
-    exif[0x0112] = 6
+    exif = turned(6)
     made = encode(
         make_image(2, 90, 90), "PNG", pnginfo=info, icc_profile=b"profile" * 9, dpi=(72, 72),
         exif=exif, transparency=(1, 2, 3),

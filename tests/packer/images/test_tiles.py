@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 import simplejpeg
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_images import make_image
 from PIL import Image
@@ -121,20 +121,3 @@ def test_what_tiles_here_is_named_with_its_version(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tiling, "is_available", lambda: False)
     assert tiles.transcoders() == {}
     assert not tiles.can_tile()
-
-
-@settings(
-    max_examples=2 * settings().max_examples,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(st.data())
-def test_a_table_is_found_or_refused_for_any_bytes(data: st.DataObject) -> None:
-    whole = bytearray(jpeg(make_image(7, 40, 70), restart_marker_blocks=2))
-    for _ in range(data.draw(st.integers(1, 4))):
-        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        table = tiles.find_tiles(bytes(whole))
-    except Untileable:
-        return
-    assert (table.segments >= 0).all()
-    assert table.scan_offset + int((table.segments + 2).sum()) == len(whole)

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sqlite3
-import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from finished import export
+from packing import run_pack
 
 from packer.errors import UnusableInput
 from packer.inspect.index import index
 from packer.progress import Progress
-from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 from reader.format.safetensors import serialize
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 QUIET = Progress(quiet=True)
 SHARDS = ("train/shard-000000.tar", "val/shard-000000.tar")
 
@@ -144,23 +141,18 @@ def test_energon_s_descriptions_name_shards_splits_and_fields(with_sidecars: Pat
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
-def test_what_was_exported_is_a_source_as_before(
-    short: Path, tmp_path: Path, tool: str, run_pack: Callable[..., PackReport]
+def test_what_was_exported_is_a_source_as_before_whose_indexes_are_ignored_on_one_line(
+    short: Path, tmp_path: Path, tool: str
 ) -> None:
+    done = call_packer("pack", short, tmp_path / "plain")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("ignored")]
+    names = ", ".join(name.replace(".tar", ".safetensors") for name in SHARDS)
+    assert line == f"ignored: 3 files: it is an index (dataset.json, {names})"
     export(short, tool, False, QUIET)
     report = run_pack(short, tmp_path / "again")
     assert (report.splits, report.rejected) == ({"train": 2, "val": 1}, [])
     ignored = {name.rstrip("/") for name, _ in report.ignored}
     assert (".nv-meta" in ignored) == (tool == "energon")
-
-
-def test_indexes_beside_shards_are_ignored_on_one_line(
-    short: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
-    done = run_packer("pack", short, tmp_path / "again")
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("ignored")]
-    names = ", ".join(name.replace(".tar", ".safetensors") for name in SHARDS)
-    assert line == f"ignored: 3 files: it is an index (dataset.json, {names})"
 
 
 def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Path) -> None:
@@ -180,7 +172,7 @@ def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Pa
 
 
 def test_a_key_of_two_tars_is_refused_for_energon_with_what_makes_it_unique(
-    tmp_path: Path, items: list[Any], run_packer: RunPacker
+    tmp_path: Path, items: list[Any]
 ) -> None:
     image = tmp_path / "x.jpg"
     image.write_bytes(items[0].image)
@@ -192,7 +184,7 @@ def test_a_key_of_two_tars_is_refused_for_energon_with_what_makes_it_unique(
     index(tars, 1)
     with pytest.raises(UnusableInput, match=r"train-001\.tar: .* the key 'x', too.*`packer pack`"):
         export(tars, "energon", False, QUIET)
-    assert run_packer("pack", tars, tmp_path / "packed").returncode == 0
+    assert call_packer("pack", tars, tmp_path / "packed").returncode == 0
     assert export(tmp_path / "packed", "energon", False, QUIET)
 
 
@@ -209,7 +201,13 @@ def test_an_index_that_leaves_no_room_for_a_header_is_refused(short: Path, tool:
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
 def test_exporting_again_changes_nothing_and_strangers_are_kept(short: Path, tool: str) -> None:
+    killed = (".nv-meta/.index.sqlite.tmp-1", ".nv-meta/.index.sqlite.tmp-1-journal")
+    for name in (*killed, "train/.wids.json.tmp-1"):
+        if (tool == "energon") == (name in killed) and tool != "dali":
+            (short / name).parent.mkdir(exist_ok=True)
+            (short / name).touch()
     files = export(short, tool, False, QUIET)
+    assert not [path for path in short.rglob(".*") if ".tmp-" in path.name]
     before = {name: (short / name).read_bytes() for name in files}
     again = export(short, tool, False, QUIET)
     assert {name: (short / name).read_bytes() for name in before} == before
@@ -229,34 +227,17 @@ def test_a_description_for_energon_that_was_changed_is_kept(short: Path) -> None
     assert (short / ".nv-meta" / "dataset.yaml").read_text() == "mine"
 
 
-def test_the_command_names_the_files(packed: Path, short: Path, run_packer: RunPacker) -> None:
-    done = run_packer("export", short, "--to", "dali")
-    assert (done.returncode, done.stdout) == (
-        0,
-        f"{short}: 2 files for dali: train/shard-000000.idx, val/shard-000000.idx\n",
-    )
-    assert run_packer("export", short, "--to", "nobody").returncode == 2
-
-
 @pytest.mark.parametrize("out", [(), ("--out", "elsewhere")])
-def test_files_that_hugging_face_datasets_takes_for_tars_are_named_with_what_reads_the_tars(
-    short: Path, tmp_path: Path, run_packer: RunPacker, out: tuple[str, ...]
+def test_the_command_names_the_files_and_how_hugging_face_datasets_reads_the_tars(
+    short: Path, tmp_path: Path, out: tuple[str, ...]
 ) -> None:
     folder = tmp_path / out[1] if out else short
-    done = run_packer("export", short, "--to", "energon", *out[:1], *[folder] * bool(out))
-    assert done.stdout.splitlines()[1:] == [
+    done = call_packer("export", short, "--to", "energon", *out[:1], *[folder] * bool(out))
+    named, *remarks = done.stdout.splitlines()
+    assert named.startswith(f"{folder}: 7 files for energon: train/shard-000000.tar.idx, ")
+    assert remarks == [
         "Beside the tars, Hugging Face datasets reads each .tar.idx as a tar, and fails. Name the "
         f"tars: load_dataset('{folder}', "
         'data_files={"train": "train/*.tar", "val": "val/*.tar"})'
     ]
-
-
-def test_what_a_killed_export_left_is_removed(short: Path) -> None:
-    killed = (".nv-meta/.index.sqlite.tmp-1", ".nv-meta/.index.sqlite.tmp-1-journal")
-    left = [short / name for name in (*killed, "train/.wids.json.tmp-1")]
-    for path in left:
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
-    export(short, "energon", False, QUIET)
-    export(short, "wids", False, QUIET)
-    assert not any(path.exists() for path in left)
+    assert call_packer("export", short, "--to", "nobody").returncode == 2

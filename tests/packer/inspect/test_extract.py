@@ -4,7 +4,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,19 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from finished import extract
+from called_packer import call_packer
+from damage import flip
+from finished import extract, info, verify
+from made_images import encode, make_image
+from packing import files_of, run_pack
 from PIL import Image
 
 from packer.errors import UnusableInput
 from packer.progress import Progress
-from packer.run.pack import PackReport
 from reader.format import Limits, Manifest
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -42,18 +40,14 @@ def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Call
 
 
 @pytest.fixture
-def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+def jpegs() -> list[bytes]:
     """Two images."""
     return [encode(make_image(seed), "JPEG") for seed in range(2)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_files_packed_as_they_are_come_back_byte_for_byte(
-    tmp_path: Path,
-    source: Path,
-    run_pack: Callable[..., PackReport],
-    files_of: FilesOf,
-    jobs: int,
+    tmp_path: Path, source: Path, jobs: int
 ) -> None:
     run_pack(source, tmp_path / "shards", shard_samples=10, jpeg="verbatim")
     report = extract(tmp_path / "shards", tmp_path / "out", jobs)
@@ -61,20 +55,23 @@ def test_files_packed_as_they_are_come_back_byte_for_byte(
     assert (report.written, report.present, report.tiled, report.refused) == (39, 0, 0, [])
 
 
-def test_tiled_images_come_back_with_the_same_pixels(
-    tmp_path: Path, source: Path, packed: Path, files_of: FilesOf
+def test_tiled_images_come_back_with_the_same_pixels_and_the_command_says_so(
+    tmp_path: Path, source: Path, packed: Path
 ) -> None:
-    report = extract(packed, tmp_path, 2)
+    done = call_packer("extract", packed, tmp_path, "--jobs", 2)
+    assert done.returncode == 0
+    assert "39 files written, 0 were there, 0 not written" in done.stdout
+    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
     out, originals = files_of(tmp_path), files_of(source)
     assert out.keys() == originals.keys()
-    assert report.tiled == 39
     for name, data in out.items():
         one, other = (np.asarray(Image.open(io.BytesIO(d))) for d in (data, originals[name]))
         assert np.array_equal(one, other)
+    assert "39 were there" in call_packer("extract", packed, tmp_path).stdout
 
 
 def test_sidecars_lie_beside_their_images(
-    with_sidecars: Path, tmp_path: Path, items: list[Any], files_of: FilesOf
+    with_sidecars: Path, tmp_path: Path, items: list[Any]
 ) -> None:
     extract(with_sidecars, tmp_path / "out", 1)
     expected = {}
@@ -85,45 +82,39 @@ def test_sidecars_lie_beside_their_images(
     assert files_of(tmp_path / "out") == expected
 
 
-def test_one_split_is_given_back_alone(with_sidecars: Path, tmp_path: Path) -> None:
+def test_a_split_is_given_back_alone_if_there_is_one(
+    with_sidecars: Path, packed: Path, tmp_path: Path
+) -> None:
     assert extract(with_sidecars, tmp_path / "out", 1, split="val").written == 3
     with pytest.raises(UnusableInput, match="no split 'test'; it has 'train', 'val'"):
         extract(with_sidecars, tmp_path / "out", 1, split="test")
+    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
+        extract(packed, tmp_path / "out", 1, split="train")
+    with pytest.raises(UnusableInput, match="is inside the dataset"):
+        extract(packed, packed / "out", 1)
 
 
-def test_raw_images_become_png(
-    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
-) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
-    grey = pixels[:, :, 0].copy()
-    colour = items[0]._replace(image=pixels.tobytes(), raw=(5, 7, 3), members={})
-    other = colour._replace(name="b.png", key="b", image=grey.tobytes(), raw=(5, 7, 1))
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [colour, other]}, classes=2)
-    assert extract(folder, tmp_path / "out", 1).raw == 2
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
-
-
-def test_raw_pixels_of_another_number_than_their_size_are_refused(
-    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
-) -> None:
-    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 8, 3), members={})
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
-    report = extract(folder, tmp_path / "out", 1)
-    assert report.refused == [("a.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
-
-
-def test_raw_pixels_beyond_the_limit_are_refused_unread(
+def test_raw_images_become_png_or_are_refused_where_they_lie_or_are_large(
     tmp_path: Path,
     items: list[Any],
     write_dataset: WriteDataset,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
+    grey = pixels[:, :, 0].copy()
+    colour = items[0]._replace(image=pixels.tobytes(), raw=(5, 7, 3), members={})
+    other = colour._replace(name="b.png", key="b", image=grey.tobytes(), raw=(5, 7, 1))
+    lying = colour._replace(name="c.png", key="c", raw=(5, 8, 3))
+    shards = {"shard-000000.tar": [colour, other, lying]}
+    folder = write_dataset(tmp_path / "raw", shards, classes=2)
+    report = extract(folder, tmp_path / "out", 1)
+    assert report.raw == 2
+    assert report.refused == [("c.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
     monkeypatch.setattr("packer.inspect.extract.Limits", lambda: Limits(bytes=100))
-    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 7, 3), members={})
-    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
-    (refused,) = extract(folder, tmp_path / "out", 1).refused
-    assert refused == ("a.png", "its pixels have 105 bytes; 100 are the most that become a PNG")
+    reasons = {reason for _, reason in extract(folder, tmp_path / "few", 1).refused}
+    assert "its pixels have 105 bytes; 100 are the most that become a PNG" in reasons
 
 
 def test_a_class_that_no_folder_can_be_called_is_in_no_name(
@@ -135,33 +126,42 @@ def test_a_class_that_no_folder_can_be_called_is_in_no_name(
     assert extract(folder, tmp_path / "out", 1).unlabelled == 1
 
 
+OUTSIDE = [
+    "../x.jpg",
+    "/x.jpg",
+    "a/../../x.jpg",
+    "a//x.jpg",
+    "./x.jpg",
+    "a\0b.jpg",
+    "",
+    "..",
+    "a/" * 2048,
+]
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        "../x.jpg",
-        "/x.jpg",
-        "a/../../x.jpg",
-        "a//x.jpg",
-        "./x.jpg",
-        "a\0b.jpg",
-        "",
-        "..",
-        "a/" * 2048,
-    ],
+    ("where", "name"),
+    [*(("name", name) for name in OUTSIDE), ("key", "../x"), ("key", "/x"), ("key", "a\0b")],
 )
-def test_a_name_that_leads_outside_is_refused(
-    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf, name: str
+def test_a_name_or_key_that_leads_outside_is_refused(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset, where: str, name: str
 ) -> None:
-    dst = named(name, "good.jpg")
+    hostile = items[0]._replace(**{where: name})
+    good = items[1]._replace(name="good.jpg", key="good", members={})
+    dst = write_dataset(tmp_path / "dst", {"shard-000000.tar": [hostile, good]}, classes=2)
+    before = set(tmp_path.rglob("*"))
     report = extract(dst, tmp_path / "in" / "out", 1)
-    assert [refused[0] for refused in report.refused] == [name]
-    assert list(files_of(tmp_path / "in")) == ["out/good.jpg"]
+    # The image has the name; the members beside it have the key.
+    assert len(report.refused) == (1 if where == "name" else 2)
+    found = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert found <= {*(tmp_path / "in" / "out").rglob("*")}
+    assert tmp_path / "in" / "out" / "good.jpg" in found
     assert not Path("/x.jpg").exists()
+    verify(dst, 1)
+    info(dst)
 
 
-def test_no_symbolic_link_is_followed(
-    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf
-) -> None:
+def test_no_symbolic_link_is_followed(tmp_path: Path, named: Callable[..., Path]) -> None:
     dst = named("folder/a.jpg", "file.jpg", "good.jpg")
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     out.mkdir()
@@ -191,7 +191,7 @@ def test_a_file_has_its_content_on_the_disk_before_it_has_its_name(
 
 
 def test_a_file_with_other_content_is_replaced_only_when_told(
-    tmp_path: Path, named: Callable[..., Path], items: list[Any], files_of: FilesOf
+    tmp_path: Path, named: Callable[..., Path], items: list[Any]
 ) -> None:
     dst, out = named("a.jpg", "b.jpg", "c.jpg"), tmp_path / "out"
     out.mkdir()
@@ -220,21 +220,6 @@ def test_the_second_of_two_files_with_one_name_is_refused(
     assert (tmp_path / "out" / one.name).read_bytes() == one.image
 
 
-def test_a_damaged_file_is_not_given_back(
-    packed: Path, tmp_path: Path, run_packer: RunPacker
-) -> None:
-    copy = shutil.copytree(packed, tmp_path / "copy")
-    tar = bytearray((copy / "shard-000000.tar").read_bytes())
-    tar[1000] ^= 1
-    (copy / "shard-000000.tar").write_bytes(tar)
-    done = run_packer("extract", copy, tmp_path / "out", "--json")
-    report = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert report["written"] == 38
-    assert "damaged" in report["refused"][0]["reason"]
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".part"]
-
-
 def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
     packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
 ) -> None:
@@ -250,44 +235,28 @@ def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("suffix", [".tar", ".safetensors"])
-def test_a_missing_shard_is_named_and_the_others_are_given_back(
-    packed: Path, tmp_path: Path, run_packer: RunPacker, suffix: str, jobs: int
+def test_a_missing_shard_and_a_damaged_file_are_named_and_the_others_are_given_back(
+    packed: Path, tmp_path: Path, suffix: str, jobs: int
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
-    first, *others = Manifest.load(copy).shards
+    first, second, *others = Manifest.load(copy).shards
     (copy / first.file).with_suffix(suffix).unlink()
-    done = run_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
+    flip(copy / second.file, 1000)
+    done = call_packer("extract", copy, tmp_path / "out", "--json", "--jobs", jobs)
     assert done.returncode == 1
     report = json.loads(done.stdout)
-    [refused] = report["refused"]
-    assert refused["file"] == first.file
-    assert f"none of its {first.samples} samples is written" in refused["reason"]
-    assert "No such file" in refused["reason"]
+    damaged, missing = sorted(report["refused"], key=lambda refused: str(refused["file"]))
+    assert missing["file"] == first.file
+    assert f"none of its {first.samples} samples is written" in missing["reason"]
+    assert "No such file" in missing["reason"]
     assert f"not written: {first.file}: " in done.stderr
-    assert report["written"] == sum(shard.samples for shard in others)
-
-
-def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:
-    done = run_packer("extract", packed, tmp_path / "out", "--jobs", 2)
-    assert done.returncode == 0
-    assert "39 files written, 0 were there, 0 not written" in done.stdout
-    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
-    assert "39 were there" in run_packer("extract", packed, tmp_path / "out").stdout
-
-
-def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
-    with pytest.raises(UnusableInput, match="is inside the dataset"):
-        extract(packed, packed / "out", 1)
-    assert Manifest.load(packed)
-
-
-def test_a_split_of_an_undivided_dataset_is_told_so(packed: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
-        extract(packed, tmp_path / "out", 1, split="train")
+    assert "damaged" in damaged["reason"]
+    assert report["written"] == second.samples - 1 + sum(shard.samples for shard in others)
+    assert not list((tmp_path / "out").rglob("*.part"))
 
 
 def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
-    tmp_path: Path, jpegs: list[bytes], run_pack: Callable[..., PackReport], files_of: FilesOf
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     flat, folders = tmp_path / "flat", tmp_path / "folders"
     for number in (0, 1):
@@ -304,22 +273,22 @@ def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
 
 
 def test_classes_and_splits_that_no_name_tells_are_counted(
-    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     (tmp_path / "x.jpg").write_bytes(jpegs[0])
     (tmp_path / "list.csv").write_text("path,label,split\nx.jpg,dog,train\n")
-    assert run_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
-    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert call_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
+    spoken = call_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (
         "1 sample without the class in the file's name; 1 sample without the split "
         "in the file's name" in spoken
     )
-    report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
+    report = json.loads(call_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
     assert (report["unlabelled"], report["unsplit"]) == (1, 1)
 
 
 def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_packing_reads_it(
-    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+    tmp_path: Path, jpegs: list[bytes]
 ) -> None:
     for split, image in zip(("train2017", "val2017"), jpegs, strict=True):
         for kind, name, content in (("images", "1.jpg", image), ("labels", "1.txt", b"0 1 1 1 1")):
@@ -328,8 +297,8 @@ def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_pack
             path.write_bytes(content)
     names = "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
     (tmp_path / "yolo" / "data.yaml").write_text(names)
-    assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
-    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert call_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
+    spoken = call_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
     assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
     assert (
         "; 2 members written by the keys of their samples (folders of labels and lists of" in spoken

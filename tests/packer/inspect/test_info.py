@@ -3,20 +3,16 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from called_packer import call_packer
 from finished import info
 from PIL import Image
 
 from reader.format import FormatError, Index, Manifest, safetensors
-
-pytestmark = pytest.mark.usefixtures("in_process")
-
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_everything_is_counted(packed: Path) -> None:
@@ -74,29 +70,27 @@ def test_a_dataset_without_samples_is_told_of(
     assert (found.samples, found.short_sides, found.decoded_bytes) == (0, {}, 0)
 
 
-def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) -> None:
-    done = run_packer("info", packed)
+def test_the_command_prints_text_or_json(packed: Path) -> None:
+    done = call_packer("info", packed)
     assert done.returncode == 0
     assert "39 samples in 4 shards" in done.stdout
     assert "154.1 MB float32" in done.stdout
     assert "usual shard size: 10 MB (smaller shards would cost more" in done.stdout
-    done = run_packer("info", packed, "--json")
+    done = call_packer("info", packed, "--json")
     assert json.loads(done.stdout)["samples"] == 39
 
 
-def test_classes_of_boxes_are_said_to_be_such(
-    tmp_path: Path, packed: Path, run_packer: RunPacker
-) -> None:
+def test_classes_of_boxes_are_said_to_be_such(tmp_path: Path, packed: Path) -> None:
     source = tmp_path / "yolo"
     for name, text in {"images/a.png": "", "labels/a.txt": "1 0.5 0.5 1 1\n"}.items():
         (source / name).parent.mkdir(parents=True)
         (source / name).write_text(text)
     Image.new("RGB", (8, 8)).save(source / "images/a.png")
     (source / "classes.txt").write_text("cat\ndog\n")
-    assert run_packer("pack", source, tmp_path / "dst").returncode == 0
-    told = run_packer("info", tmp_path / "dst").stdout
+    assert call_packer("pack", source, tmp_path / "dst").returncode == 0
+    told = call_packer("info", tmp_path / "dst").stdout
     assert "2 classes, those of boxes: cat, dog; no sample has one of its own\n" in told
-    assert "3 classes, 0 samples without one:\n  class0" in run_packer("info", packed).stdout
+    assert "3 classes, 0 samples without one:\n  class0" in call_packer("info", packed).stdout
 
 
 def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:

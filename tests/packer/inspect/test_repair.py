@@ -10,19 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from damage import flip
 from finished import repair, verify
-from packing import pack
+from made_images import make_folder
+from packing import files_of, pack, run_pack
 from PIL import Image
 
 import packer
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from packer.run.report import PackReport
-from reader.format import FormatError, Index, Manifest
+from reader.format import Index, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -35,7 +35,7 @@ FilesOf = Callable[[Path], dict[str, bytes]]
     ids=str,
 )
 def test_what_is_damaged_becomes_what_it_was(
-    copy: Path, source: Path, packed: Path, files_of: FilesOf, damaged: list[str], jobs: int
+    copy: Path, source: Path, packed: Path, damaged: list[str], jobs: int
 ) -> None:
     for name in damaged:
         flip(copy / name, 700)
@@ -46,9 +46,7 @@ def test_what_is_damaged_becomes_what_it_was(
     assert files_of(copy) == files_of(packed)
 
 
-def test_what_is_missing_or_cut_short_is_made_again(
-    copy: Path, source: Path, packed: Path, files_of: FilesOf
-) -> None:
+def test_what_is_missing_or_cut_short_is_made_again(copy: Path, source: Path, packed: Path) -> None:
     (copy / "shard-000000.tar").unlink()
     (copy / "shard-000001.safetensors").unlink()
     os.truncate(copy / "shard-000002.tar", 1000)
@@ -63,19 +61,15 @@ def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == times
 
 
-def test_what_a_program_has_packed_only_that_can_make_again(
-    tmp_path: Path, run_packer: RunPacker, source: Path
-) -> None:
+def test_what_a_program_has_packed_only_that_can_make_again(tmp_path: Path, source: Path) -> None:
     packer.pack([np.zeros((4, 4), np.uint8)], tmp_path / "dst", progress=False)
     flip(tmp_path / "dst" / "shard-000000.tar", 700)
-    done = run_packer("repair", tmp_path / "dst", "--from", source)
+    done = call_packer("repair", tmp_path / "dst", "--from", source)
     assert done.returncode == 2
     assert "packed from Python, and `packer repair` cannot run that program" in done.stderr
 
 
-def test_shards_with_rejected_files_are_the_same_again(
-    own_source: Path, tmp_path: Path, run_pack: Callable[..., PackReport], files_of: FilesOf
-) -> None:
+def test_shards_with_rejected_files_are_the_same_again(own_source: Path, tmp_path: Path) -> None:
     for number in range(5):
         (own_source / "class1" / f"bad{number}.jpg").write_text("text")
     dst = tmp_path / "dst"
@@ -87,15 +81,11 @@ def test_shards_with_rejected_files_are_the_same_again(
     assert files_of(dst) == before
 
 
-def test_appended_shards_are_made_again(
-    own_source: Path, tmp_path: Path, make_folder: Callable[..., Path], files_of: FilesOf
-) -> None:
+def test_appended_shards_are_made_again(own_source: Path, tmp_path: Path) -> None:
     options, dst = PackOptions(shard_samples=10), tmp_path / "dst"
     pack(own_source, dst, options, 1)
-    more = make_folder(tmp_path / "more", images=2)
-    for label in range(3):
-        for path in (more / f"class{label}").iterdir():
-            path.rename(own_source / f"class{label}" / f"more-{path.name}")
+    for path in make_folder(tmp_path / "more", images=2).rglob("*.jpg"):
+        path.rename(own_source / path.parent.name / f"more-{path.name}")
     pack(own_source, dst, options, 1, append=True)
     before = files_of(dst)
     for name in ("shard-000000.tar", "shard-000002.safetensors", "shard-000004.tar"):
@@ -105,9 +95,7 @@ def test_appended_shards_are_made_again(
 
 
 @pytest.mark.parametrize("change", ["other content", "other names", "missing"])
-def test_another_source_repairs_nothing(
-    copy: Path, own_source: Path, files_of: FilesOf, change: str
-) -> None:
+def test_another_source_repairs_nothing(copy: Path, own_source: Path, change: str) -> None:
     flip(copy / "shard-000001.tar", 700)
     before = files_of(copy)
     for image in sorted(own_source.glob("*/*.jpg"))[::2]:
@@ -123,9 +111,9 @@ def test_another_source_repairs_nothing(
     assert files_of(copy) == before
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar", "gztar", "a part"])
+@pytest.mark.parametrize("kind", ["tar", "a part"])
 def test_any_source_repairs_the_shards_whose_bytes_it_gives(
-    copy: Path, packed: Path, own_source: Path, tmp_path: Path, files_of: FilesOf, kind: str
+    copy: Path, packed: Path, own_source: Path, tmp_path: Path, kind: str
 ) -> None:
     flip(copy / "shard-000001.tar", 700)
     source = own_source
@@ -138,9 +126,7 @@ def test_any_source_repairs_the_shards_whose_bytes_it_gives(
     assert files_of(copy) == files_of(packed)
 
 
-def test_shards_that_nothing_tells_of_are_named(
-    copy: Path, source: Path, files_of: FilesOf
-) -> None:
+def test_shards_that_nothing_tells_of_are_named(copy: Path, source: Path) -> None:
     """Here dataset.json has a shard that lies nowhere, and that its options do not give."""
     manifest = Manifest.load(copy)
     lost = replace(manifest.shards[0], file="lost.tar")
@@ -153,9 +139,7 @@ def test_shards_that_nothing_tells_of_are_named(
 
 
 @pytest.mark.parametrize("damage", ["{}", "a flipped bit"])
-def test_a_damaged_manifest_is_refused_with_advice(
-    copy: Path, source: Path, files_of: FilesOf, damage: str
-) -> None:
+def test_a_damaged_manifest_is_refused_with_advice(copy: Path, source: Path, damage: str) -> None:
     path = copy / "dataset.json"
     path.write_text(damage) if damage == "{}" else flip(path, 700)
     before = files_of(copy)
@@ -165,7 +149,7 @@ def test_a_damaged_manifest_is_refused_with_advice(
 
 
 def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
-    copy: Path, source: Path, packed: Path, files_of: FilesOf
+    copy: Path, source: Path, packed: Path
 ) -> None:
     path = copy / "dataset.json"
     path.write_text(json.dumps(json.loads(path.read_text())))
@@ -173,42 +157,26 @@ def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
     assert files_of(copy) == files_of(packed)
 
 
-def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
-    with pytest.raises(FormatError, match="is not a dataset"):
-        repair(tmp_path, source, 1)
-
-
-def test_the_leavings_of_a_killed_repair_are_removed(copy: Path, source: Path) -> None:
+def test_the_command_names_what_it_did_and_leaves_nothing_of_a_killed_one(
+    copy: Path, source: Path
+) -> None:
     (copy / ".repair-old").mkdir()
     (copy / ".repair-old" / "shard.tar").touch()
     flip(copy / "shard-000001.tar", 700)
-    repair(copy, source, 1)
-    assert not list(copy.glob(".*"))
-
-
-def test_they_are_removed_where_nothing_is_damaged_any_more(copy: Path, source: Path) -> None:
-    (copy / ".repair-killed" / "0").mkdir(parents=True)
-    repair(copy, source, jobs=1)
-    assert not list(copy.glob(".*"))
-
-
-def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: RunPacker) -> None:
-    flip(copy / "shard-000001.tar", 700)
-    done = run_packer("repair", copy, "--from", source, "--json")
+    done = call_packer("repair", copy, "--from", source, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr
     assert verify(copy, 1).damages == []
+    assert not list(copy.glob(".*"))
+    (copy / ".repair-killed" / "0").mkdir(parents=True)
+    repair(copy, source, jobs=1)  # where nothing is damaged any more
+    assert not list(copy.glob(".*"))
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
-    tmp_path: Path,
-    make_folder: Callable[..., Path],
-    run_pack: Callable[..., object],
-    run_packer: RunPacker,
-    faulty_decoder: bytes,
-    jobs: int,
+    tmp_path: Path, run_packer: RunPacker, faulty_decoder: bytes, jobs: int
 ) -> None:
     source = make_folder(tmp_path / "images", images=4)
     path = sorted(source.rglob("*.jpg"))[5]

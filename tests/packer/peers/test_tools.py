@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 from finished import export
+from made_images import make_image
+from packing import run_pack
 from PIL import Image
 
 from packer.inspect.export import export as export_of
@@ -45,11 +47,7 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def exported(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_image: Callable[..., Image.Image],
-    run_pack: Callable[..., object],
-) -> tuple[Path, dict[str, Members]]:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Members]]:
     """A dataset with the index files of every tool, and what each has to find in it."""
     root = tmp_path_factory.mktemp("exported")
     source, shards = root / "source", root / "shards"
@@ -222,10 +220,7 @@ def test_energon_s_files_are_those_that_energon_prepare_makes(
 
 
 def test_hugging_face_reads_several_image_formats_with_the_features_that_the_page_names(
-    make_image: Callable[..., Image.Image],
-    run_pack: Callable[..., object],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("datasets")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 from PIL import Image
 
 import packer
@@ -65,17 +66,17 @@ def test_labels_that_may_be_no_classes_are_doubted(
 
 
 def test_classes_named_by_numbers_are_told_with_the_command_that_orders_them(
-    folders: Folders, run_packer: Any
+    folders: Folders,
 ) -> None:
     src = folders(*TEXT_ORDER)
-    done = run_packer("pack", src, src.parent / "text")
+    done = call_packer("pack", src, src.parent / "text")
     assert Dataset(src.parent / "text").classes == TEXT_ORDER
     [line] = [line for line in done.stdout.splitlines() if "as in torchvision" in line]
     assert "10 has the label 2" in line
     command = shlex.split(line.partition("To order them by number: ")[2])
     assert command[-2:] == ["--classes", "numeric"]
     command[3] = str(src.parent / "numbers")
-    done = run_packer(*command[1:])
+    done = call_packer(*command[1:])
     ordered = Dataset(src.parent / "numbers")
     assert ordered.classes == NUMERIC
     assert all(name.split("/")[0] == str(label) for name, label in _labels(ordered))
@@ -88,10 +89,10 @@ def _labels(dataset: Dataset) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("names", [("0", "1", "2"), ("08", "09", "10", "11"), ("a", "b10", "b9")])
 def test_an_order_that_is_the_same_either_way_is_not_mentioned(
-    folders: Folders, run_packer: Any, names: Sequence[str]
+    folders: Folders, names: Sequence[str]
 ) -> None:
     src = folders(*names)
-    done = run_packer("pack", src, src.parent / "out")
+    done = call_packer("pack", src, src.parent / "out")
     assert Dataset(src.parent / "out").classes == list(names)
     assert "torchvision" not in done.stdout
 
@@ -110,12 +111,12 @@ def test_names_that_are_no_numbers_have_no_numeric_order(folders: Folders) -> No
 
 
 def test_a_file_of_that_name_lists_classes(
-    folders: Folders, run_packer: Any, monkeypatch: pytest.MonkeyPatch
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     src = folders("1", "2")
     monkeypatch.chdir(src.parent)
     Path("numeric").write_text("2\n1\n")
-    assert run_packer("pack", src, src.parent / "out", "--classes", "numeric").returncode == 0
+    assert call_packer("pack", src, src.parent / "out", "--classes", "numeric").returncode == 0
     assert Dataset(src.parent / "out").classes == ["2", "1"]
 
 
@@ -141,10 +142,10 @@ def test_a_writer_takes_names_and_no_order(tmp_path: Path) -> None:
     ],
 )
 def test_splits_whose_classes_differ_are_named(
-    folders: Folders, run_packer: Any, names: Sequence[str], lines: Sequence[str]
+    folders: Folders, names: Sequence[str], lines: Sequence[str]
 ) -> None:
     src = folders(*names)
-    done = run_packer("pack", src, src.parent / "out")
+    done = call_packer("pack", src, src.parent / "out")
     assert done.returncode == 0
     assert [line for line in done.stdout.splitlines() if "The split " in line] == lines
 
@@ -158,16 +159,16 @@ READINGS = [
 
 @pytest.mark.parametrize(("reading", "splits", "classes"), READINGS)
 def test_splits_without_a_common_class_are_asked_and_each_answer_packs_all(
-    folders: Folders, run_packer: Any, reading: str, splits: set[str], classes: list[str]
+    folders: Folders, reading: str, splits: set[str], classes: list[str]
 ) -> None:
     src = folders("train/a", "train/b", "val/c", "val/d")
-    done = run_packer("pack", src, src.parent / "out")
+    done = call_packer("pack", src, src.parent / "out")
     assert done.returncode == 2
     assert "no class of val ('c', 'd') is one of train ('a', 'b')" in done.stderr
     offered = re.findall(r"^  (.*?): packer (pack .*)$", done.stderr, re.MULTILINE)
     first = [meaning for meaning, _ in offered[: len(READINGS)]]  # commands that keep all follow
     assert first == [meaning for meaning, *_ in READINGS]
-    done = run_packer(*shlex.split(dict(offered)[reading]))
+    done = call_packer(*shlex.split(dict(offered)[reading]))
     assert done.returncode == 0, done.stderr
     found = Dataset(src.parent / "out")
     assert (set(found.splits), found.classes, len(found)) == (splits, classes, 8)

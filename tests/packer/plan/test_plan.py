@@ -104,7 +104,7 @@ def test_a_change_of_one_sample_leaves_nearly_all_shards_as_they_are(
     seed: int | None, change: str
 ) -> None:
     rng = np.random.default_rng(0)
-    sizes = rng.integers(5_000, 200_000, 20_000).tolist()
+    sizes = rng.integers(5_000, 200_000, 5_000).tolist()
 
     def shards(changed: int | None) -> set[tuple[str, ...]]:
         listing = SampleTable()
@@ -115,12 +115,12 @@ def test_a_change_of_one_sample_leaves_nearly_all_shards_as_they_are(
             if number != changed or change != "gone":
                 size += 70_000 * (number == changed and change == "larger")
                 listing.add(Sample(key, key, 0, size, 0))
-        plan = plan_shards(listing, 50_000_000, None, seed)
+        plan = plan_shards(listing, 12_000_000, None, seed)
         return {tuple(listing[int(n)].key for n in plan.shard(s)) for s in range(len(plan))}
 
     before = shards(None)
     assert len(before) > 40
-    for changed in (10, 5_000, 19_000):
+    for changed in (10, 1_200, 4_700):
         assert len(before - shards(changed)) <= 3
 
 

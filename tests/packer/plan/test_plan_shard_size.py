@@ -1,10 +1,9 @@
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -14,10 +13,7 @@ from packer.samples.records import Sample
 from packer.samples.table import SampleTable
 from reader.format import Manifest
 
-pytestmark = pytest.mark.usefixtures("in_process")
-
 MB = 10**6
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize(
@@ -71,18 +67,18 @@ def images(tmp_path: Path) -> Path:
 
 
 def test_pack_info_and_a_dry_run_agree_on_the_shards_and_an_append_goes_on(
-    images: Path, tmp_path: Path, run_packer: RunPacker
+    images: Path, tmp_path: Path
 ) -> None:
     dst = tmp_path / "dst"
     planned = json.loads(
-        run_packer("pack", images, dst, "--as", "folder", "--dry-run", "--json").stdout
+        call_packer("pack", images, dst, "--as", "folder", "--dry-run", "--json").stdout
     )
-    assert run_packer("pack", images, dst, "--as", "folder", "--quiet").returncode == 0
+    assert call_packer("pack", images, dst, "--as", "folder", "--quiet").returncode == 0
     packed = Manifest.load(dst)
     assert [shard.file for shard in packed.shards] == [shard["file"] for shard in planned["shards"]]
     assert len(packed.shards) == 2
-    found = json.loads(run_packer("info", dst, "--json").stdout)
+    found = json.loads(call_packer("info", dst, "--json").stdout)
     assert max(shard.bytes for shard in packed.shards) <= found["shard_size"] == 10 * MB
     Image.new("RGB", (8, 8)).save(images / "noise" / "new.png")
-    assert run_packer("pack", images, dst, "--as", "folder", "--quiet", "--append").returncode == 0
+    assert call_packer("pack", images, dst, "--as", "folder", "--quiet", "--append").returncode == 0
     assert len(Manifest.load(dst).shards) == 3

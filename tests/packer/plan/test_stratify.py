@@ -9,6 +9,7 @@ from called_packer import call_packer
 from hypothesis import given
 from hypothesis import strategies as st
 from made_images import encode, make_image
+from packing import files_of
 
 import packer
 import reader
@@ -116,7 +117,7 @@ def counts(dst: Path) -> dict[str, tuple[int, ...]]:
     }
 
 
-def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path, files_of: Any) -> None:
+def test_the_command_and_python_write_the_same_and_record_it(tmp_path: Path) -> None:
     src = folder(tmp_path / "src", {"cat": 10, "cow": 2, "dog": 25})
     options = ["--split", "train=0.8,val=0.2", "--stratify", "--jobs", 2, "--shard-samples", 4]
     done = call_packer("pack", src, tmp_path / "a", *options)
@@ -162,22 +163,6 @@ def test_an_append_still_refuses_a_sample_of_another_class(tmp_path: Path) -> No
         packer.UnusableInput, match=r"another label or split .* 3 \(1 in the dataset, 0 in"
     ):
         pack(src, tmp_path / "dst", append=True)
-
-
-def test_a_train_beside_a_test_is_divided_and_the_test_stays(tmp_path: Path) -> None:
-    src = tmp_path / "src"
-    folder(src / "train", {"cat": 5, "dog": 10})
-    folder(src / "test", {"cat": 3, "dog": 3})
-    assert pack(src, tmp_path / "dst").splits == {"test": 6, "train": 12, "val": 3}
-    assert counts(tmp_path / "dst") == {"cat": (4, 1), "dog": (8, 2)}
-
-
-def test_samples_without_a_label_are_divided_like_a_class(tmp_path: Path) -> None:
-    src = folder(tmp_path, {"src": 16}) / "src"
-    rows = ["file_name,label", *(f"{n}.png,{'cat' if n < 10 else ''}" for n in range(16))]
-    (src / "list.csv").write_text("\n".join(rows))
-    report = pack(src, tmp_path / "dst")
-    assert report.splits == {"train": 8 + 5, "val": 2 + 1}
 
 
 def test_it_is_refused_without_labels_or_shares_and_for_items_of_python(tmp_path: Path) -> None:

@@ -32,6 +32,17 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def refused(folder: Path, run: Run, reason: str, *, overwrite: bool = False) -> None:
+    """Assert that a run is not let in, and that nothing has changed then."""
+    before = files(folder) - {".packing.json"}
+    with (
+        pytest.raises(UnusableInput, match=reason),
+        Destination(folder).hold(run, overwrite),
+    ):
+        pytest.fail("it was let in")
+    assert files(folder) - {".packing.json"} == before
+
+
 def test_a_commit_leaves_the_dataset_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     with Destination(folder).hold(RUN, overwrite=False):
@@ -40,45 +51,30 @@ def test_a_commit_leaves_the_dataset_and_nothing_else(tmp_path: Path) -> None:
     assert Manifest.load(folder) == MANIFEST
 
 
-def test_the_same_run_continues_an_interrupted_one(tmp_path: Path) -> None:
-    interrupt(tmp_path)
+def test_the_same_run_continues_an_interrupted_one_again_and_again(tmp_path: Path) -> None:
+    for _ in range(3):
+        interrupt(tmp_path)
     with Destination(tmp_path).hold(RUN, overwrite=False):
         assert (tmp_path / "shard-000000.tar").read_bytes() == b"tar"
         Destination(tmp_path).commit(MANIFEST)
     assert names(tmp_path) == {"dataset.json", "shard-000000.tar", "shard-000000.safetensors"}
 
 
-def test_it_may_be_interrupted_again_and_again(tmp_path: Path) -> None:
-    for _ in range(3):
-        interrupt(tmp_path)
-    with Destination(tmp_path).hold(RUN, overwrite=False):
-        assert (tmp_path / "shard-000000.tar").exists()
-
-
 def test_another_run_does_not_continue_an_interrupted_one(tmp_path: Path) -> None:
     interrupt(tmp_path)
-    before = names(tmp_path)
-    with (
-        pytest.raises(UnusableInput, match="unfinished run"),
-        Destination(tmp_path).hold(OTHER, overwrite=False),
-    ):
-        pytest.fail("it was let in")
-    assert names(tmp_path) == before
+    refused(tmp_path, OTHER, "unfinished run")
     with Destination(tmp_path).hold(RUN, overwrite=False):
         assert (tmp_path / "shard-000000.tar").exists()
 
 
-def test_overwriting_discards_an_interrupted_run_of_other_options(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("run", "is_kept"), [(OTHER, False), (RUN, True)], ids=["other", "same"])
+def test_overwriting_continues_its_own_interrupted_run_and_discards_another(
+    tmp_path: Path, run: Run, is_kept: bool
+) -> None:
     interrupt(tmp_path)
-    with Destination(tmp_path).hold(OTHER, overwrite=True):
-        assert not (tmp_path / "shard-000000.tar").exists()
-        assert not (tmp_path / "shard-000000.safetensors").exists()
-
-
-def test_overwriting_continues_its_own_interrupted_run(tmp_path: Path) -> None:
-    interrupt(tmp_path)
-    with Destination(tmp_path).hold(RUN, overwrite=True):
-        assert (tmp_path / "shard-000000.tar").exists()
+    with Destination(tmp_path).hold(run, overwrite=True):
+        assert (tmp_path / "shard-000000.tar").exists() == is_kept
+        assert (tmp_path / "shard-000000.safetensors").exists() == is_kept
 
 
 def test_overwriting_removes_the_dataset_and_no_foreign_file(tmp_path: Path) -> None:
@@ -93,12 +89,7 @@ def test_overwriting_removes_the_dataset_and_no_foreign_file(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["dataset.json", "shard-000000.tar", "shard-000003.safetensors"])
 def test_what_another_command_wrote_is_not_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("theirs")
-    with (
-        pytest.raises(UnusableInput, match=name),
-        Destination(tmp_path).hold(RUN, overwrite=False),
-    ):
-        pytest.fail("it was let in")
-    assert names(tmp_path) == {name}
+    refused(tmp_path, RUN, name)
     assert (tmp_path / name).read_text() == "theirs"
 
 
@@ -106,12 +97,7 @@ def test_what_another_command_wrote_is_not_touched(tmp_path: Path, name: str) ->
 def test_two_runs_cannot_hold_one_destination(tmp_path: Path, overwrite: bool) -> None:
     with Destination(tmp_path).hold(RUN, overwrite=False):
         (tmp_path / "shard-000000.tar").write_bytes(b"tar")
-        with (
-            pytest.raises(UnusableInput, match="another packer is at work"),
-            Destination(tmp_path).hold(RUN, overwrite),
-        ):
-            pytest.fail("it was let in")
-        assert (tmp_path / "shard-000000.tar").exists()
+        refused(tmp_path, RUN, "another packer is at work", overwrite=overwrite)
         Destination(tmp_path).commit(MANIFEST)
 
 
@@ -145,11 +131,7 @@ def test_a_file_system_that_cannot_lock_is_named(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with (
-        pytest.raises(UnusableInput, match="cannot be locked: No locks available"),
-        Destination(tmp_path).hold(RUN, overwrite=False),
-    ):
-        pytest.fail("it was let in")
+    refused(tmp_path, RUN, "cannot be locked: No locks available")
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -178,25 +160,31 @@ def tars(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*.tar"))
 
 
-def test_a_mended_source_costs_the_shards_alone_that_are_not_right_any_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("runs", "kept"),
+    [
+        ([RUN, MENDED], [0, 2]),
+        ([RUN, replace(RUN, shards=dict([*SHARDS.items()][:2]))], [0, 1]),
+        ([RUN, MENDED, RUN], [0, 2]),
+        ([RUN, replace(RUN, place="there")], [0, 1, 2]),
+    ],
+    ids=["a mended source", "a shard fewer", "mended again", "the same source elsewhere"],
+)
+def test_a_changed_source_costs_only_the_shards_that_are_not_right_any_more(
+    tmp_path: Path, runs: list[Run], kept: list[int]
+) -> None:
+    for run in runs[:-1]:
+        finish(tmp_path, run)
+    with Destination(tmp_path).hold(runs[-1], overwrite=False):
+        assert tars(tmp_path) == [f"shard-{number:06d}.tar" for number in kept]
+        assert len(list(tmp_path.glob("*.safetensors"))) == len(kept)
+
+
+def test_another_source_and_shards_of_another_hand_are_not_touched(tmp_path: Path) -> None:
     finish(tmp_path, RUN)
-    with Destination(tmp_path).hold(MENDED, overwrite=False):
-        assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
-        assert len(list(tmp_path.glob("*.safetensors"))) == 2
-
-
-def test_a_shard_that_is_planned_no_more_is_removed(tmp_path: Path) -> None:
-    finish(tmp_path, RUN)
-    fewer = dict(list(SHARDS.items())[:2])
-    with Destination(tmp_path).hold(replace(RUN, shards=fewer), overwrite=False):
-        assert tars(tmp_path) == list(fewer)
-
-
-def test_a_source_mended_again_and_again_keeps_what_is_right(tmp_path: Path) -> None:
-    finish(tmp_path, RUN)
-    finish(tmp_path, MENDED)
-    with Destination(tmp_path).hold(RUN, overwrite=False):
-        assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
+    refused(tmp_path, replace(MENDED, place="there"), "of another source")
+    (tmp_path / "shard-000007.tar").write_text("theirs")
+    refused(tmp_path, MENDED, r"shard-000007\.tar")
 
 
 @pytest.mark.parametrize("cut", [1, 30, 200])
@@ -215,33 +203,8 @@ def test_a_kill_while_the_mended_run_is_noted_leaves_the_note_before(
         assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
 
 
-def test_the_same_source_at_another_place_is_continued_and_another_one_is_not(
-    tmp_path: Path,
-) -> None:
-    finish(tmp_path, RUN)
-    with Destination(tmp_path).hold(replace(RUN, place="there"), overwrite=False):
-        assert len(tars(tmp_path)) == 3
-    with (
-        pytest.raises(UnusableInput, match="of another source"),
-        Destination(tmp_path).hold(replace(MENDED, place="there"), overwrite=False),
-    ):
-        pytest.fail("it was let in")
-    assert len(tars(tmp_path)) == 3
-
-
-def test_a_mended_run_touches_no_shard_that_it_did_not_write(tmp_path: Path) -> None:
-    finish(tmp_path, RUN)
-    (tmp_path / "shard-000007.tar").write_text("theirs")
-    with (
-        pytest.raises(UnusableInput, match=r"shard-000007\.tar"),
-        Destination(tmp_path).hold(MENDED, overwrite=False),
-    ):
-        pytest.fail("it was let in")
-    assert len(tars(tmp_path)) == 4
-
-
-def replaced(folder: Path) -> set[str]:
-    """Write a dataset of two splits, and a file of the user's; return the names of its files."""
+def replaced(folder: Path) -> None:
+    """Write a dataset of two splits, and a file of the user's."""
     tars = ["train/shard-000000.tar", "train/shard-000001.tar", "val/shard-000000.tar"]
     entries = tuple(
         ShardEntry(tar, tar.partition("/")[0], 1, 10240, f"xxh3:{0:032x}", 9, f"xxh3:{0:032x}")
@@ -252,7 +215,6 @@ def replaced(folder: Path) -> set[str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     (folder / "dataset.json").write_text(replace(MANIFEST, shards=entries).dump())
-    return names | {"dataset.json"}
 
 
 def files(folder: Path) -> set[str]:
@@ -280,7 +242,7 @@ def killed_at(step: int, patch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_an_overwrite_that_was_killed_leaves_no_shard_of_the_old_dataset_to_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, step: int, again: str
 ) -> None:
-    before = replaced(tmp_path)
+    replaced(tmp_path)
     with (
         monkeypatch.context() as patch,
         pytest.raises(KeyboardInterrupt),
@@ -291,12 +253,7 @@ def test_an_overwrite_that_was_killed_leaves_no_shard_of_the_old_dataset_to_the_
     assert ("dataset.json" in files(tmp_path)) == (step == 0)
     following = replace(run, settings={"seed": 2}) if again == "another one" else run
     if again == "one without --overwrite" and step == 0:
-        with (
-            pytest.raises(UnusableInput, match="already holds a dataset"),
-            Destination(tmp_path).hold(following, overwrite=False),
-        ):
-            pytest.fail("it was let in")
-        assert files(tmp_path) == before | {"train/notes.txt"}
+        refused(tmp_path, following, "already holds a dataset")
         return
     with Destination(tmp_path).hold(following, again != "one without --overwrite"):
         Destination(tmp_path).commit(MANIFEST)

@@ -5,18 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import PIL
 import pytest
-from packing import pack, pack_part
-from PIL import Image
+from packing import files_of, pack, pack_part
 
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
 from packer.run.report import PartReport
-
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 EIGHT = PackOptions(shard_samples=20)  # shards of `many`
 
@@ -65,7 +61,7 @@ def counts(report: PartReport) -> tuple[int, int, int]:
 
 
 def test_parts_and_a_last_command_write_what_one_command_writes(
-    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf
+    tmp_path: Path, many: Path, whole: Path
 ) -> None:
     dst = tmp_path / "dst"
     assert counts(packed(many, dst, "2/3")) == (3, 3, 5)
@@ -81,16 +77,9 @@ def test_parts_and_a_last_command_write_what_one_command_writes(
     assert files_of(dst) == files_of(whole)
 
 
-def test_the_source_is_scanned_once_for_all_parts(tmp_path: Path, many: Path) -> None:
-    noted = [Phases() for _ in range(4)]
-    for number, progress in enumerate(noted, 1):
-        packed(many, tmp_path / "dst", f"{number}/4", progress=progress)
-    assert [progress.names for progress in noted] == [["scan", "pack"], *[["pack"]] * 3]
-
-
 @pytest.mark.parametrize("cut", [0, 1, 100, -1])
 def test_a_scan_that_was_cut_short_is_made_again(
-    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf, cut: int
+    tmp_path: Path, many: Path, whole: Path, cut: int
 ) -> None:
     dst, progress = tmp_path / "dst", Phases()
     packed(many, dst, "1/2")
@@ -100,10 +89,6 @@ def test_a_scan_that_was_cut_short_is_made_again(
     assert progress.names == ["scan", "pack"]
     pack(many, dst, EIGHT, 1)
     assert files_of(dst) == files_of(whole)
-
-
-def test_a_part_of_many_has_no_shard_and_does_no_harm(tmp_path: Path, many: Path) -> None:
-    assert counts(packed(many, tmp_path / "dst", "9/9")) == (0, 0, 8)
 
 
 def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: Path) -> None:
@@ -120,7 +105,7 @@ def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: P
 
 
 def test_nothing_is_committed_while_a_part_is_at_work(
-    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf
+    tmp_path: Path, many: Path, whole: Path
 ) -> None:
     dst = tmp_path / "dst"
 
@@ -157,12 +142,7 @@ def test_a_part_does_not_begin_while_all_is_packed(tmp_path: Path, many: Path) -
     ],
 )
 def test_a_part_with_other_options_or_versions_is_refused_by_name(
-    tmp_path: Path,
-    many: Path,
-    files_of: FilesOf,
-    monkeypatch: pytest.MonkeyPatch,
-    other: dict[str, Any],
-    told: str,
+    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any], told: str
 ) -> None:
     dst = tmp_path / "dst"
     packed(many, dst, "1/2")
@@ -174,15 +154,8 @@ def test_a_part_with_other_options_or_versions_is_refused_by_name(
     assert files_of(dst) == before
 
 
-def test_another_source_is_refused(tmp_path: Path, many: Path) -> None:
-    other = shutil.copytree(many, tmp_path / "other")
-    packed(many, tmp_path / "dst", "1/2")
-    with pytest.raises(UnusableInput, match="unfinished run of another source"):
-        packed(other, tmp_path / "dst", "2/2")
-
-
 def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_again(
-    tmp_path: Path, many: Path, files_of: FilesOf
+    tmp_path: Path, many: Path
 ) -> None:
     src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
     packed(src, dst, "1/2")
@@ -224,7 +197,7 @@ def test_while_others_are_at_work_a_changed_source_is_not_scanned_again(
 
 
 def test_what_changes_after_the_parts_is_packed_anew_by_the_last_command(
-    tmp_path: Path, many: Path, files_of: FilesOf
+    tmp_path: Path, many: Path
 ) -> None:
     src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
     for part in ("1/2", "2/2"):
@@ -253,7 +226,7 @@ def test_a_rejected_file_stops_every_part_before_anything_is_kept(
 
 
 def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
-    tmp_path: Path, own_source: Path, files_of: FilesOf
+    tmp_path: Path, own_source: Path
 ) -> None:
     dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
     bad.write_bytes(bytes(100))
@@ -271,17 +244,6 @@ def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
     assert files_of(dst) == files_of(tmp_path / "whole")
 
 
-def test_a_part_names_the_pngs_that_are_not_banded(
-    tmp_path: Path, run_packer: Callable[..., Any]
-) -> None:
-    (tmp_path / "images").mkdir()
-    Image.fromarray(np.zeros((90, 90), np.uint16)).save(tmp_path / "images" / "deep.png")
-    report = packed(tmp_path / "images", tmp_path / "dst", "1/1")
-    assert report.unbanded == [("deep.png", "its values have 16 bits, not 8")]
-    done = run_packer("pack", tmp_path / "images", tmp_path / "again", "--part", "1/1")
-    assert "not banded: deep.png: its values have 16 bits" in done.stderr
-
-
 def test_a_scan_that_somebody_else_could_have_written_is_not_opened(
     tmp_path: Path, many: Path
 ) -> None:
@@ -292,7 +254,7 @@ def test_a_scan_that_somebody_else_could_have_written_is_not_opened(
         packed(many, dst, "2/2")
 
 
-def test_another_dataset_is_not_touched(tmp_path: Path, many: Path, files_of: FilesOf) -> None:
+def test_another_dataset_is_not_touched(tmp_path: Path, many: Path) -> None:
     dst = tmp_path / "dst"
     pack(many, dst, PackOptions(seed=3), 1)
     before = files_of(dst)

@@ -2,16 +2,15 @@
 
 import csv
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from called_packer import call_packer
 from damage import flip
 from finished import info, repair, verify
-from packing import pack, pack_part
+from packing import files_of, pack, pack_part
 from PIL import Image
 
 import packer
@@ -20,8 +19,6 @@ from packer.options.declared import PackOptions
 from reader import Dataset, Loader
 from reader.format import Manifest
 
-RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-FilesOf = Callable[[Path], dict[str, bytes]]
 COUNT = 30
 COLUMNS = ("width", "score", "size.side", "source")
 ASKED = PackOptions(columns=COLUMNS, shard_samples=7)
@@ -51,10 +48,10 @@ def rows(tmp_path: Path) -> list[dict[str, Any]]:
 
 
 def test_samples_are_chosen_by_the_values_of_their_json(
-    tmp_path: Path, rows: list[dict[str, Any]], run_packer: RunPacker
+    tmp_path: Path, rows: list[dict[str, Any]]
 ) -> None:
     source, folder = tmp_path / "table.jsonl", tmp_path / "shards"
-    run = run_packer("pack", source, folder, "--column", ",".join(COLUMNS), "--shard-samples", 7)
+    run = call_packer("pack", source, folder, "--column", ",".join(COLUMNS), "--shard-samples", 7)
     assert run.returncode == 0, run.stderr
     assert Manifest.load(folder).options["columns"] == [*COLUMNS]
     dataset = Dataset(folder)
@@ -78,7 +75,7 @@ def test_samples_are_chosen_by_the_values_of_their_json(
     assert len(dataset.subset(lambda c: (c["width"] == 8) & (c["json.size"] > 0))) == COUNT
     with Loader(chosen, batch_size=3, workers=0, fields=("image", "json.source")) as loader:
         assert {source for _, sources in loader for source in sources} == {"web"}
-    printed = run_packer("info", folder)
+    printed = call_packer("info", folder)
     assert "columns of the JSON: 29 score, 30 size.side, 25 source, 30 width" in printed.stdout
     assert info(folder).columns == {"width": 30, "score": 29, "size.side": 30, "source": 25}
     assert not verify(folder, 1).damages
@@ -100,7 +97,7 @@ def test_values_of_a_csv_are_numbers_where_all_are(
 
 
 def test_processes_parts_and_repair_write_the_same_bytes(
-    tmp_path: Path, rows: list[dict[str, Any]], files_of: FilesOf
+    tmp_path: Path, rows: list[dict[str, Any]]
 ) -> None:
     source, whole = tmp_path / "table.jsonl", tmp_path / "whole"
     pack(source, whole, ASKED)
@@ -116,7 +113,7 @@ def test_processes_parts_and_repair_write_the_same_bytes(
 
 
 def test_without_the_option_nothing_of_it_is_written(
-    tmp_path: Path, rows: list[dict[str, Any]], files_of: FilesOf
+    tmp_path: Path, rows: list[dict[str, Any]]
 ) -> None:
     pack(tmp_path / "table.jsonl", tmp_path / "plain", PackOptions(shard_samples=7))
     pack(tmp_path / "table.jsonl", tmp_path / "asked", ASKED)
@@ -164,22 +161,6 @@ def test_a_sample_with_a_list_where_others_have_a_number_is_rejected_by_name(
     reason = "'width' in its .json is a list, and a column has numbers or texts"
     assert report.rejected == [("img/020.png", reason)]
     assert (report.samples, len(Dataset(tmp_path / "shards"))) == (29, 29)
-
-
-def test_fields_of_templates_are_columns(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
-    for number in range(8):
-        path = tmp_path / "made" / f"{number % 4}" / "ab"[number // 4] / f"{number}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("L", (8, 8)).save(path)
-    packer.pack(
-        tmp_path / "made",
-        tmp_path / "shards",
-        images="{severity}/{label}/{key}",
-        columns=["severity"],
-        progress=False,
-    )
-    hard = Dataset(tmp_path / "shards", subset=lambda columns: columns["severity"] >= 2)
-    assert len(hard) == 4
 
 
 def test_a_loop_writes_columns_and_refuses_a_field_that_it_never_wrote(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
 """The bounds of the images' sizes in dataset.json, which a Loader reads instead of the indexes."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from made_images import encode, make_image, turned
 
 import packer
 from packer.inspect.index import index
@@ -18,12 +17,9 @@ LYING, TURNED = (30, 50), 6  # as stored, and the EXIF orientation that swaps he
 
 
 @pytest.fixture
-def images(
-    tmp_path: Path, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> Path:
+def images(tmp_path: Path) -> Path:
     """Images of several sizes in train, one of them turned, and of one in val."""
-    exif = Image.Exif()
-    exif[0x0112] = TURNED
+    exif = turned(TURNED)
     files = {
         "train/a/0.jpg": encode(make_image(0, *LYING), "JPEG", exif=exif),
         "train/b/1.png": encode(make_image(1, 20, 60), "PNG"),

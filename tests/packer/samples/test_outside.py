@@ -154,22 +154,3 @@ def test_an_object_is_kept_and_counted_or_it_alone_is_left_out_and_named(
         count = len(found["boxes"])
         assert len(found.get("categories", found["boxes"])) == count
     assert count == (2 if reason else 3)
-
-
-def test_the_samples_and_what_is_left_out_are_the_same_for_any_number_of_jobs(
-    tmp_path: Path,
-) -> None:
-    source = tmp_path / "src"
-    (source / "images").mkdir(parents=True)
-    Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(source / "images/a.png")
-    outlines(source, [SOUND, *(box for box, _ in CASES.values())])
-    reports = [
-        pack(source, tmp_path / str(jobs), PackOptions(), jobs, skip_rejected=True)
-        for jobs in (1, 2)
-    ]
-    assert reports[0].rejected == reports[1].rejected
-    assert len(reports[0].rejected) == 4
-    first, second = ((tmp_path / jobs / "shard-000000.tar").read_bytes() for jobs in "12")
-    assert first == second
-    again = pack(source, tmp_path / "1", PackOptions(), skip_rejected=True)
-    assert (again.shards_written, again.rejected) == (0, reports[0].rejected)

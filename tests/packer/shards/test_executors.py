@@ -1,9 +1,8 @@
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from packing import pack
+from packing import files_of, pack
 
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
@@ -41,9 +40,7 @@ def test_a_dask_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of its own
-def test_dask_writes_the_same_bytes_while_a_worker_is_killed(
-    tmp_path: Path, many: Path, files_of: Callable[[Path], dict[str, bytes]]
-) -> None:
+def test_dask_writes_the_same_bytes_while_a_worker_is_killed(tmp_path: Path, many: Path) -> None:
     pytest.importorskip("distributed.client", reason=NOT_INSTALLED)
     from distributed import LocalCluster
 

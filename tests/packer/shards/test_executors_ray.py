@@ -2,12 +2,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from packing import pack
+from packing import files_of, pack
 
 from packer.options.declared import PackOptions
 from packer.shards.executors import RayExecutor
@@ -41,7 +41,7 @@ def nodes() -> Iterator[list[Any]]:
 
 
 def test_ray_writes_the_same_bytes_while_a_node_is_killed(
-    tmp_path: Path, many: Path, nodes: list[Any], files_of: Callable[[Path], dict[str, bytes]]
+    tmp_path: Path, many: Path, nodes: list[Any]
 ) -> None:
     pack(many, tmp_path / "here", EIGHT, 1)
     dst = tmp_path / "ray"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from packing import files_of
 
 from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
@@ -52,10 +53,7 @@ def jobs(source: Path) -> Callable[..., list[ShardJob]]:
 
 @pytest.mark.parametrize("policy", [AS_THEY_ARE, Policy(tiled=True)], ids=["verbatim", "tiled"])
 def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
-    tmp_path: Path,
-    jobs: Callable[..., list[ShardJob]],
-    files_of: Callable[[Path], dict[str, bytes]],
-    policy: Policy,
+    tmp_path: Path, jobs: Callable[..., list[ShardJob]], policy: Policy
 ) -> None:
     packed = []
     for processes, threads in ((1, 1), (1, 3), (3, 2)):
@@ -107,5 +105,5 @@ def test_a_write_error_names_the_shard_and_ends_every_process(
     assert {child.pid for child in left} <= servers
 
 
-def test_no_job_is_no_work(tmp_path: Path) -> None:
+def test_no_job_is_no_work() -> None:
     assert list(run_jobs([], 1, lambda count: pytest.fail("nothing can advance"))) == []

@@ -1,6 +1,5 @@
 """Many indexes are one file: few requests open them, and every writer keeps it right."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from damage import flip
 from finished import repair, verify
+from made_images import encode, make_image
 from s3_server import S3Server
 from store_server import serving
 
@@ -55,7 +55,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def pictures(tmp_path: Path, make_image: Callable[..., Any], encode: Callable[..., bytes]) -> Path:
+def pictures(tmp_path: Path) -> Path:
     """A folder of as many images."""
     for number in range(MANY):
         path = tmp_path / "images" / f"class{number % 2}" / f"{number:03d}.png"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import files_of
 from s3_server import S3Server
 
 import packer
@@ -31,7 +32,7 @@ def fetch(store: S3Server, tmp_path: Path) -> Callable[..., PackReport]:
 
 
 @pytest.fixture
-def is_packed(tmp_path: Path, packed: Path, files_of: Callable[[Path], dict[str, bytes]]) -> Any:
+def is_packed(tmp_path: Path, packed: Path) -> Any:
     """`is_packed()`: whether "shards" holds what `source` is packed to, whatever the source is."""
 
     def compare(folder: Path = tmp_path / "shards") -> bool:

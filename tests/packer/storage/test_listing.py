@@ -45,7 +45,7 @@ def test_a_part_is_of_the_version_that_was_listed(s3: S3Server, store: ListingSt
 
 
 def test_tags_that_are_listed_bare_are_those_that_are_answered_in_quotes(
-    s3: S3Server, store: ListingStore, monkeypatch: pytest.MonkeyPatch
+    s3: S3Server, store: ListingStore
 ) -> None:
     s3.lists_bare_tags = True  # as Azure does
     tags = {listed.tag for listed in do(store.names()).values()}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 from s3_server import S3Server, bucket
 
 import packer
@@ -56,18 +57,7 @@ def test_what_is_packed_is_neither_fetched_nor_packed_again(
     assert not store.asked
 
 
-def test_a_source_that_was_found_to_have_annotations_is_up_to_date_once_it_is_read(
-    store: S3Server, raw: Path, fetch: Fetch
-) -> None:
-    images = [str(path.relative_to(raw)) for path in sorted(raw.rglob("*.jpg"))]
-    captions = {name: f"photograph {number}" for number, name in enumerate(images)}
-    (raw / "captions.json").write_text(json.dumps(captions))
-    assert "captions.json" in fetch().reading
-    report = fetch()
-    assert (report.samples, report.shards_written) == (39, 0)
-
-
-@pytest.mark.parametrize("at", [0, 1, 20, 38])
+@pytest.mark.parametrize("at", [1, pytest.param(38, marks=pytest.mark.slow)])
 def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
     store: S3Server,
     raw: Path,
@@ -147,21 +137,17 @@ def test_a_notebook_whose_event_loop_runs_may_pack_too(raw: Path, fetch: Fetch) 
     assert asyncio.run(cell()) == 39
 
 
-@pytest.mark.parametrize("change", ["replaced", "replaced by as many bytes", "removed"])
-def test_what_changes_between_two_runs_is_fetched_anew_and_packed_anew(
+@pytest.mark.parametrize("change", ["replaced by as many bytes", "removed"])
+def test_what_changes_between_two_runs_on_any_machine_is_fetched_and_packed_anew(
     store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path, change: str
 ) -> None:
-    broken = raw / "class2" / "image012.jpg"
-    content = broken.read_bytes()
+    broken, other = raw / "class2" / "image012.jpg", raw / "class0" / "image000.jpg"
+    content, status = broken.read_bytes(), other.stat()
     broken.write_bytes(b"no image")
     with pytest.raises(packer.Rejected):
         fetch()
-    other = raw / "class0" / "image000.jpg"
-    status = other.stat()
     if change == "removed":
         other.unlink()
-    elif change == "replaced":
-        shutil.copy(raw / "class1" / "image000.jpg", other)
     else:
         altered = bytearray(other.read_bytes())
         altered[-3] ^= 1
@@ -207,7 +193,7 @@ def test_source_and_destination_may_be_stores_with_credentials_of_their_own(
 
 
 def test_a_dataset_of_ours_is_repacked_and_one_below_the_source_is_refused(
-    store: S3Server, packed: Path, fetch: Fetch, is_packed: Any, tmp_path: Path
+    store: S3Server, packed: Path, fetch: Fetch
 ) -> None:
     shutil.copytree(packed, store.folder / "ours")
     report = fetch("s3://bucket/ours/", shuffle=False)
@@ -217,7 +203,7 @@ def test_a_dataset_of_ours_is_repacked_and_one_below_the_source_is_refused(
 
 
 def test_names_that_no_folder_can_have_are_named_and_go_nowhere(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path
+    store: S3Server, raw: Path, fetch: Fetch
 ) -> None:
     marker = raw / "class0" / ("n" * 200)
     marker.mkdir()
@@ -233,21 +219,7 @@ def test_names_that_no_folder_can_have_are_named_and_go_nowhere(
     assert {name for name, _ in report.rejected} == set(reasons)
 
 
-@pytest.mark.parametrize("name", ["../evil.jpg", "class0//x.jpg", "./x.jpg"])
-def test_a_store_that_holds_a_name_which_leads_elsewhere_is_refused_by_it(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path, name: str
-) -> None:
-    store.listed_besides = {f"raw/{name}": 3}
-    with pytest.raises(
-        packer.ShardfeedError, match=r"s3://bucket/raw.*a name that is not valid for a file \('raw/"
-    ):
-        fetch()
-    assert not (tmp_path / "scratch").exists()
-
-
-def test_odd_names_that_files_can_have_are_packed(
-    store: S3Server, raw: Path, fetch: Fetch, tmp_path: Path
-) -> None:
+def test_odd_names_that_files_can_have_are_packed(raw: Path, fetch: Fetch) -> None:
     odd = ["a b.jpg", "100%.jpg", "x#y.jpg", "ü.jpg", "p%2fq.jpg", "c\\d.jpg", "q&a.jpg"]
     for number, name in enumerate(odd):
         shutil.copy(raw / "class0" / f"image{number:03d}.jpg", raw / "class0" / name)
@@ -284,12 +256,7 @@ def test_errors_name_the_url_and_no_credentials(
 
 
 def test_the_command_explains_plans_and_packs_parts_from_one_copy(
-    store: S3Server,
-    raw: Path,
-    run_packer: Callable[..., Any],
-    is_packed: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    store: S3Server, raw: Path, is_packed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scratch = tmp_path / "scratch"
     options = ["--scratch", scratch, "--jobs", "1"]
@@ -299,7 +266,7 @@ def test_the_command_explains_plans_and_packs_parts_from_one_copy(
     url, dst = "s3://bucket/raw", tmp_path / "shards"
 
     def run(*arguments: Any) -> Any:
-        return run_packer("pack", url, *arguments)
+        return call_packer("pack", url, *arguments)
 
     explained = run("--explain", *options)
     assert "class class0, JPEG" in explained.stdout

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from packing import run_pack
+from packing import files_of, run_pack
 
 from packer.errors import Rejected, UnusableInput
-
-FilesOf = Callable[[Path], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def write(tmp_path: Path, own_source: Path) -> Callable[[str], Path]:
 
 @pytest.mark.parametrize("name", ["images.tgz", "images.tar.bz2", "images.tar.xz"])
 def test_a_compressed_tar_gives_the_dataset_of_the_tar(
-    name: str, tmp_path: Path, write: Callable[[str], Path], files_of: FilesOf
+    name: str, tmp_path: Path, write: Callable[[str], Path]
 ) -> None:
     run_pack(write("plain.tar"), tmp_path / "plain")
     report = run_pack(write(name), tmp_path / "dst")

@@ -6,16 +6,15 @@ import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from called_packer import call_packer
+from packing import files_of
 from sampled import sampled
 
 import packer
 from packer.progress import Progress
 from packer.storage.source import LocalSource, open_source
-
-pytestmark = pytest.mark.usefixtures("in_process")
 
 COMMANDS = ["pack", "--dry-run", "--explain", "--part", "repair"]
 
@@ -55,17 +54,17 @@ def src(request: pytest.FixtureRequest, tmp_path: Path, source: Path) -> Path | 
 
 
 @pytest.fixture
-def reading_of(tmp_path: Path, run_packer: Callable[..., Any]) -> Callable[..., str]:
+def reading_of(tmp_path: Path) -> Callable[..., str]:
     """`reading_of("--explain", src)`: what a command prints that it has read."""
 
     def run(command: str, src: Path | str, dst: Path) -> str:
         options = ("--scratch", tmp_path / "scratch") if isinstance(src, str) else ()
         if command == "repair":
-            done = run_packer("repair", dst, "--from", src, *options, "--jobs", 1)
+            done = call_packer("repair", dst, "--from", src, *options, "--jobs", 1)
             assert done.returncode == 0, done.stderr
             return str(json.loads((dst / "dataset.json").read_text())["reading"])
         given = {"pack": (), "--part": ("--part", "1/2")}.get(command, (command,))
-        done = run_packer("pack", src, dst, *given, *options, "--jobs", 1, "--shard-samples", 10)
+        done = call_packer("pack", src, dst, *given, *options, "--jobs", 1, "--shard-samples", 10)
         assert done.returncode == 0, done.stderr
         [line] = [line for line in done.stdout.splitlines() if line.startswith("Read as ")]
         return str(line)
@@ -74,11 +73,7 @@ def reading_of(tmp_path: Path, run_packer: Callable[..., Any]) -> Callable[..., 
 
 
 def test_every_command_prints_the_same_reading_and_leaves_nothing_behind(
-    src: Path | str,
-    tmp_path: Path,
-    reading_of: Callable[..., str],
-    files_of: Callable[[Path], dict[str, bytes]],
-    monkeypatch: pytest.MonkeyPatch,
+    src: Path | str, tmp_path: Path, reading_of: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "system").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "system"))
@@ -97,37 +92,19 @@ def test_every_command_prints_the_same_reading_and_leaves_nothing_behind(
     assert not list((tmp_path / "scratch").glob("*"))
 
 
-def test_a_dataset_of_python_s_comes_in_by_the_same_door(tmp_path: Path, source: Path) -> None:
-    paths = sorted(source.rglob("*.jpg"))
-    items = [(path.read_bytes(), int(path.parent.name.removeprefix("class"))) for path in paths]
-    report = packer.pack(items, tmp_path / "shards", progress=False, jobs=1)
-    assert report.reading.startswith("Read as ")
-    assert "39 images; labels" in report.reading
-
-
 def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
-    tmp_path: Path, source: Path, run_packer: Callable[..., Any]
+    tmp_path: Path, source: Path
 ) -> None:
     src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
-    assert run_packer("pack", src, dst, "--part", "1/2").returncode == 0
+    assert call_packer("pack", src, dst, "--part", "1/2").returncode == 0
     tar = tmp_path / ".shards.unpacked" / "images.tar"
     before = tar.stat()
     for further in (["--part", "2/2"], ["--dry-run"]):
-        done = run_packer("pack", src, dst, *further)
+        done = call_packer("pack", src, dst, *further)
         assert "is compressed as a whole" not in done.stderr
     assert tar.stat().st_ino == before.st_ino
-    assert run_packer("pack", src, dst).returncode == 0
+    assert call_packer("pack", src, dst).returncode == 0
     assert not tar.parent.exists()
-
-
-def test_a_part_of_a_dataset_that_is_there_leaves_no_tar_behind(
-    tmp_path: Path, source: Path, run_packer: Callable[..., Any]
-) -> None:
-    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
-    assert run_packer("pack", src, dst).returncode == 0
-    done = run_packer("pack", src, dst, "--part", "1/2")
-    assert "the dataset is committed" in done.stdout, done.stderr
-    assert not (tmp_path / ".shards.unpacked").exists()
 
 
 def test_a_run_that_is_refused_before_it_begins_leaves_nothing_beside_the_destination(

@@ -16,7 +16,11 @@ from packer.images.tiling.transcode import transcode
 END, ZEROS = 0x00, 0xF0
 DC_SYMBOLS = list(range(12))
 AC_SYMBOLS = [run << 4 | size for run in range(16) for size in range(1, 11)]
-SAMPLINGS = [[(1, 1)], [(2, 2)], [(1, 1)] * 3, [(2, 2), (1, 1), (1, 1)], [(4, 1), (1, 1), (2, 1)]]
+SAMPLINGS = [
+    *([(1, 1)], [(2, 2)], [(1, 1)] * 3, [(2, 2), (1, 1), (1, 1)], [(4, 1), (1, 1), (2, 1)]),
+    *([(1, 2), (1, 1), (1, 1)], [(1, 1), (2, 2), (2, 2)], [(3, 1), (1, 1), (1, 1)]),
+    *([(4, 2), (1, 1), (1, 1)], [(1, 4), (1, 1), (1, 2)]),
+]
 
 
 @st.composite

@@ -1,18 +1,17 @@
 """Tiling in process: the very bytes that jpegtran writes, or a refusal."""
 
-import io
 import shutil
 import struct
 import subprocess
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 import simplejpeg
-from made_images import encode, make_image
+from made_images import encode, make_image, turned
 from PIL import Image
 
 from packer.errors import Untileable
@@ -21,14 +20,9 @@ from packer.images.tiling import records
 from packer.images.tiling import transcode as transcoding
 from reader.format.tiles import TileTable
 
-Encode = Callable[..., bytes]
-
 SIZES = [(1, 1), (7, 9), (8, 8), (9, 17), (33, 17), (16, 200), (200, 16), (61, 83)]
 needs_jpegtran = pytest.mark.skipif(
     shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
-)
-needs_cjpeg = pytest.mark.skipif(
-    shutil.which("cjpeg") is None, reason="cjpeg is not installed (libjpeg-turbo-progs)"
 )
 
 
@@ -39,13 +33,6 @@ def tiled(data: bytes, interval: int) -> tuple[bytes, TileTable]:
 def by_jpegtran(data: bytes, interval: int) -> bytes:
     command = ["jpegtran", "-copy", "all", "-optimize", "-restart", f"{interval}B"]
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout
-
-
-def by_cjpeg(image: Image.Image, *options: str) -> bytes:
-    file = io.BytesIO()
-    image.save(file, "PPM")
-    command = ["cjpeg", *options]
-    return subprocess.run(command, input=file.getvalue(), capture_output=True, check=True).stdout
 
 
 def check_same(data: bytes, interval: int) -> None:
@@ -125,44 +112,11 @@ def test_a_progressive_jpeg_without_its_last_scans_is_refused() -> None:
         tiled(b"\xff\xda".join([*scans[:2], *scans[3:]]), 2)
 
 
-@needs_jpegtran
-@needs_cjpeg
-@pytest.mark.parametrize(
-    "factors",
-    [
-        "4x1,1x1,1x1",
-        "1x2,1x1,1x1",
-        "2x1,1x1,2x1",
-        "1x1,2x2,2x2",
-        "3x1,1x1,1x1",
-        "4x2,1x1,1x1",
-        "1x4,1x1,1x2",
-    ],
-)
-def test_rare_samplings_give_the_bytes_of_jpegtran(factors: str) -> None:
-    for size in SIZES:
-        check_same(by_cjpeg(make_image(2, *size), "-quality", "85", "-sample", factors), 2)
-
-
-@needs_jpegtran
-@pytest.mark.parametrize("sampling", ["4:4:4", "4:2:0", "grey"])
-def test_a_restart_interval_of_the_source_changes_nothing(sampling: str) -> None:
-    image = make_image(3, 45, 72, "L" if sampling == "grey" else "RGB")
-    options = {} if sampling == "grey" else {"subsampling": sampling}
-    plain = encode(image, "JPEG", **options)
-    for target in range(1, 10):
-        expected = by_jpegtran(plain, target)
-        for source in range(1, 10):
-            data = encode(image, "JPEG", restart_marker_blocks=source, **options)
-            assert tiled(data, target)[0] == expected, (source, target)
-
-
 @pytest.fixture(scope="module")
 def with_metadata() -> dict[str, bytes]:
     """JPEGs with other segments than those that every one has."""
     image = make_image(4)
-    exif = Image.Exif()
-    exif[0x0112] = 6
+    exif = turned(6)
     plain = encode(image, "JPEG")
     cmyk = encode(image.convert("CMYK"), "JPEG")
     ids = encode(image, "JPEG", keep_rgb=True)
@@ -268,37 +222,6 @@ def test_codes_of_16_bits_are_read_and_written() -> None:
         check_same(data, 4)
     counts = [data[begin + 5 : begin + 21] for begin, _ in spans(data, 0xC4)]
     assert any(count[15] for count in counts)
-    assert made_again_is_the_same(data)
-
-
-def made_again_is_the_same(data: bytes) -> bool:
-    once, _ = tiled(data, 4)
-    return tiled(once, 4)[0] == once
-
-
-@needs_jpegtran
-def test_what_libjpeg_would_not_write_is_written_as_it_would() -> None:
-    # Runs of 16 zeros before the end of a block, as some cameras write them.
-    codes = {0x00: "00", 0xF0: "01", 0x01: "100"}
-    table = b"\x10" + bytes([0, 2, 1, *[0] * 13, *codes])
-    dc = b"\x00" + bytes([1, 1, *[0] * 14, 0, 1])  # codes 0 and 10
-    blocks = ["010100", "10010100", "00", "01" * 4, "10000100", "100100"]
-    bits = "".join(f"10{number % 2}{block}" for number, block in enumerate(blocks))
-    scan = int(bits + "1" * (-len(bits) % 8), 2).to_bytes(-(-len(bits) // 8), "big")
-    data = b"".join(
-        [
-            b"\xff\xd8",
-            segment(0xDB, b"\0" + bytes([1] * 64)),
-            segment(0xC0, b"\x08\0\x10\0\x18\1\1\x11\0"),
-            segment(0xC4, dc),
-            segment(0xC4, table),
-            segment(0xDA, b"\1\1\0\0\x3f\0"),
-            scan.replace(b"\xff", b"\xff\0"),
-            b"\xff\xd9",
-        ]
-    )
-    for interval in (1, 2, 4):
-        check_same(data, interval)
 
 
 @needs_jpegtran

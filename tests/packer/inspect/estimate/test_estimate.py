@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_images import encode, make_image
+from packing import run_pack
 from store_server import StoreServer, serving
 
 import reader
@@ -132,7 +134,7 @@ def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", [True, False], ids=["global", "none"])
 def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
-    make_image: Any, encode: Any, run_pack: Any, tmp_path: Path, shuffle: bool
+    tmp_path: Path, shuffle: bool
 ) -> None:
     for number in range(400):
         path = tmp_path / "images" / "ab"[number % 2] / f"{number}.jpg"

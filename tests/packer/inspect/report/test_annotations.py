@@ -7,8 +7,6 @@ import pytest
 
 from packer.inspect.report.annotations import Reading, annotated
 
-SIZE = (100, 80)
-
 
 @pytest.mark.parametrize(
     "member",

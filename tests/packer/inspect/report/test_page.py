@@ -225,14 +225,6 @@ def test_the_keys_of_a_finding_are_copied(of_planted: Reported, opened: Open) ->
     wait(lambda: said.get_attribute("textContent") == "Copied 4 keys")
 
 
-def test_the_class_of_a_box_is_one_of_its_samples(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
-    page.find_element("name", "class").send_keys("b")
-    shown = visible(page)
-    assert 0 < len(shown) < 60
-    assert {card.get_attribute("data-class") for card in shown} == {"1"}
-
-
 def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Open) -> None:
     page = opened(of_planted)
     assert len(visible(page)) == 60
@@ -274,14 +266,6 @@ def test_every_control_is_reached_by_the_tab_key(of_planted: Reported, opened: O
         reached.add(active.get_attribute("name") or active.get_attribute("data-copy"))
         press(page, "\ue004")  # Tab
     assert {"class", "split", "text", "size", "overlays"} < reached
-
-
-def test_a_key_is_copied(of_planted: Reported, opened: Open) -> None:
-    page = opened(of_planted)
-    button = page.find_element("css selector", "#gallery [data-copy]")
-    button.send_keys("\ue007")
-    said = page.find_element("id", "said")
-    wait(lambda: said.get_attribute("textContent") == f"Copied {button.get_attribute('data-copy')}")
 
 
 def wait(holds: Callable[[], bool]) -> None:

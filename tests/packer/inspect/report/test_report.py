@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from called_packer import call_packer
 from packing import run_pack
 from PIL import Image
 from store_server import serving
@@ -17,8 +18,6 @@ import packer
 from packer.errors import UnusableInput
 from packer.inspect.report.findings import WEIGHTS
 from packer.inspect.report.report import Reported, report
-
-pytestmark = pytest.mark.usefixtures("in_process")
 
 Reporting = Callable[..., tuple[Reported, str]]
 
@@ -111,24 +110,6 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
         "train2017/damaged1.jpg",
     ]
     assert "damaged0.jpg" in page
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_files_that_the_scan_rejected_are_counted_as_dataset_json_counts_them(
-    own_source: Path, tmp_path: Path, reported: Reporting
-) -> None:
-    for number in range(3):
-        (own_source / "class0" / f"empty{number}.jpg").touch()
-    (own_source / "class1" / "text.jpg").write_text("text")
-    run_pack(own_source, tmp_path / "shards", skip_rejected=True)
-    [found] = [
-        each for each in reported(tmp_path / "shards")[0].findings if each.kind == "rejected"
-    ]
-    assert found.sentence == (
-        "4 files of the source are not in the dataset. Reasons: it is empty (3); "
-        "it is not an image of a known format (1)."
-    )
-    assert [name for name, _ in found.lines][-1] == "class1/text.jpg"
 
 
 def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
@@ -231,32 +212,28 @@ def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
 
 
 @pytest.mark.usefixtures("extra")
-def test_the_command_prints_what_it_found(
-    run_packer: Callable[..., Any], planted: Path, tmp_path: Path
-) -> None:
-    done = run_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json")
+def test_the_command_prints_what_it_found(planted: Path, tmp_path: Path) -> None:
+    done = call_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert {"kind", "weight", "sentence", "groups"} <= found["findings"][0].keys()
 
 
 @pytest.mark.usefixtures("extra", "undrawn")
-def test_packing_ends_with_a_report(
-    run_packer: Callable[..., Any], source: Path, tmp_path: Path
-) -> None:
+def test_packing_ends_with_a_report(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.html"
-    done = run_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1)
+    done = call_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1)
     assert done.returncode == 0
     assert "39 samples, 39 looked at" in done.stdout
     assert "<h1>" in out.read_text("utf-8")
 
 
 def test_a_page_says_what_reading_takes_as_a_plan_does(
-    run_packer: Callable[..., Any], planted: Path, of_planted: tuple[Reported, str]
+    planted: Path, of_planted: tuple[Reported, str]
 ) -> None:
     page = html.unescape(of_planted[1]).split('id="costs"')[1].split("</section>")[0]
     shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
-    done = run_packer("plan", planted, "--split", "train")
+    done = call_packer("plan", planted, "--split", "train")
     planned = dict(
         re.split(r"\s{2,}", line, maxsplit=1)
         for line in done.stdout.split("\n\n")[0].splitlines()
