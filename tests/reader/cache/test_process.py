@@ -47,7 +47,7 @@ def test_a_closed_loader_leaves_no_schedule_that_would_hold_up_another(opened: O
         return len(psutil.Process().net_connections("unix"))
 
     dataset = opened()
-    batches(dataset)  # which also begins what later loaders use
+    batches(dataset, workers=1)  # which also begins what later loaders use
     before = connections()
     loader = Loader(dataset, batch_size=2, shuffle=True, workers=1)
     next(iter(loader))

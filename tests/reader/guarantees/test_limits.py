@@ -211,8 +211,12 @@ def test_a_hostile_member_is_an_error_of_its_sample(
     write_samples: Write, jpeg: bytes, ext: str, data: bytes
 ) -> None:
     folder = write_samples({"a": {"jpg": jpeg, ext: data}})
-    with pytest.raises(SampleError, match=rf"sample 'a' .*its \.{ext}"):
-        Loader(folder, fields=("image", ext), workers=0)
+    reason = rf"sample 'a' .*its \.{ext}"
+    with (
+        pytest.raises(SampleError, match=reason),
+        Loader(folder, fields=("image", ext), workers=0) as loader,
+    ):
+        list(loader)
 
 
 def test_raw_pixels_of_another_number_than_the_index_says_are_refused(write_samples: Write) -> None:

@@ -363,7 +363,7 @@ def test_a_gpu_beyond_the_last_is_refused(gpu: PretendedGPU) -> None:
 def test_the_loaders_memory_is_registered_once_and_let_go_with_it(
     packed: Path, gpu: PretendedGPU
 ) -> None:
-    with Loader(packed, batch_size=16, workers=0, transforms=[CROP]) as loader:
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
         for _ in range(2):
             prefetcher = CUDAPrefetcher(loader)
         memory = loader._epochs.pipeline._ring.memory.bytes
@@ -379,7 +379,7 @@ def test_after_a_refused_registration_an_error_is_not_left_behind(
     packed: Path, gpu: PretendedGPU
 ) -> None:
     gpu.refusal = 712
-    with Loader(packed, batch_size=16, workers=0, transforms=[CROP]) as loader:
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
         with pytest.warns(RuntimeWarning, match="error 712"):
             prefetcher = CUDAPrefetcher(loader)
         launched = gpu.launches
